@@ -1,1 +1,1 @@
-"""A door that provides applications as agents through version 1.0 of the A2A protocol."""
+"""Serves applications as agents, through version 1.0 of the A2A protocol."""

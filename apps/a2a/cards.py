@@ -1,4 +1,4 @@
-"""Builds agent cards, which describe an application and the URLs for calling it."""
+"""Builds agent cards, which describe an application and the URLs at which it can be called."""
 
 import hashlib
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ JSON_RPC, HTTP_JSON = "JSONRPC", "HTTP+JSON"
 
 
 def agent_card(application: ResolvedApplication, name: str) -> Json:
-    """Return an application's card. `name` is its slug, with a version if the client requested
-    one.
+    """Return the card of an application. `name` is its name in the URL: its slug, with a version if
+    the client requested one.
     """
     modes = input_modes(application)
     description = application.description or application.title
@@ -56,7 +56,7 @@ def agent_card(application: ResolvedApplication, name: str) -> Json:
 
 
 def extended_card(application: ResolvedApplication, name: str) -> Json:
-    """Return the application's card with example questions, for callers with a key."""
+    """Return the card with example questions, which only callers with a key receive."""
     card = agent_card(application, name)
     [skill] = card["skills"]
     examples = starters(application)
@@ -81,7 +81,9 @@ def input_modes(application: ResolvedApplication) -> list[str]:
 
 
 def card_headers(body: bytes) -> tuple[Header, ...]:
-    """Return headers that let only the client cache the card, which depends on the caller's key."""
+    """Return headers with which only the client itself caches the card, because it depends on the
+    caller's key.
+    """
     digest = hashlib.sha256(body).hexdigest()[:32]
     return (
         (b"content-type", b"application/json"),

@@ -1,5 +1,5 @@
-"""Handles requests in both bindings: admission, protocol version, and the format of responses and
-errors.
+"""Serves requests in both bindings of the protocol: authentication, protocol version, and the
+format of responses and errors.
 """
 
 from collections.abc import Iterable, Mapping
@@ -45,9 +45,11 @@ from apps.workspace.local import read_only
 
 VERSION = b"a2a-version"
 OLD_VERSION = "0.3"
-"""The protocol version of requests without a version header."""
+"""The protocol version of requests that do not name one."""
 CONTENT_TYPES = ("", "application/json", "application/a2a+json")
-"""The accepted media types of request bodies, from the specification's sections 11.1 and 14.1."""
+"""The accepted media types of request bodies, according to sections 11.1 and 14.1 of the
+specification.
+"""
 
 
 class AgentConsumer(DoorConsumer):
@@ -61,7 +63,7 @@ class AgentConsumer(DoorConsumer):
         self.open_workspace = open_workspace
 
     async def surroundings(self) -> Surroundings:
-        """Return the request's caller and application.
+        """Authenticate the caller, and find the application in the URL.
 
         Raises `NotAuthenticated` for a visitor, `ApplicationNotFound` if the caller cannot use the
         application, and `ApplicationBroken` if its manifest is invalid.
@@ -77,7 +79,9 @@ class AgentConsumer(DoorConsumer):
         return Surroundings(self.hub, caller, application, self.slug, self.open_workspace)
 
     def check_version(self) -> None:
-        """Raise `VersionNotSupported` unless the request uses version 1.0."""
+        """Raise `VersionNotSupported` if the request uses another version of the protocol
+        than 1.0.
+        """
         sent = self.header(VERSION) or self.query.get("A2A-Version", "") or OLD_VERSION
         major, _, rest = sent.strip().partition(".")
         if (major, rest.partition(".")[0]) != ("1", "0"):
@@ -100,7 +104,7 @@ class AgentConsumer(DoorConsumer):
         return dict(parse_qsl(written, keep_blank_values=True))
 
     async def read_json(self) -> Any:
-        """Return the body, or {} if it is empty. Raises `NotJson` if the body is not JSON, and
+        """Return the parsed body, or {} if it is empty. Raises `NotJson` if it is not JSON, and
         `BadRequest` if it is nested too deeply.
         """
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
@@ -170,8 +174,8 @@ class JsonRpcConsumer(AgentConsumer):
         await self.run(here, operation, read_params(operation.params, params))
 
     def read_call(self, call: Any) -> tuple[ProtocolOperation, Any]:
-        """Return the operation and its parameters. Raises `InvalidRequest` if the call is invalid,
-        and `MethodNotFound` if the operation is unknown.
+        """Return the operation and its parameters. Raises `InvalidRequest` if the call is
+        malformed, and `MethodNotFound` if the operation is unknown.
         """
         if not isinstance(call, dict) or call.get("jsonrpc") != "2.0":
             raise InvalidRequest('Send one JSON-RPC 2.0 request: an object with "jsonrpc": "2.0".')
@@ -208,10 +212,12 @@ class JsonRpcConsumer(AgentConsumer):
 
 
 class OperationConsumer(AgentConsumer):
-    """The base class for the HTTP+JSON binding, with parameters in the path, query and body."""
+    """The base class for requests in the HTTP+JSON binding, whose parameters are in the path, the
+    query and the body.
+    """
 
     operations: ClassVar[Mapping[str, str]]
-    """Maps HTTP methods to operation names."""
+    """Maps HTTP methods to the operations that the URL offers."""
 
     def __init_subclass__(cls) -> None:
         cls.methods = tuple(getattr(cls, "operations", cls.methods))
@@ -248,8 +254,8 @@ class OperationConsumer(AgentConsumer):
 
 
 class CardConsumer(OperationConsumer):
-    """Serves `GET /a2a/{slug}/.well-known/agent-card.json`. A public application's card needs no
-    key.
+    """Serves `GET /a2a/{slug}/.well-known/agent-card.json`, without a key if the application is
+    public.
     """
 
     methods = ("GET", "HEAD")
@@ -266,8 +272,8 @@ class CardConsumer(OperationConsumer):
         await self.respond(200, body, headers)
 
     async def reader(self) -> Caller:
-        """Return the key's holder, or a visitor if no key was sent. Raises `NotAuthenticated` if
-        the key is invalid.
+        """Return the caller with the key, or a visitor if no key was sent. Raises
+        `NotAuthenticated` if the key is invalid.
         """
         sent = read_headers(self.scope["headers"])
         if sent.api_key or sent.bearer:

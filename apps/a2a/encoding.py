@@ -1,4 +1,4 @@
-"""Encodes runs' rows and events as tasks, messages and artifacts in JSON."""
+"""Converts stored runs and their events to the protocol's tasks, messages and artifacts."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from django.conf import settings
 from apps.live.models import Run
 
 ANSWER = "answer"
-"""The ID of the artifact with an answer's text."""
+"""The ID of the artifact that contains the text of an answer."""
 MARKDOWN = "text/markdown"
 JSON = "application/json"
 Json = dict[str, Any]
@@ -29,7 +29,7 @@ STATES = {
     Run.Status.STOPPED: "TASK_STATE_CANCELED",
 }
 UNUSED_STATES = ("TASK_STATE_REJECTED",)
-"""Task states in the protocol that our tasks never have."""
+"""The task states of the protocol that tasks of QuickApps never have."""
 TERMINAL = frozenset({COMPLETED, "TASK_STATE_FAILED", "TASK_STATE_CANCELED"})
 INTERRUPTED = frozenset({INPUT_REQUIRED, AUTH_REQUIRED})
 
@@ -67,7 +67,7 @@ def answer_artifact(text: str) -> Json:
 
 
 def file_artifact(number: int, attachment: Mapping[str, Any]) -> Json:
-    """Return the artifact for one of the answer's files. The first file has number 1."""
+    """Return the artifact of one of the answer's files, which are numbered from 1."""
     title = str(attachment.get("title") or "")
     name = {"name": title} if title else {}
     return {"artifactId": f"file-{number}", **name, "parts": [attachment_part(attachment)]}
@@ -79,8 +79,8 @@ def artifacts(text: str, attachments: Sequence[Mapping[str, Any]]) -> list[Json]
 
 
 def attachment_part(attachment: Mapping[str, Any]) -> Json:
-    """Return a file as a part: a stored file with its `url`, JSON as `data`, and other content as
-    `raw`.
+    """Return a file as a part of a message: `url` for a stored file, `data` for JSON, and `raw` for
+    other content.
     """
     media_type = str(attachment.get("type") or MARKDOWN)
     title = str(attachment.get("title") or "")
@@ -99,13 +99,17 @@ def attachment_part(attachment: Mapping[str, Any]) -> Json:
 
 
 def raw_content(data: str, media_type: str) -> str:
-    """Return an attachment's content in base64. Content that is not text is already encoded."""
+    """Return the base64 of an attachment's content. `data` of a type that is not text is already
+    base64.
+    """
     is_text = media_type.startswith("text/") or media_type == JSON
     return base64.b64encode(data.encode()).decode() if is_text else data
 
 
 def public_url(url: str) -> str:
-    """Return the URL at which a client can download the file with the caller's key."""
+    """Return the URL at which a client can download a stored file with the caller's key. Other URLs
+    are returned unchanged.
+    """
     return f"{settings.PUBLIC_URL}/v1/{url}" if url.startswith("files/") else url
 
 

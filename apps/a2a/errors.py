@@ -1,4 +1,4 @@
-"""Encodes errors for the protocol's JSON-RPC and HTTP+JSON bindings."""
+"""Converts errors to the formats of the JSON-RPC and HTTP+JSON bindings."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +15,11 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 REFUSED = -32000
-"""The JSON-RPC code for refusals that the parameters did not cause, such as exceeded limits.
-JSON-RPC reserves it for servers, and the protocol does not use it.
+"""The JSON-RPC code of errors that the parameters did not cause, such as exceeded limits. The
+protocol does not use it.
 """
 OF_PARAMETERS = frozenset((400, 413, 415, 422))
-"""The HTTP status codes for refusals that the parameters caused."""
+"""The HTTP statuses of errors that the parameters caused."""
 
 STATUS_NAMES = {
     400: "INVALID_ARGUMENT",
@@ -37,12 +37,12 @@ STATUS_NAMES = {
     429: "RESOURCE_EXHAUSTED",
     503: "UNAVAILABLE",
 }
-"""Maps HTTP status codes to `google.rpc.Code` names. Other failures are INTERNAL."""
+"""Maps HTTP statuses to names in `google.rpc.Code`. Other failures are INTERNAL."""
 
 
 class ProtocolError(QuickAppError):
-    """A request failed with an error that the protocol defines. `rpc_code` is its JSON-RPC code,
-    and `status_name` is its google.rpc name.
+    """Raised for an error that the protocol defines. `rpc_code` is its JSON-RPC code, and
+    `status_name` its name in `google.rpc.Code`.
     """
 
     rpc_code = INVALID_PARAMS
@@ -96,7 +96,7 @@ class VersionNotSupported(ProtocolError):
 
 @dataclass(frozen=True, slots=True)
 class ErrorBody:
-    """An error for both bindings. `reason` is its machine-readable code."""
+    """An error in a form that both bindings can encode. `reason` is its machine-readable code."""
 
     rpc_code: int
     http_status: int
@@ -107,7 +107,7 @@ class ErrorBody:
 
     @property
     def is_defined(self) -> bool:
-        """Return True if the protocol defines the error."""
+        """Return True if A2A itself defines the error."""
         return self.domain == DOMAIN
 
     @property
@@ -136,7 +136,9 @@ def protocol_error(error: ProtocolError) -> ErrorBody:
 
 
 def failure_body(found: RunFailure) -> ErrorBody:
-    """Return the error body for a failure that the protocol does not define."""
+    """Convert the failure of a run to an error body. The protocol itself does not define these
+    errors.
+    """
     of_client = INVALID_PARAMS if found.status in OF_PARAMETERS else REFUSED
     rpc_code = of_client if 400 <= found.status < 500 else INTERNAL_ERROR
     name = STATUS_NAMES.get(found.status, "INTERNAL")

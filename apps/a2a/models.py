@@ -1,4 +1,4 @@
-"""Database models for clients' message IDs and push notification configurations."""
+"""Defines database models for the message IDs and push notification settings of clients."""
 
 from django.db import models
 from django.utils import timezone
@@ -11,7 +11,9 @@ LONGEST_URL = 2_000
 
 
 class ClientMessage(models.Model):
-    """The ID that a client gave a message, which started a task or answered a task's question."""
+    """The ID that a client gave to a message, which started a task (`key` is "") or answered a
+    task's question.
+    """
 
     QUESTION = ""
 
@@ -30,7 +32,9 @@ class ClientMessage(models.Model):
 
 
 class PushConfig(models.Model):
-    """A URL for push notifications about one task. `name` is the ID that the client chose."""
+    """A URL that receives push notifications about one task. `name` is the ID that the client
+    chose.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=LONGEST_ID)

@@ -1,4 +1,4 @@
-"""Implements the protocol's operations, by their JSON-RPC names."""
+"""Implements the operations of the protocol."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence, Set
 from contextlib import aclosing
@@ -37,14 +37,14 @@ Updates = AsyncGenerator[Sequence[Json], None]
 
 @dataclass(frozen=True, slots=True)
 class ProtocolOperation:
-    """An operation of the protocol. `call` returns a result, while `stream` yields updates."""
+    """An operation of the protocol. `call` returns its result; `stream`, if any, yields updates."""
 
     params: type[Params]
     call: Callable[[Surroundings, Any], Awaitable[Json]]
     stream: Callable[[Surroundings, Any], Awaitable[Updates]] | None = None
     writes: bool = False
-    """True if the operation is rejected during maintenance. Tasks can still be answered and
-    canceled then.
+    """True if the operation is rejected in read-only mode. Tasks can then still be answered and
+    canceled.
     """
 
 
@@ -52,8 +52,8 @@ class ProtocolOperation:
 
 
 async def send_message(here: Surroundings, sent: SendParams) -> Json:
-    """Send a message, and return its task when it has ended or asks a question. If the client does
-    not want to wait, return the task immediately.
+    """Send a message, and return its task once it has ended or asks a question, or at once if the
+    client does not want to wait.
     """
     taken = await send(here, sent)
     if not sent.configuration.return_immediately:
@@ -85,10 +85,10 @@ async def with_task(
     updates: Updates,
     repeated: Set[str],
 ) -> Updates:
-    """Yield the current task, then the updates with its artifacts.
+    """Yield the task without artifacts, and then its updates.
 
-    If the updates repeat the task's state (`repeated`), the task is first reported as in progress,
-    because clients stop reading at a task that has ended.
+    If the task is in one of the states in `repeated`, which the updates report again, it is first
+    reported as working, because clients stop reading at a final state.
     """
     async with aclosing(updates):
         task = await stored_task(here, taken.run, history_length, has_artifacts=False)
@@ -135,8 +135,8 @@ async def cancel(here: Surroundings, sent: TaskParams) -> Json:
 
 
 async def current_run(here: Surroundings, id: str) -> Run:
-    """Return the task's run. If the run's process has died, this process resumes the run. Raises
-    `TaskNotFound` if the caller has no such task.
+    """Return the run of the task, and resume it here if its process has died. Raises `TaskNotFound`
+    if the caller has no such task.
     """
     find = database_sync_to_async(find_task)
     run: Run = await find(here.caller, here.application, id)

@@ -1,4 +1,4 @@
-"""Converts a client message's parts to a question's text and files."""
+"""Converts the parts of a client's message to text and files."""
 
 import base64
 import binascii
@@ -36,8 +36,8 @@ class ReceivedFile:
 
 @dataclass(frozen=True, slots=True)
 class PartContent:
-    """A message's decoded parts. `paths` contains files that the caller uploaded before. `files`
-    contains received files that are not stored yet.
+    """The content of a message. `paths` are files that the caller uploaded before. `files` are
+    received files, which are not stored yet.
     """
 
     text: str
@@ -46,8 +46,10 @@ class PartContent:
 
 
 async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplication) -> PartContent:
-    """Decode the parts, and download files from other servers. Raises `InvalidParams` if a part is
-    invalid, and `ContentTypeNotSupported` if its type is not accepted.
+    """Decode the parts of a message, and download files from other servers.
+
+    Raises `InvalidParams` if a part is invalid, and `ContentTypeNotSupported` if the application
+    does not accept its type.
     """
     texts: list[str] = []
     paths: list[str] = []
@@ -69,10 +71,10 @@ async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplicati
 
 
 def check_part(number: int, part: ClientPart, application: ResolvedApplication) -> None:
-    """Raise `InvalidParams` unless the part has exactly one content.
+    """Raise `InvalidParams` unless the part has exactly one content, and `ContentTypeNotSupported`
+    if its media type is not accepted.
 
-    Raises `ContentTypeNotSupported` if its media type is not accepted. `number` is the part's
-    position, for the error.
+    `number` is the index of the part, for the error.
     """
     given = [part.text, part.raw, part.url]
     count = sum(value is not None for value in given) + (part.data is not msgspec.UNSET)
@@ -85,8 +87,8 @@ def check_part(number: int, part: ClientPart, application: ResolvedApplication) 
 
 
 def check_media_type(name: str, media_type: str, application: ResolvedApplication) -> None:
-    """Raise `ContentTypeNotSupported` if the installation or the application rejects the type.
-    `name` is the name of the file.
+    """Raise `ContentTypeNotSupported` if the installation or the application does not accept the
+    media type of the file `name`.
     """
     kind = media_type.partition(";")[0].strip().lower()
     try:
@@ -103,8 +105,8 @@ def name_of(part: ClientPart) -> str:
 
 
 def decode_raw(number: int, raw: str) -> bytes:
-    """Decode a part's base64 content. Raises `InvalidParams` if it is invalid. `number` is the
-    part's position, for the error.
+    """Decode base64. Raises `InvalidParams` about the part with the index `number` if it is
+    invalid.
     """
     text = raw.translate(str.maketrans("-_", "+/"))
     try:
@@ -114,7 +116,7 @@ def decode_raw(number: int, raw: str) -> bytes:
 
 
 def own_path(url: str) -> str:
-    """Return the path of a file that this installation stores, or "" for other URLs."""
+    """Return the path of a file on this installation, or "" for any other URL."""
     path = url.removeprefix(f"{settings.PUBLIC_URL}/v1/")
     return path if path.startswith("files/") else ""
 
@@ -122,8 +124,8 @@ def own_path(url: str) -> str:
 async def fetch_file(
     number: int, part: ClientPart, application: ResolvedApplication
 ) -> ReceivedFile:
-    """Download a part's file. Raises `InvalidParams` if the download fails. `number` is the part's
-    position, for the error.
+    """Download the file of a part. Raises `InvalidParams` about the part with the index `number` if
+    this fails.
     """
     rules = rules_of(application.manifest)
     try:
@@ -139,11 +141,12 @@ async def store_files(
     content: PartContent,
     application: ResolvedApplication,
 ) -> list[str]:
-    """Store a message's received files in the conversation's folder. Return the paths of all its
-    files.
+    """Store the received files in the conversation's folder. Return the paths of all files of the
+    message.
 
-    If the message is rejected later, its files are deleted together with other unsent uploads.
-    Raises `Refused`, `FileRefused` or `ContentTypeNotSupported` if a file is rejected.
+    If the message is rejected later, the files are deleted together with other unsent uploads.
+    Raises `InvalidParams`, `Refused`, `FileRefused` or `ContentTypeNotSupported` if a file is
+    rejected.
     """
     if len(content.paths) + len(content.files) > MOST_ATTACHMENTS:
         count = len(content.paths) + len(content.files)

@@ -1,4 +1,4 @@
-"""Stores and returns the push notification configurations of tasks."""
+"""Stores the push notification settings of tasks."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,8 +29,8 @@ class ConfigNotFound(ProtocolError):
 
 
 def save_config(run: Run, sent: PushConfigParams) -> PushConfig:
-    """Store a configuration, replacing the task's configuration with the same ID. Raises
-    `InvalidParams` if the configuration is invalid.
+    """Store a configuration, which replaces one with the same ID. Raises `InvalidParams` if it is
+    invalid, or if the task has too many.
     """
     check_config(sent)
     name = sent.id or str(uuid4())
@@ -67,7 +67,7 @@ def check_config(sent: PushConfigParams) -> None:
 
 
 def check_url(url: str) -> None:
-    """Raise `InvalidParams` if `url` is not an HTTP URL or its host is blocked."""
+    """Raise `InvalidParams` if this is not an HTTP URL or its host is blocked."""
     host = ""
     try:
         parts = urlsplit(url)
@@ -86,7 +86,7 @@ def check_url(url: str) -> None:
 
 
 def trust_of(url: str) -> Trust:
-    """Return how much a push URL is trusted. Clients choose the URL, so private hosts must be
+    """Return the trust in the host of a push URL, which a client chose. Private hosts must be
     listed in `A2A_PUSH_PRIVATE_HOSTS`.
     """
     hosts: list[str] = settings.A2A_PUSH_PRIVATE_HOSTS
@@ -94,7 +94,9 @@ def trust_of(url: str) -> Trust:
 
 
 def find_config(run: Run, name: str) -> PushConfig:
-    """Return the task's configuration with this ID. Raises `ConfigNotFound` if there is none."""
+    """Return the configuration of the task with this ID. Raises `ConfigNotFound` if there
+    is none.
+    """
     row = PushConfig.objects.filter(run=run, name=storable_value(name)).first()
     if row is None:
         raise ConfigNotFound

@@ -1,4 +1,4 @@
-"""Sends push notifications when a task has ended or asks a question."""
+"""Sends push notifications when the state of a task changes."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -24,7 +24,7 @@ TOKEN_HEADER = "x-a2a-notification-token"  # noqa: S105 - a name
 
 
 def note_runs(news: Sequence[RunNews]) -> None:
-    """Enqueue a notification for each configuration of a task whose state has changed."""
+    """Enqueue push notifications about A2A tasks whose state has changed."""
     runs = [one.run for one in news if one.door == A2A]
     if runs:
         for pk in PushConfig.objects.filter(run__in=runs).values_list("pk", flat=True):
@@ -33,8 +33,9 @@ def note_runs(news: Sequence[RunNews]) -> None:
 
 @task("a2a.push", title="A2A push notifications", retries=5)
 async def push(config: int, attempt: int) -> None:
-    """Send the current task once. If this fails, enqueue a job for the next attempt. `config` is
-    the configuration's primary key, and `attempt` counts from 1.
+    """Send the current task to the URL of a configuration. If this fails, enqueue the next attempt.
+
+    `config` is the configuration's primary key, and `attempt` counts from 1.
     """
     if await read_only.is_on_async():
         await enqueue(config, attempt, WHILE_READ_ONLY)
@@ -56,7 +57,7 @@ async def enqueue(config: int, attempt: int, pause: timedelta) -> None:
 
 
 def push_request(config: int) -> Request | None:
-    """Return the notification's URL, body and headers. Return None if the configuration or the
+    """Return the URL, body and headers of a notification, or None if the configuration or the
     conversation was deleted.
     """
     row = PushConfig.objects.select_related("run").filter(pk=config).first()
@@ -74,7 +75,7 @@ def push_request(config: int) -> Request | None:
 
 
 def signature(row: PushConfig, body: bytes) -> dict[str, str]:
-    """Return the Standard Webhooks signature headers for a body."""
+    """Return the headers that sign the body according to Standard Webhooks."""
     now = timezone.now()
     id = f"{row.run_id}-{row.pk}-{int(row.run.beat_at.timestamp())}"
     return {
@@ -85,7 +86,7 @@ def signature(row: PushConfig, body: bytes) -> dict[str, str]:
 
 
 def is_signing_secret(token: str) -> bool:
-    """Return True if the token is a Standard Webhooks signing secret. It must not be sent."""
+    """Return True if the token is a signing secret of Standard Webhooks, which must not be sent."""
     if not token.startswith(PREFIX):
         return False
     try:

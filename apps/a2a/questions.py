@@ -1,4 +1,4 @@
-"""Converts a task's questions to messages, and reads the messages that answer them."""
+"""Converts the open questions of a task to messages, and reads messages that answer them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,13 +17,15 @@ from apps.live.models import Interaction, Run
 
 FRAME: TypeAdapter[AnswerFrame] = TypeAdapter(Answer)
 CARDS = {"approval": approval_card, "question": question_card}
-"""The kinds of questions that clients can answer with text."""
+"""Maps the kinds of questions that clients can answer with text to functions that build their
+cards.
+"""
 ANSWERS = {"approval": approval_answer, "question": question_answer}
 DATA_ADVICE = 'Send a data part {"key": "…", "answer": {…}} for one of its questions.'
 
 
 def open_questions(run: Run) -> list[Interaction]:
-    """Return the run's open questions that a message can answer."""
+    """Return the open questions of the run that a message can answer."""
     rows = Interaction.objects.filter(run=run, answer__isnull=True).order_by("pk")
     if run.status == Run.Status.WAITING:
         return list(rows.exclude(kind__in=("client_tool", "timer")))
@@ -32,7 +34,7 @@ def open_questions(run: Run) -> list[Interaction]:
 
 
 def question_message(run: Run, asked: Sequence[Interaction]) -> Json:
-    """Return the agent's message, which describes each question in text and as data."""
+    """Return a message of the agent with each question as text and as data."""
     parts = [part for one in asked for part in question_parts(one)]
     return encoding.agent_message(f"{run.pk}-{asked[0].pk}", run, parts)
 
@@ -47,8 +49,10 @@ def question_parts(asked: Interaction) -> list[Json]:
 
 
 def read_answer(run: Run, sent: SentMessage) -> AnswerFrame:
-    """Return the answer in a message to one of the run's questions. Raises `InvalidParams` if the
-    answer is invalid, and `UnsupportedOperation` if the run has no open question.
+    """Return the answer to one of the run's questions in a message.
+
+    Raises `InvalidParams` if the answer is invalid, and `UnsupportedOperation` if the run has no
+    open question.
     """
     asked = open_questions(run)
     if not asked:
@@ -71,9 +75,7 @@ def closed_text(run: Run) -> str:
 
 
 def find_question(asked: Sequence[Interaction], key: Any) -> Interaction:
-    """Return the open question with this key. Raises `InvalidParams` if there is no such
-    question.
-    """
+    """Return the question with this key. Raises `InvalidParams` if it is not open."""
     for one in asked:
         if one.key == key:
             return one
@@ -81,8 +83,8 @@ def find_question(asked: Sequence[Interaction], key: Any) -> Interaction:
 
 
 def frame_of(run: Run, asked: Interaction, given: Any) -> AnswerFrame:
-    """Return the frame that answers the question. Raises `InvalidParams` if the answer does not fit
-    it.
+    """Convert the answer to the format of the page's socket. Raises `InvalidParams` if it does not
+    fit the question.
     """
     frame = {"type": "answer", "kind": asked.kind, "run": run.pk, "key": asked.key}
     try:

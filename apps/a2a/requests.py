@@ -1,5 +1,6 @@
-"""Parses operations' parameters. They have the same form in both bindings. Unknown fields are
-ignored, as in the JSON encoding of Protocol Buffers.
+"""Parses the parameters of operations, which are the same in both bindings.
+
+Unknown fields are ignored, as in the JSON form of Protocol Buffers.
 """
 
 from collections.abc import Mapping
@@ -14,19 +15,21 @@ LONGEST_ID = 200
 MOST_PARTS = 100
 MOST_LISTED = 100
 DEEPEST_FIELD = 4
-"""Field names are converted down to this level, which is the level of
-configuration.taskPushNotificationConfig.authentication.scheme.
+"""The number of levels on which names of fields are converted, which reaches `scheme` in
+`configuration.taskPushNotificationConfig.authentication`.
 """
 
 S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Params(msgspec.Struct, frozen=True, rename="camel"):
-    """The base class for operations' parameters."""
+    """The base class for the parameters of A2A's operations."""
 
 
 class ClientPart(Params, frozen=True):
-    """A part of a message, with exactly one of `text`, `raw` (base64), `url` and `data`."""
+    """A part of a client's message, with exactly one of `text`, `raw` (base64), `url` and
+    `data`.
+    """
 
     text: str | None = None
     raw: str | None = None
@@ -62,7 +65,9 @@ class Authentication(Params, frozen=True):
 
 
 class PushConfigParams(Params, frozen=True):
-    """A push notification configuration. `task_id` is "" in the message that starts a task."""
+    """The parameters that configure push notifications. `task_id` is "" in a message that starts a
+    task.
+    """
 
     url: str
     id: str = ""
@@ -84,8 +89,6 @@ class SendParams(Params, frozen=True):
 
 
 class TaskParams(Params, frozen=True):
-    """The parameters of an operation on one task."""
-
     id: str
     history_length: int | None = None
 
@@ -115,8 +118,8 @@ class NoParams(Params, frozen=True): ...
 
 
 def read_params(kind: type[S], value: Any) -> S:
-    """Convert JSON to an operation's parameters. Raises `InvalidParams` with the path of an invalid
-    field.
+    """Convert JSON to parameters. Raises `InvalidParams` with the path of the field if one is
+    invalid.
     """
     try:
         return msgspec.convert({} if value is None else with_json_names(value), kind)
@@ -125,9 +128,7 @@ def read_params(kind: type[S], value: Any) -> S:
 
 
 def read_query(kind: type[S], query: Mapping[str, str]) -> S:
-    """Convert query parameters to an operation's parameters. Raises `InvalidParams` if one is
-    invalid.
-    """
+    """Convert a URL's query to parameters. Raises `InvalidParams` if one is invalid."""
     try:
         return msgspec.convert(with_json_names(query), kind, strict=False)
     except msgspec.ValidationError as error:
@@ -135,10 +136,10 @@ def read_query(kind: type[S], query: Mapping[str, str]) -> S:
 
 
 def with_json_names(value: Any, levels: int = DEEPEST_FIELD) -> Any:
-    """Return the parameters with names such as `task_id` changed to `taskId`.
+    """Convert names such as `task_id` to `taskId`, because clients may send either, as with
+    Protocol Buffers.
 
-    Clients may send either, as with Protocol Buffers. The content of `data` belongs to the client
-    and is not changed.
+    `data` is content of the client and does not change.
     """
     if not levels:
         return value
@@ -168,6 +169,5 @@ def unknown_value(field: str, value: str, *choices: str) -> InvalidParams:
 
 
 def check_history_length(length: int | None) -> None:
-    """Raise `InvalidParams` if the length is negative."""
     if length is not None and length < 0:
         raise InvalidParams(f"historyLength is {length}; use 0 or more.")

@@ -1,4 +1,4 @@
-"""Routes the URLs of agents to their consumers."""
+"""Routes the URLs of agents to consumers."""
 
 from django.urls import URLPattern, re_path
 

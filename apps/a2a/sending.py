@@ -1,4 +1,4 @@
-"""Handles clients' messages, which start a task or answer a task's question."""
+"""Starts a task with a client's message, or answers a task's question with it."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid4
@@ -33,7 +33,7 @@ from apps.live.models import LONGEST_KEY, Run
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """An operation's caller and application, and the hub of this process."""
+    """The context of an operation: its caller, its application, and this process's hub."""
 
     hub: Hub
     caller: Caller
@@ -45,16 +45,16 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class SentTask:
-    """The task for a message. Events after the number `after` belong to the task's response to
-    it.
-    """
+    """The task of a message that was sent. Events after number `after` respond to the message."""
 
     run: Run
     after: int
 
 
 async def send(here: Surroundings, sent: SendParams) -> SentTask:
-    """Handle a message and return its task. Raises `QuickAppError` if the message is rejected."""
+    """Start a task with the message, or answer the task that it names. Raises `QuickAppError` if
+    the message is rejected.
+    """
     sent.message.check()
     check_history_length(sent.configuration.history_length)
     if sent.configuration.task_push_notification_config is not None:
@@ -67,9 +67,7 @@ async def send(here: Surroundings, sent: SendParams) -> SentTask:
 
 
 async def begin(here: Surroundings, sent: SendParams) -> SentTask:
-    """Start a task with the message, in a new conversation or in the conversation that it
-    specifies.
-    """
+    """Start a task with the message, in the conversation that it names or a new one."""
     message, caller, application = sent.message, here.caller, here.application
     conversation: UUID | None = None
     if message.context_id:
@@ -99,12 +97,12 @@ async def begin(here: Surroundings, sent: SendParams) -> SentTask:
 
 
 def whole_task(run: Run) -> SentTask:
-    """Return the run as a task with all its events."""
+    """Return the task of a run, so that a stream begins with the run's first event."""
     return SentTask(run, (journal.first_number(run.pk) or 1) - 1)
 
 
 async def answer(here: Surroundings, sent: SendParams) -> SentTask:
-    """Answer a question of the message's task, and return the task."""
+    """Answer a question of the task that the message names, and return the task."""
     read = database_sync_to_async(read_task_answer)
     run, frame = await read(here.caller, here.application, sent.message)
     after = await database_sync_to_async(journal.last_number)(run.stream)
@@ -116,10 +114,10 @@ async def answer(here: Surroundings, sent: SendParams) -> SentTask:
 def read_task_answer(
     caller: Caller, application: ResolvedApplication, message: SentMessage
 ) -> tuple[Run, AnswerFrame]:
-    """Return the run of the message's task, and the answer to its question.
+    """Return the run of the task that the message names, and the answer to its question.
 
-    Raises `TaskNotFound`, `InvalidParams` if the answer is invalid, and `UnsupportedOperation` if
-    the task has no open question.
+    Raises `TaskNotFound` if there is no such task, `InvalidParams` if the answer is invalid, and
+    `UnsupportedOperation` if the task has no open question.
     """
     run = find_task(caller, application, message.task_id)
     if message.context_id and message.context_id != str(run.stream):
@@ -130,7 +128,7 @@ def read_task_answer(
 
 def find_context(caller: Caller, application: ResolvedApplication, context_id: str) -> UUID:
     """Return the ID of the caller's conversation with the application. Raises `InvalidParams` if
-    `context_id` is invalid or there is no such conversation.
+    there is no such conversation.
     """
     try:
         pk = UUID(context_id)
@@ -148,8 +146,8 @@ def unknown_context(context_id: str) -> InvalidParams:
 
 @transaction.atomic
 def note_message(run: Run, key: str, sent: SendParams) -> None:
-    """Store the client's message ID, and its push notification configuration if it has one. `key`
-    identifies the question that the message answers.
+    """Store the ID of the client's message, and its push notification settings. `key` is that of
+    the question it answers, or "".
     """
     id = sent.message.message_id
     ClientMessage.objects.update_or_create(

@@ -1,4 +1,4 @@
-"""Streams a running task's events as updates."""
+"""Streams the events of a running task as updates."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -33,8 +33,8 @@ Batches = AsyncGenerator[Sequence[Json], None]
 
 @dataclass(slots=True)
 class ArtifactWriter:
-    """Converts an answer's events to artifact updates. The first part of the text creates its
-    artifact, to which later parts are appended.
+    """Converts events of an answer to artifact updates. The first piece of text creates an
+    artifact, to which others are appended.
     """
 
     run: Run
@@ -54,14 +54,14 @@ class ArtifactWriter:
         return encoding.artifact_update(self.run, artifact, append=False, is_last=True)
 
     def restart(self, event: TurnRestarted) -> list[Json]:
-        """Return updates that replace all earlier artifacts."""
+        """Return updates that replace all artifacts sent so far."""
         artifact = encoding.answer_artifact(event.text)
         text = encoding.artifact_update(self.run, artifact, append=False, is_last=False)
         self.has_text, self.files = True, 0
         return [text, *(self.file(attachment) for attachment in event.attachments)]
 
     def end(self) -> list[Json]:
-        """Return the final, empty update of the text artifact."""
+        """Return an empty update that marks the text as complete, if there is text."""
         if not self.has_text:
             return []
         artifact = encoding.answer_artifact("")
@@ -70,10 +70,10 @@ class ArtifactWriter:
 
 @dataclass(slots=True)
 class TaskStream:
-    """Streams a task's updates after the event number `after`.
+    """Streams the updates of a task after the event number `after`.
 
-    Changes of state up to the number `seen` are omitted, except the final state. The stream ends
-    when the task ends or, with `ends_interrupted`, when it asks a question.
+    Changes of state up to number `seen` are skipped, except for the final state. The stream ends
+    with the task or, if `ends_interrupted` is True, with a question.
     """
 
     hub: Hub
@@ -85,7 +85,9 @@ class TaskStream:
     is_over: bool = False
 
     async def batches(self) -> Batches:
-        """Yield batches of updates. After a while without updates, yield an empty batch."""
+        """Yield batches of updates. An empty batch means that nothing has happened for
+        `HEARTBEAT_SECONDS`.
+        """
         writer, sweeping = ArtifactWriter(self.run), sweeper(self.hub, self.open_workspace)
         if self.after:
             await database_sync_to_async(read_earlier)(writer, self.after)
@@ -141,15 +143,13 @@ class TaskStream:
 
 
 def stored_status(run: Run) -> Json | None:
-    """Return the run's current status, or None if its conversation was deleted."""
+    """Return the current status of the run as JSON, or None if its conversation was deleted."""
     row = Run.objects.filter(pk=run.pk).first()
     return None if row is None else current_status(row)
 
 
 def read_earlier(writer: ArtifactWriter, until: int) -> None:
-    """Read the run's events up to the number `until`, so that the writer can continue after
-    them.
-    """
+    """Read the run's events up to number `until`, so that the writer continues after them."""
     for event in journal.read_run(writer.run.pk, until):
         match event:
             case TextDelta() | RefusalDelta():

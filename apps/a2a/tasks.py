@@ -1,4 +1,4 @@
-"""Finds and describes tasks. A task is a run that a caller started through this door."""
+"""Finds tasks, which are the runs that callers started over A2A, and describes them as JSON."""
 
 import base64
 import binascii
@@ -31,8 +31,8 @@ LISTED = 50
 
 
 def tasks_of(caller: Caller, application: ResolvedApplication) -> QuerySet[Run]:
-    """Return the caller's tasks with the application. `changed_at` is the time of the last status
-    change.
+    """Return the runs of the caller's tasks with the application, annotated with the time of their
+    last change as `changed_at`.
     """
     conversations = own(caller).filter(application=application.id)
     streams = conversations.values("pk")
@@ -41,7 +41,7 @@ def tasks_of(caller: Caller, application: ResolvedApplication) -> QuerySet[Run]:
 
 
 def find_task(caller: Caller, application: ResolvedApplication, id: str) -> Run:
-    """Return the run of the caller's task. Raises `TaskNotFound` if the caller has no such task."""
+    """Return the run of a task. Raises `TaskNotFound` if the caller has no such task."""
     try:
         pk = UUID(id)
     except ValueError:
@@ -55,9 +55,7 @@ def find_task(caller: Caller, application: ResolvedApplication, id: str) -> Run:
 def describe_task(
     run: Run, history_length: int | None = None, *, has_artifacts: bool = True
 ) -> Json:
-    """Return a task as JSON, with up to `history_length` of its newest messages or, if it is None,
-    all.
-    """
+    """Return a task as JSON, with its newest `history_length` messages, or all if it is None."""
     answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
     told: Json = {"id": str(run.pk), "contextId": str(run.stream), "status": current_status(run)}
     if has_artifacts and (found := artifacts_of(run, answer)):
@@ -68,7 +66,7 @@ def describe_task(
 
 
 def current_status(run: Run) -> Json:
-    """Return a task's status as JSON, with its open questions or the reason for its failure."""
+    """Return the status of a task as JSON, with its open questions or the reason why it failed."""
     moment = run.finished_at or run.beat_at
     asked = open_questions(run)
     if asked:
@@ -103,7 +101,7 @@ def artifacts_of(run: Run, answer: Message | None) -> list[Json]:
 
 
 def history(run: Run, answer: Message | None) -> list[Json]:
-    """Return the user's message, the task's questions with their answers, and the agent's
+    """Return the messages of a task: the user's message, questions with their answers, and the
     answer.
     """
     sent_ids = dict(ClientMessage.objects.filter(run=run).values_list("key", "message_id"))
@@ -129,7 +127,9 @@ def history(run: Run, answer: Message | None) -> list[Json]:
 
 
 def answer_parts(given: Any) -> list[Json]:
-    """Return an answer as message parts: a text part for text, and a data part for other values."""
+    """Return an answer to a question as parts of a message: text as a text part, anything else as
+    data.
+    """
     if given.get("text") and not given.get("choices"):
         return [{"text": given["text"]}]
     return [{"data": given}]
@@ -139,7 +139,7 @@ def answer_parts(given: Any) -> list[Json]:
 
 
 def list_tasks(caller: Caller, application: ResolvedApplication, sent: ListParams) -> Json:
-    """Return a page of the caller's tasks, most recently changed first. Raises `InvalidParams` if a
+    """Return a page of the caller's tasks, last changed first. Raises `InvalidParams` if a
     parameter is invalid.
     """
     size = LISTED if sent.page_size is None else sent.page_size
@@ -163,7 +163,7 @@ def list_tasks(caller: Caller, application: ResolvedApplication, sent: ListParam
 
 
 def filtered(rows: Any, sent: ListParams) -> QuerySet[Run]:
-    """Return the tasks that match the parameters. Raises `InvalidParams` if a filter is invalid."""
+    """Filter tasks by the parameters. Raises `InvalidParams` if one is invalid."""
     if sent.context_id:
         try:
             rows = rows.filter(stream=UUID(sent.context_id))
@@ -178,7 +178,9 @@ def filtered(rows: Any, sent: ListParams) -> QuerySet[Run]:
 
 
 def statuses_of(state: str) -> Sequence[str]:
-    """Return the run statuses for a task state. Raises `InvalidParams` if the state is unknown."""
+    """Return the statuses of runs that mean this task state. Raises `InvalidParams` if the state is
+    unknown.
+    """
     if state in (*encoding.UNUSED_STATES, encoding.AUTH_REQUIRED):
         return ()
     found = [run_status for run_status, name in encoding.STATES.items() if name == state]
@@ -201,8 +203,8 @@ def write_token(run: Any) -> str:
 
 
 def read_token(token: str) -> tuple[datetime, UUID]:
-    """Parse a page token: a time and a run's ID. Raises `InvalidParams` if it is not from a
-    previous page.
+    """Parse a page token into a time and the ID of a run. Raises `InvalidParams` if it is
+    invalid.
     """
     try:
         moment, _, pk = base64.urlsafe_b64decode(token.encode()).decode().partition("|")

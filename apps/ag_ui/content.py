@@ -1,8 +1,8 @@
-"""Converts a thread's messages to chat completions messages.
+"""Converts the messages of an AG-UI thread to chat completions messages.
 
-The state that the application's tools need in the next turn is the `encryptedValue` of the last
-assistant message, which clients store and send back. Calls to the application's own tools are
-omitted, because the state also contains them.
+The state that tools need in the next turn is the `encryptedValue` of the last assistant message,
+which clients store and send back. Calls of the application's own tools are dropped, because the
+state contains them too.
 """
 
 import binascii
@@ -20,7 +20,7 @@ from apps.doors.sealed_state import unsealed
 from apps.runs.asking_ledger import PENDING
 
 OWN_CALL = "server-call-"
-"""The prefix of the call IDs for the application's own tools."""
+"""The prefix of the IDs of calls to the application's own tools."""
 SHOWN_ONLY = ("activity", "reasoning")
 IMAGE = "image/"
 TEXT = "text/"
@@ -33,14 +33,14 @@ class PartSource(Struct):
 
 
 class ThreadFilePart(Struct):
-    """A file in a message. `metadata` can contain the `filename`."""
+    """A file in a message. `metadata` may contain its `filename`."""
 
     source: PartSource
     metadata: Any = None
 
 
 class BinaryPart(Struct):
-    """A file in a message, in the format of protocol versions before 1.0."""
+    """A file in a message, as protocol versions before 1.0 define it."""
 
     mimeType: str  # noqa: N815 - named as in the protocol
     data: str | None = None
@@ -49,9 +49,7 @@ class BinaryPart(Struct):
 
 
 def read_messages(messages: Sequence[ThreadMessage]) -> list[ChatMessage]:
-    """Return the thread's messages as chat completions messages. Raises `BadRequest` if a message
-    is invalid.
-    """
+    """Convert the thread's messages. Raises `BadRequest` if one is invalid."""
     found: list[ChatMessage] = []
     for index, message in enumerate(messages):
         if message.role in SHOWN_ONLY or is_of_own_tool(message):
@@ -71,8 +69,8 @@ def is_of_own_tool(message: ThreadMessage) -> bool:
 
 
 def join_calls(first: ChatMessage, second: ChatMessage) -> None:
-    """Add the content and the calls of the second message to the first message. Clients may store
-    each of an answer's calls in a separate message.
+    """Add the content and calls of the second message to the first, because clients may store each
+    call of an answer as a message.
     """
     first.tool_calls = [*(first.tool_calls or ()), *(second.tool_calls or ())]
     first.content = "\n\n".join(str(one) for one in (first.content, second.content) if one)
@@ -80,8 +78,8 @@ def join_calls(first: ChatMessage, second: ChatMessage) -> None:
 
 
 def only_newest_question(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages with open questions removed from all answers except the last. Only the
-    last answer can wait for a user.
+    """Remove open questions from all answers except the last one, because only that can wait for a
+    user.
     """
     answers = [message for message in messages if message.role == "assistant"]
     for message in answers[:-1]:
@@ -91,7 +89,7 @@ def only_newest_question(messages: list[ChatMessage]) -> list[ChatMessage]:
 
 
 def read_message(message: ThreadMessage, path: str) -> ChatMessage:
-    """Convert one message. Raises `BadRequest` with its `path` if it is invalid."""
+    """Convert one message. Raises `BadRequest` with the `path` of its content if it is invalid."""
     content = read_content(message.content, path)
     if message.role == "tool":
         text = content.content or message.error or ""
@@ -121,7 +119,7 @@ def read_message(message: ThreadMessage, path: str) -> ChatMessage:
 
 
 def read_content(content: str | Sequence[Object] | Object | None, path: str) -> MessageContent:
-    """Convert a message's content. Raises `BadRequest` with its `path` if it is invalid."""
+    """Convert the content of a message. Raises `BadRequest` with its `path` if it is invalid."""
     found = MessageContent()
     if isinstance(content, str):
         found.text(content)
@@ -134,7 +132,9 @@ def read_content(content: str | Sequence[Object] | Object | None, path: str) -> 
 
 
 def read_part(found: MessageContent, part: Object, path: str) -> None:
-    """Add a content part to `found`. Raises `BadRequest` with its `path` if it is invalid."""
+    """Add a part of a message to `found`. Raises `BadRequest` with the part's `path` if it is
+    invalid.
+    """
     match part:
         case {"type": "text", "text": str(text)}:
             found.text(text)
@@ -161,8 +161,9 @@ def read_part(found: MessageContent, part: Object, path: str) -> None:
 def read_file(
     found: MessageContent, mime: str, value: str, name: str, path: str, *, is_url: bool
 ) -> None:
-    """Add a file to `found`. Raises `BadRequest` with its `path` if its data is not base64. `value`
-    is a URL if `is_url` is True, otherwise the data.
+    """Add a file to `found`. `value` is its URL if `is_url` is True, otherwise its base64.
+
+    Raises `BadRequest` with the part's `path` if the base64 is invalid.
     """
     if is_url:
         if mime.startswith(IMAGE):

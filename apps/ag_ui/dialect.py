@@ -55,7 +55,9 @@ def prepare(
     resumption: Resumption | None,
     application: ResolvedApplication,
 ) -> PreparedRun:
-    """Prepare a run. Raises `BadRequest` if the request does not fit the application."""
+    """Return the run for the request and the application. Raises `BadRequest` if they do not fit
+    together.
+    """
     answered = messages if resumption is None else [*messages, resumption.message]
     conversation = read_conversation(answered, tools)
     if conversation.instructions:
@@ -84,6 +86,6 @@ def place_of(request: RunInput) -> Mapping[str, Any]:
 
 
 def without_effect(request: RunInput) -> frozenset[str]:
-    """Return the names of request parts that are accepted but have no effect."""
+    """Return the names of parts of the request that have no effect, for a warning."""
     found = {f"{PROPS}.{name}" for name in place_of(request).keys() - KEYS}
     return frozenset({*found, "state"} if request.state else found)

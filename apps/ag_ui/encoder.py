@@ -1,4 +1,4 @@
-"""Encodes a run as AG-UI events."""
+"""Encodes the events of a run as AG-UI events."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, assert_never
@@ -49,10 +49,10 @@ TEXT, REASONING = "TEXT_MESSAGE", "REASONING_MESSAGE"
 
 
 class RunEncoder:
-    """Encodes a run's events as the frames of a stream.
+    """Encodes a run's events as frames of an event stream.
 
-    The answer's state is the `encryptedValue` of its last message. A waiting run's question becomes
-    an interrupt; its text, which ends the answer at other doors, is omitted.
+    The answer's state is the `encryptedValue` of the last message. A question to the user becomes
+    an interrupt, and its text is dropped, although other doors send it as the end of the answer.
     """
 
     headers = EVENT_STREAM
@@ -162,7 +162,7 @@ class RunEncoder:
         self.growing = None
 
     def call(self, calls: Iterable[ToolCall]) -> None:
-        """Write the calls to the client's tools, which belong to one message."""
+        """Write calls to tools of the client, all in the same message."""
         self.ensure_message()
         for call in calls:
             self.frames.append(
@@ -171,7 +171,7 @@ class RunEncoder:
             self.pending.append(call.id)
 
     def ensure_message(self) -> None:
-        """Close the open message. If the answer has no message yet, write an empty message."""
+        """Close the open message, after writing an empty one if the answer has none yet."""
         if not self.message:
             self.open_message(TEXT)
         self.close_message()
@@ -205,7 +205,7 @@ class RunEncoder:
         )
 
     def propose(self, waiting: WaitingCalls) -> None:
-        """Write the call that waits for approval. The next run will write its result."""
+        """Write the call that waits for approval. The next run writes its result."""
         asked = waiting.asked.asked
         arguments = msgspec.json.encode(asked["arguments"]).decode()
         title = {"title": asked["title"]}
@@ -214,6 +214,6 @@ class RunEncoder:
 
     @property
     def written_usage(self) -> dict[str, Any]:
-        """Return the usage field, or {} if no model reported any usage."""
+        """Return the field with the usage, or {} if no model reported any."""
         usage = write_usage(self.usage)
         return {"usage": usage} if usage else {}

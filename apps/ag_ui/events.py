@@ -1,4 +1,4 @@
-"""Encodes the protocol's events as bytes."""
+"""Encodes AG-UI events as bytes of an event stream."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ def frame(kind: str, **fields: Any) -> bytes:
 
 
 class TextStream:
-    """A growing message. The constant beginning of its frames is encoded once."""
+    """A message or reasoning that is streamed. The constant part of its frames is encoded once."""
 
     def __init__(self, kind: str, message_id: str) -> None:
         self.kind = kind
@@ -58,7 +58,7 @@ def custom(name: str, value: Mapping[str, Any]) -> bytes:
 
 
 def write_usage(usage: Usage) -> list[dict[str, Any]]:
-    """Return the usage as JSON, with one entry per model."""
+    """Return the usage as JSON, one entry for each model."""
     found = []
     for one in usage.per_model:
         counts = {

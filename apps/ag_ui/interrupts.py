@@ -1,8 +1,7 @@
-"""Converts questions for the user to interrupts, and reads the `resume` entries that answer them.
+"""Converts questions to the user to interrupts, and reads the `resume` entries that answer them.
 
-A run asks one question at a time. The answer's encrypted state contains the waiting calls, as with
-other doors. An interrupt's ID is derived from these calls, so a client cannot forge the ID of a
-different question.
+A run asks one question at a time. The answer's encrypted state contains the waiting calls. The ID
+of an interrupt is derived from these calls, so a client cannot forge it.
 """
 
 import time
@@ -26,12 +25,12 @@ APPROVAL_SCHEMA: Mapping[str, Any] = {
     "required": ["approved"],
 }
 WRITTEN = 0
-"""The form value if the user selects nothing and answers with text."""
+"""The form value of an answer in the user's own words."""
 
 
 class ResumedInterrupt(Struct, frozen=True):
-    """A call that was approved or denied, with its IDs for the model and for the client. `answer`
-    is the user's answer as text.
+    """An approved or denied call. `id` is its ID for the model, and `shown_id` for the client.
+    `answer` is the user's answer as text.
     """
 
     id: str
@@ -40,8 +39,8 @@ class ResumedInterrupt(Struct, frozen=True):
 
 
 class Resumption(Struct, frozen=True):
-    """The answer to an interrupt, as a user message and as the value of its card's form. `call` is
-    None if the interrupt was a question and not an approval request.
+    """The answer to an interrupt, as a user message and as the value of its form. `call` is None
+    unless it answers an approval request.
     """
 
     message: ChatMessage
@@ -50,7 +49,7 @@ class Resumption(Struct, frozen=True):
 
 
 def shown_call(waiting: WaitingCalls) -> str:
-    """Return the ID that the client has for the waiting call."""
+    """Return the ID under which the client knows the waiting call."""
     return f"{OWN_CALL}{waiting.id}"
 
 
@@ -93,9 +92,9 @@ def question_schema(asked: Mapping[str, Any]) -> dict[str, Any]:
 def read_resume(
     entries: Sequence[ResumeEntry] | None, messages: Sequence[ChatMessage]
 ) -> Resumption | None:
-    """Return the answer to the question in the last message, or None if `entries` is empty.
+    """Return the answer to the open interrupt, or None if there are no entries.
 
-    Raises `BadRequest` if the answer is invalid. The run checks that the right user answers and
+    Raises `BadRequest` if the answer is invalid. Running the application checks who answers, and
     that the question is still open.
     """
     if not entries:
@@ -135,8 +134,8 @@ def newest_question(messages: Sequence[ChatMessage]) -> WaitingCalls | None:
 
 
 def read_approval(entry: ResumeEntry) -> tuple[str, Any]:
-    """Return the text and the form value of the answer to an approval request. Raises `BadRequest`
-    if the answer is invalid.
+    """Return the answer to an approval request as text and form value. Raises `BadRequest` if it is
+    invalid.
     """
     if entry.status == "cancelled":
         return "Deny", DENY
@@ -153,8 +152,8 @@ def read_approval(entry: ResumeEntry) -> tuple[str, Any]:
 
 
 def read_answer(asked: Mapping[str, Any], entry: ResumeEntry) -> tuple[str, Any]:
-    """Return the text and the form value of the answer to a question. Raises `BadRequest` if the
-    answer is not text or a list of strings.
+    """Return the answer to a question as text and form value. Raises `BadRequest` if it is
+    invalid.
     """
     if entry.status == "cancelled":
         return SKIP, WRITTEN

@@ -1,5 +1,5 @@
-"""Defines and validates the body of a request for a run. Unknown keys are ignored, because newer
-protocol versions add keys.
+"""Defines and validates the body of a request. Unknown keys are ignored, because later protocol
+versions add keys.
 """
 
 from collections.abc import Sequence
@@ -74,7 +74,7 @@ _decode = NamedUnknown[RunInput](RunInput, RunInputWithUnknown).decode
 
 
 def read_request(body: bytes) -> tuple[RunInput, frozenset[str]]:
-    """Return the request and the names of its unknown parameters. Raises `BadRequest` if it is
+    """Parse a request. Return it, and the names of its unknown keys. Raises `BadRequest` if it is
     invalid.
     """
     request, unknown = decode_body(body, _decode)
@@ -101,7 +101,7 @@ def read_request(body: bytes) -> tuple[RunInput, frozenset[str]]:
 
 
 def read_tools(tools: Sequence[FrontendTool]) -> dict[str, ToolSpec]:
-    """Return the client's tools by name. Raises `BadRequest` if a tool is invalid."""
+    """Return the client's tools by name. Raises `BadRequest` if a name is empty or used twice."""
     specs: dict[str, ToolSpec] = {}
     for index, tool in enumerate(tools):
         if not tool.name:
@@ -117,8 +117,8 @@ def read_tools(tools: Sequence[FrontendTool]) -> dict[str, ToolSpec]:
 
 
 def context_text(context: Sequence[ThreadContextEntry]) -> str:
-    """Return the client's context as text for the model, or "" if there is none. The text is
-    inserted before the newest question.
+    """Return the client's context as text for the model, or "" if there is none. The text comes
+    before the newest question.
     """
     lines = [f"{entry.description}: {entry.value}" for entry in context]
     return "\n".join(["[Context from the user's program:", *lines]) + "]" if lines else ""

@@ -1,6 +1,6 @@
-"""Encodes a run's stages as the protocol's tool calls or steps.
+"""Converts the stages of a run to AG-UI's tool calls and steps.
 
-A tool's stage becomes a tool call whose result is the content of the stage, because the operator
+A tool's stage becomes a tool call, whose result is the content of the stage, because the operator
 decides what a stage shows. Any other stage becomes a step, with its content as an activity.
 """
 
@@ -51,7 +51,7 @@ def result_frame(call_id: str, content: str, *, failed: bool = False) -> bytes:
 
 
 class StageFrames:
-    """Encodes the stages and sub-agents of one run, and tracks which are open."""
+    """Writes the frames of a run's stages and sub-agents, and tracks which are open."""
 
     def __init__(self, resumed: ResumedInterrupt | None) -> None:
         self.resumed = resumed
@@ -72,8 +72,8 @@ class StageFrames:
         return ended + frame("STEP_STARTED", stepName=stage.name)
 
     def unique(self, title: str) -> str:
-        """Return the title, with a number if an open step has the same name. The protocol ends
-        steps by name.
+        """Return the title, with a number if an open step has the same name, because the protocol
+        ends steps by name.
         """
         taken = {stage.name for stage in self.open.values()}
         name, number = title, 1
@@ -127,8 +127,8 @@ class StageFrames:
     # --- The end -------------------------------------------------------------------------------
 
     def end(self, *, failed: bool) -> bytes:
-        """Return frames that close all open stages and sub-agents, and answer a resumed call that
-        was not shown.
+        """Close all open stages and sub-agents, and write the result of a resumed call that had no
+        stage.
         """
         frames = [self.close(stage, failed=failed) for stage in list(self.open)]
         frames += [

@@ -27,10 +27,10 @@ class FoundConversation:
 
 
 SearchConversations = Callable[[str, int], Awaitable[Sequence[FoundConversation]]]
-"""A function that searches the caller's earlier conversations with the application.
-
-The arguments are the words to search and the maximum number of results. The best results come
+"""A function that searches the caller's earlier conversations with the application, best results
 first.
+
+Its arguments are the words to search and the maximum number of results.
 """
 
 
@@ -43,9 +43,7 @@ class ChatContext:
     search_conversations: SearchConversations | None = None
     """Searches the caller's earlier conversations. None for callers without an account."""
     schedules: UserSchedules | None = None
-    """The caller's schedules, or None if nothing can be scheduled: for callers without an account,
-    outside stored conversations, and for sub-agents.
-    """
+    """The caller's schedules, or None if the run cannot schedule anything."""
     summaries: Summaries | None = None
     """The summaries of the conversation, or None if none are stored."""
     correction: float = 1.0

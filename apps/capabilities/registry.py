@@ -1,8 +1,8 @@
-"""The extension point of runs: a capability is declared, prepared once, and opened for each run.
+"""Defines capabilities: features that are declared, prepared once per application version, and
+opened for each run.
 
-`settings.CAPABILITIES` lists capabilities by dotted path, in order, as `MIDDLEWARE` lists
-middleware. For each version of an application, a capability reads the manifest once, when it is
-prepared. For each run, it is opened, and this must take little time.
+`settings.CAPABILITIES` lists them by dotted path, in order, as `MIDDLEWARE` lists middleware.
+Preparing reads the manifest. Opening must be fast.
 """
 
 from __future__ import annotations
@@ -42,24 +42,22 @@ from apps.workspace.port import Workspace
 T = TypeVar("T")
 
 HistoryStep = Callable[[Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage]]]
-"""A function that changes the messages once per run. The result is stored."""
+"""A function that rewrites the messages once per run. The result is stored."""
 
 Tidy = Callable[[Sequence[ModelMessage]], Sequence[ModelMessage]]
-"""A function that removes parts of a finished conversation that the next request does not have to
-send back.
+"""A function that removes messages from a finished conversation that the next request does not
+need.
 """
 
 Arrange = Callable[[Toolbox], Iterable[InitializationIssue] | None]
-"""A function that decides which of a run's tools are offered to the model, after all capabilities
-have been opened.
-
-The function may return issues about missing tools.
+"""A function that changes which tools the model is offered, after all capabilities have been
+opened. It may return issues.
 """
 
 
 class CompletedAnswer(msgspec.Struct, frozen=True):
-    """The conversation including the answer, and the number of the answer's model calls and tool
-    calls.
+    """The conversation including the answer, and the numbers of model calls and tool calls of the
+    answer.
     """
 
     messages: Sequence[ModelMessage]
@@ -68,16 +66,14 @@ class CompletedAnswer(msgspec.Struct, frozen=True):
 
 
 Completion = Callable[[CompletedAnswer], Awaitable[None]]
-"""A function that is awaited with the completed answer, before the capabilities are closed."""
+"""A function that is awaited with the completed answer before the capabilities are closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """A nested run of another manifest, for the same caller. Its conversation consists only of the
-    question.
+    """A nested run of another manifest for the same caller, with `question` as its only message.
 
-    The nested run has its own `progress`. If `counts` is True, its model calls count towards the
-    limit of the outer run.
+    If `counts` is True, its model calls count towards the limit of the outer run.
     """
 
     manifest: Manifest
@@ -88,21 +84,21 @@ class Delegation:
 
 
 Delegate = Callable[[Delegation, Emit, Ledger], Coroutine[Any, Any, str | None]]
-"""A function that runs a delegation.
+"""A function that runs a delegation and emits its events.
 
-It emits the events of a run. It returns the final text of the nested run ("" if there is none), or
-None if the run waits for a user. Raises `QuickAppError`.
+It returns the final text, which may be "", or None if the nested run waits for a user. Raises
+`QuickAppError` if the nested run fails.
 """
 
 
 async def nobody(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
-    """Raise `Unsupported`. This is the `Delegate` of a run that cannot delegate."""
+    """Raise `Unsupported`, for runs that cannot delegate."""
     raise Unsupported("Tasks cannot be delegated here.")
 
 
 class Key(Generic[T]):
-    """The key of a value in `SharedFindings`, with the value's type. Each key is a constant of the
-    module that defines the value.
+    """A typed key of `SharedFindings`. The module that defines the value defines its key as a
+    constant.
     """
 
     def __init__(self, name: str) -> None:
@@ -110,7 +106,7 @@ class Key(Generic[T]):
 
 
 class SharedFindings:
-    """The values that capabilities share in one run."""
+    """Stores values that capabilities share within one run."""
 
     def __init__(self) -> None:
         self.values: dict[Key[Any], Any] = {}
@@ -142,20 +138,22 @@ class SharedFindings:
 
 @dataclass(frozen=True, slots=True)
 class GivenConversation:
-    """The conversation that a run continues, and its state."""
+    """The conversation that a run continues."""
 
     messages: Sequence[ModelMessage] = ()
-    """The messages as received, with the tool calls of earlier answers."""
+    """The messages as received, including tool calls of earlier answers."""
     state: Mapping[str, Any] = field(default_factory=dict)
-    """The newest state in the conversation."""
+    """The state that the previous answer stored."""
     saved: dict[str, Any] = field(default_factory=dict)
-    """The values that the next request sends back, by key. A capability adds its own keys."""
+    """The state that this answer stores, and that the next request sends back. Each capability uses
+    its own keys.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class PredefinedContent:
-    """The predefined content of this installation: skills, prompts by name, sub-agents by name, and
-    the places of the host's product from which users chat, by slug.
+    """The predefined content of this installation. `places` are the pages of the host's product on
+    which users chat, by slug.
     """
 
     skills: tuple[InstalledSkill, ...] = ()
@@ -165,7 +163,9 @@ class PredefinedContent:
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """The context in which a capability is opened: the run, its caller and its conversation."""
+    """The context in which a capability is opened for a run: the caller, the conversation, and the
+    run's resources.
+    """
 
     workspace: Workspace
     caller: Caller
@@ -175,38 +175,34 @@ class Opening(msgspec.Struct, frozen=True):
     """The name of the tool that the client requires the model to call first, or ""."""
     known: SharedFindings = msgspec.field(default_factory=SharedFindings)
     application: str = ""
-    """The slug of the application that answers, or "" if it has none."""
     loading: Loading = msgspec.field(default_factory=Loading)
     can_ask: Set[InteractionKind] = frozenset()
-    """The kinds of interaction that calls can request from the user."""
+    """The kinds of questions that tool calls can ask the user."""
     spend: Spend = ignore_usage
-    """Receives the usage of calls other than the application's own model calls."""
+    """Records the usage of calls other than the application's own model calls."""
     delegate: Delegate = nobody
     predefined: PredefinedContent = PredefinedContent()
     chat: ChatContext = NO_CHAT
     taint: Taint = msgspec.field(default_factory=Taint)
     """The untrusted sources that the conversation has read."""
     meter: Meter = NO_METER
-    """Receives reports about the calls of models and tools."""
+    """Receives reports about calls to models and tools."""
 
     def has_called(self, tool: str) -> bool:
-        """Return True if the conversation contains a call to the tool."""
         return any(call.name == tool for m in self.conversation.messages for call in m.tool_calls)
 
     @property
     def loader(self) -> Loader:
-        """Return the loader of the run, which loads each file once."""
+        """Return a loader of files. All loaders of a run share a cache."""
         return Loader(self.workspace.files, self.loading, self.taint)
 
 
 Compose = Callable[[Toolbox], str]
-"""A function that returns text for the system prompt after all tools are known, or "" if there is
-none.
-"""
+"""A function that returns a part of the system prompt once all tools are known, or ""."""
 
 Settle = Callable[[], Awaitable["Contribution"]]
-"""A function that returns a contribution in place of the first one. It is awaited after all
-capabilities have been opened, so that several capabilities can ask the user a single question.
+"""A function that returns the actual contribution after all capabilities have been opened, so that
+they can ask the user together.
 """
 
 
@@ -214,9 +210,9 @@ class Contribution(msgspec.Struct, frozen=True):
     """The parts that a capability adds to one run. Steps run in the order of
     `settings.CAPABILITIES`.
 
-    `hidden` are tools that only the platform can call. `recoveries` are called when a model fails:
-    the first recovery that rewrites the conversation causes a retry, once per run. `tidying`
-    applies only to finished answers, not to interrupted answers.
+    Only QuickApps itself can call `hidden` tools. If a model fails, the first of the `recoveries`
+    that rewrites the conversation causes a retry, once per run. `tidying` applies to finished
+    answers only.
     """
 
     tools: tuple[Tool, ...] = ()
@@ -244,7 +240,7 @@ NOTHING = Contribution()
 
 
 def only_after(tool: str, opener: Open) -> Open:
-    """Return a function that opens the capability only if the conversation contains a call to the
+    """Return an opener that contributes nothing unless the conversation contains a call to the
     tool.
     """
     return lambda opening: opener(opening) if opening.has_called(tool) else nullcontext(NOTHING)
@@ -252,8 +248,8 @@ def only_after(tool: str, opener: Open) -> Open:
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """The declaration of a capability. `serves` lists the parts of a manifest that it supports,
-    with the names from `apps.manifest.parts`.
+    """Declares a capability. `serves` has the parts of a manifest that it supports, by their names
+    in `apps.manifest.parts`.
 
     `prepare` returns None if the manifest does not use the capability.
     """
@@ -265,7 +261,7 @@ class Capability:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCapabilities:
-    """The capabilities of one manifest, and the parts that no capability serves."""
+    """The capabilities that one manifest uses, and issues about parts of it that cannot be used."""
 
     openers: tuple[tuple[str, Open], ...]
     issues: tuple[InitializationIssue, ...]
@@ -273,7 +269,7 @@ class PreparedCapabilities:
 
 @cache
 def capabilities() -> tuple[Capability, ...]:
-    """Return the configured capabilities. Raises `ImproperlyConfigured` for an entry that is not a
+    """Import the configured capabilities. Raises `ImproperlyConfigured` if an entry is not a
     capability.
     """
     found = []
@@ -303,13 +299,13 @@ def prepare(manifest: Manifest) -> PreparedCapabilities:
 
 SERVED_BY_THE_RUN = frozenset({"contexts.user-defined", "orchestrator.system_prompt.dial"})
 TOLD_BY_THE_CATALOG = frozenset({"tool_sets.predefined", "tools.predefined-tool"})
-"""The parts of a manifest that are references. The catalog has already reported references that
-could not be resolved.
+"""The parts of a manifest that are references, which the catalog resolves. It has already reported
+unresolved references.
 """
 
 
 def unserved(manifest: Manifest) -> list[InitializationIssue]:
-    """Return an issue for each part of the manifest that no configured capability serves."""
+    """Return an issue for each part of the manifest that no capability serves."""
     served = SERVED_BY_THE_RUN.union(
         TOLD_BY_THE_CATALOG, *(capability.serves for capability in capabilities())
     )

@@ -1,4 +1,4 @@
-"""Plans tool calls for a question: selects tools, and determines their arguments."""
+"""Plans the demo model's tool calls for a question: which tools to call, with which arguments."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,10 +13,10 @@ from apps.demo.clues import Clue, all_clues, read_clauses
 from apps.demo.results import tool_title
 
 MOST_CALLS = 8
-"""The maximum number of calls in one answer, because more calls would be too many stages."""
+"""The maximum number of tool calls in one answer, each of which adds a stage to it."""
 SHORTEST_KEYWORD = 4
-"""The minimum length in characters of a keyword in a description, and of a common prefix of two
-words.
+"""The minimum length in characters of keywords in descriptions, and of a prefix that makes two
+words match.
 """
 _STOP_WORDS = """
     a about an and any are as at be by can current do does for from get give has have how if in
@@ -32,14 +32,14 @@ TEXT_KINDS = (
     (re.compile(r"city|cities|place|location|town|country", re.IGNORECASE), "place"),
     (re.compile(""), "text"),
 )
-"""Each pattern of a text parameter's name or description determines the kind of its clue. The first
-match applies.
+"""Maps patterns in a text parameter's name or description to the kind of clue that it takes. The
+first match wins.
 """
 
 _word = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 
 Request = tuple[list[ToolSpec], list[Clue]]
-"""The tools that are called with the same clues."""
+"""Tools, and the clues with which all of them are called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class PlannedCall:
 
 @dataclass(frozen=True, slots=True)
 class CallPlan:
-    """The planned tool calls. `missing` explains why other calls cannot be made."""
+    """The tool calls for a question. `missing` has sentences about calls that cannot be made."""
 
     calls: list[PlannedCall] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -59,8 +59,8 @@ class CallPlan:
 def plan_calls(
     question: str, tools: Sequence[ToolSpec], choice: object = None, earlier: Sequence[str] = ()
 ) -> CallPlan:
-    """Plan the calls for a question. `choice` is the `tool_choice` of the request; `earlier`
-    contains previous questions, newest first.
+    """Plan the calls for a question. `choice` is the `tool_choice` of the request, and `earlier`
+    has previous questions, newest first.
     """
     plan = CallPlan()
     chosen = [
@@ -84,11 +84,11 @@ def plan_calls(
 
 
 def read_requests(question: str, tools: Sequence[ToolSpec]) -> list[Request]:
-    """Split a question into requests: tools with clues for their arguments. The clues in a clause
-    without a tool belong to the previous request, or to the first one.
+    """Split a question into tools with clues for their arguments.
 
-    A tool without clues uses the clues of the next clause: "the weather and the time in Oslo" is
-    one request with two tools.
+    The clues of a clause without a tool belong to the previous tools, or to the first ones. Tools
+    without clues share those of the next clause: "the weather and the time in Oslo" calls two tools
+    for one place.
     """
     requests: list[Request] = []
     before: list[Clue] = []
@@ -104,8 +104,8 @@ def read_requests(question: str, tools: Sequence[ToolSpec]) -> list[Request]:
 
 
 def follow_up(question: str, tools: Sequence[ToolSpec], earlier: Sequence[str]) -> list[Request]:
-    """Return the requests of a question that consists only of clues ("and in Lima?"). The tools are
-    those of the newest earlier question with tools.
+    """Return the tools and clues of a question that has only clues, such as "and in Lima?". The
+    tools are those of an earlier question.
     """
     clues = all_clues(question)
     if not clues or any(clause.words - STOP_WORDS for clause in read_clauses(question)):
@@ -115,9 +115,7 @@ def follow_up(question: str, tools: Sequence[ToolSpec], earlier: Sequence[str]) 
 
 
 def score(tool: ToolSpec, words: set[str]) -> int:
-    """Return how well the words match the name of a tool and the first sentence of its
-    description.
-    """
+    """Score how well the words match a tool's name and the first sentence of its description."""
     name = keywords(tool.name, 1)
     about = keywords(tool.description.partition(".")[0], SHORTEST_KEYWORD)
     asked = words - STOP_WORDS
@@ -131,8 +129,8 @@ def keywords(text: str, shortest: int) -> frozenset[str]:
 
 
 def alike(word: str, keywords: frozenset[str]) -> bool:
-    """Return True if the two words are equal, or if one is a prefix of the other ("time",
-    "timestamp").
+    """Return True if the word equals a keyword, or if one is a prefix of the other, such as "time"
+    and "timestamp".
     """
     return word in keywords or any(
         min(len(word), len(known)) >= SHORTEST_KEYWORD
@@ -142,8 +140,8 @@ def alike(word: str, keywords: frozenset[str]) -> bool:
 
 
 def calls_of(tool: ToolSpec, clues: Sequence[Clue], question: str) -> Iterator[PlannedCall | str]:
-    """Yield a call for each subject in the clues. A text in place of a call explains what is
-    missing.
+    """Yield a call for each subject in the clues, or a sentence about the argument that is missing
+    for it.
     """
     sent = tool.parameters.get("properties", {}), tool.parameters.get("required", ())
     try:
@@ -165,7 +163,7 @@ def calls_of(tool: ToolSpec, clues: Sequence[Clue], question: str) -> Iterator[P
 
 
 def kind_of(name: str, schema: Mapping[str, Any]) -> str:
-    """Return the kind of clue that fits a parameter, or "" if no kind fits."""
+    """Return the kind of clue that a parameter takes, or "" if none."""
     if schema.get("type") in ("integer", "number"):
         return "number"
     if schema.get("type") != "string" or "enum" in schema:
@@ -175,7 +173,7 @@ def kind_of(name: str, schema: Mapping[str, Any]) -> str:
 
 
 def default_of(schema: Mapping[str, Any], kind: str, question: str) -> Any:
-    """Return the default of a required parameter without a clue, or None if there is none."""
+    """Return the value of a required parameter without a clue, or None if there is none."""
     options = schema.get("enum")
     if isinstance(options, list) and options and "default" not in schema:
         return options[0]
@@ -187,7 +185,7 @@ def default_of(schema: Mapping[str, Any], kind: str, question: str) -> Any:
 def fill(
     tool: ToolSpec, kinds: Mapping[str, str], defaults: Mapping[str, Any], clues: list[Clue]
 ) -> PlannedCall | str:
-    """Return a call, or a text that explains which argument is missing. No clue is used twice."""
+    """Return a call, or a sentence about the argument that is missing. Each clue is used once."""
     arguments = {}
     for name, kind in kinds.items():
         clue = next((clue for clue in clues if kind in clue), None)

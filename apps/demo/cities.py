@@ -1,4 +1,4 @@
-"""Lists well-known cities, for the demo model and the demo services."""
+"""Lists well-known cities for the demo model and the demo's services."""
 
 import csv
 import re
@@ -10,9 +10,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class City:
-    """A city. `time_zone` is an IANA name. Latitude and longitude are in degrees north and east, to
-    a tenth of a degree.
-    """
+    """A city. `time_zone` is an IANA name. Latitude (north) and longitude (east) are in degrees."""
 
     name: str
     country: str
@@ -22,8 +20,8 @@ class City:
 
 
 def fold_name(text: str) -> str:
-    """Return a name in the form in which names are compared: lower case, without accents, with
-    single spaces.
+    """Return a name in lower case, without accents and with single spaces, so that names can be
+    compared.
     """
     decomposed = unicodedata.normalize("NFKD", text)
     bare = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
@@ -42,9 +40,7 @@ NAMES = "|".join(
     re.escape(name)
     for name in sorted({*_by_name, *(city.name for city in CITIES)}, key=len, reverse=True)
 )
-"""The pattern that matches all names, with and without accents. A longer name precedes its
-parts.
-"""
+"""A pattern of all city names, with and without accents. Longer names come before their parts."""
 
 
 def find_city(name: str) -> City | None:
@@ -52,6 +48,6 @@ def find_city(name: str) -> City | None:
 
 
 def similar_cities(name: str) -> list[str]:
-    """Return up to three names of cities with a similar spelling."""
+    """Return up to three cities whose names have a similar spelling."""
     near = get_close_matches(fold_name(name), _by_name, n=3, cutoff=0.7)
     return [_by_name[key].name for key in near]

@@ -1,4 +1,4 @@
-"""Extracts possible arguments from a question, clause by clause."""
+"""Finds possible arguments of tool calls in a question, clause by clause."""
 
 import re
 from typing import Any, NamedTuple
@@ -20,22 +20,20 @@ _token = re.compile(
 _file = re.compile(r"\w\.[A-Za-z]{2,8}$")
 
 Clue = dict[str, Any]
-"""A mapping of kinds of clues to values: a "text", "url", "file" or "number", or a "place" with its
+"""A possible argument by its kind: a "text", "url", "file" or "number", or a "place" with its
 "zone".
 """
 
 
 class Clause(NamedTuple):
-    """A part of a question. `words` are in lower case, and do not include words that belong to
-    clues.
-    """
+    """A part of a question. `words` are in lower case, without the words of `clues`."""
 
     words: set[str]
     clues: list[Clue]
 
 
 def read_clauses(question: str) -> list[Clause]:
-    """Split a question at "and", commas and the ends of sentences."""
+    """Split a question at "and", commas and ends of sentences."""
     clauses = [Clause(set(), [])]
     for match in _token.finditer(question):
         kind = match.lastgroup or ""

@@ -1,5 +1,5 @@
-"""The demo's service for support desks: invented orders and help articles, and tickets that are not
-stored.
+"""Serves invented orders and help articles, and accepts tickets without storing them, for the
+demo's support desk.
 """
 
 import json
@@ -45,8 +45,8 @@ def order(request: HttpRequest, number: int) -> HttpResponse:
 
 @require_safe
 def articles(request: HttpRequest) -> HttpResponse:
-    """Return the articles that share a word with the query parameter `question`, or all articles if
-    none does.
+    """Return the articles that share a word with the query parameter `question`, or all if none
+    does.
     """
     asked = words_of(request.GET.get("question", "")[:LONGEST_WORDS])
     found = {title: text for title, text in ARTICLES.items() if asked & words_of(f"{title} {text}")}
@@ -56,7 +56,7 @@ def articles(request: HttpRequest) -> HttpResponse:
 @csrf_exempt  # A ticket is not stored, and no cookie is read.
 @require_POST
 def ticket(request: HttpRequest) -> HttpResponse:
-    """Return the response of a service that has created a ticket. The ticket is not stored."""
+    """Respond as if a ticket was created. It is not stored."""
     try:
         body = json.loads(request.read(LONGEST_BODY))
     except (ValueError, RecursionError):
@@ -69,7 +69,7 @@ def ticket(request: HttpRequest) -> HttpResponse:
 
 
 def words_of(text: str) -> set[str]:
-    """Return the words of at least four letters in a text, without plural endings."""
+    """Return the words of four or more letters, without the plural "s"."""
     return {word.removesuffix("s") for word in _word.findall(text.casefold())}
 
 

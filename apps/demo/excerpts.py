@@ -1,5 +1,5 @@
-"""Composes answers from numbered excerpts of documents, with the sentences that have the most words
-in common with the request.
+"""Answers from numbered excerpts of documents, by quoting the sentences that share the most words
+with the request.
 """
 
 import re
@@ -18,8 +18,8 @@ _word = re.compile(r"[^\W_]{2,}")
 
 
 def quotations(message: str) -> str:
-    """Return the best matching sentence of each excerpt in a message, with the excerpt's number, or
-    "" if there are no excerpts.
+    """Return the sentences of the excerpts in a message that match its request best, with their
+    numbers, or "" if it has no excerpts.
     """
     text = message[:MOST_CHARACTERS]
     excerpts = _excerpt.findall(text)
@@ -32,8 +32,8 @@ def quotations(message: str) -> str:
 
 
 def best_sentence(text: str, asked: set[str]) -> tuple[int, str]:
-    """Return the number of words that a sentence has in common with the request, and the sentence:
-    the first one with the most such words.
+    """Return the first sentence that shares the most words with the request, and the number of
+    these words.
     """
     joined = _line_end.sub(" ", text)  # A sentence may span several lines of a paragraph.
     sentences = [" ".join(found.split()) for found in _sentence.findall(joined)] or [""]

@@ -1,5 +1,5 @@
-"""Calls tools whose names are built into the demo model, for memory, notes, documents, images and
-code.
+"""Plans calls to tools whose names are built into the demo model, for memory, notes, documents,
+images and code.
 """
 
 import re
@@ -23,15 +23,15 @@ NO_WEB = (
 SEARCH_NOTES, CHANGE_NOTES = "wiki-search", "wiki-operation"
 ASK_DOCUMENT, READ_DOCUMENT = "rag_tool", "file_content_extraction_tool"
 MOST_FILES = 20
-"""The maximum number of the operator's files from which one call answers."""
+"""The maximum number of the operator's files in one call."""
 DRAW = "image_generation_tool"
 RUN_CODE, EXECUTE_CODE = "internal_code_execution_python_interpreter", "execute_code"
 MOST_FOUND = 5
-"""The maximum number of memories that a search requests."""
+"""The maximum number of memories that a search returns."""
 
 
 class FactKind(NamedTuple):
-    """A kind of fact that users state about themselves; `importance` is from 0 to 1."""
+    """A kind of fact that users state about themselves. `importance` is from 0 to 1."""
 
     pattern: re.Pattern[str]
     category: str
@@ -98,8 +98,8 @@ _page = re.compile(r"(?i:\bpage (\d{1,4})\b)")
 
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
-    """A question without the list of its attachments. `files` contains the URLs of attached
-    documents, and `operator_files` the URLs of documents that the operator made available.
+    """A question. `files` has the URLs of documents that the user attached, and `operator_files`
+    those that the operator provides.
     """
 
     text: str
@@ -109,14 +109,12 @@ class DemoQuestion:
 
 
 def asks(text: str) -> bool:
-    """Return True if the text is a question, which is not a fact to remember."""
+    """Return True if the text is a question, and therefore not a fact to remember."""
     return _asks.search(text) is not None
 
 
 def known_text(asked: DemoQuestion) -> str:
-    """Return the text before a call or in place of a call, or "" if the question has no such
-    text.
-    """
+    """Return a fixed answer that needs no call, or "" if there is none for the question."""
     if FORGET_ALL in asked.tools and _forgets_all.search(asked.text) and not _agrees(asked.text):
         return CONFIRM
     reads_the_web = any("web" in name or "fetch" in name for name in asked.tools)
@@ -125,9 +123,7 @@ def known_text(asked: DemoQuestion) -> str:
 
 
 def known_calls(asked: DemoQuestion) -> list[PlannedCall]:
-    """Return the calls of the first known use whose tools are offered and whose pattern matches the
-    question.
-    """
+    """Return the calls of the first use in the list that has any for the question."""
     uses = (
         forgetting,
         new_notes,
@@ -149,7 +145,7 @@ def forgetting(asked: DemoQuestion) -> Iterator[PlannedCall]:
 
 
 def new_notes(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    """Yield the call that creates a note, for a question such as "write a note Boats: we have
+    """Yield a call that creates a note, for a question such as "write a note Boats: we have
     two".
     """
     found = _writes_note.search(asked.text) if CHANGE_NOTES in asked.tools else None
@@ -166,7 +162,9 @@ def found_notes(asked: DemoQuestion) -> Iterator[PlannedCall]:
 
 
 def facts(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    """Yield a call for each sentence that states a fact about the user."""
+    """Yield a call that stores a memory for each sentence in which users state something about
+    themselves.
+    """
     for sentence in _sentence.findall(asked.text) if STORE in asked.tools else ():
         said = " ".join(sentence.split())
         found = next((one for one in KINDS if one.pattern.search(said)), None)
@@ -222,9 +220,7 @@ def computations(asked: DemoQuestion) -> Iterator[PlannedCall]:
 
 
 def find_tool(name: str, tools: Iterable[str]) -> str:
-    """Return the tool with this name on its server, as it is offered, or "". The offered name may
-    begin with the name of the toolset.
-    """
+    """Return the offered name of a tool, which may begin with the name of its toolset, or ""."""
     return next((one for one in tools if one == name or one.endswith(f"_{name}")), "")
 
 
@@ -234,14 +230,14 @@ def python_of(written: str) -> str:
 
 
 def searches(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    """Yield the calls that search memories, before a personal question is answered."""
+    """Yield a call that searches memories, if the question is about the user."""
     is_personal = _about_oneself.search(asked.text) or _recalls.search(asked.text)
     if SEARCH in asked.tools and asks(asked.text) and is_personal:
         yield PlannedCall(SEARCH, {"query": asked.text.strip()[:500], "limit": MOST_FOUND})
 
 
 def questions_to_operator_files(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    """Yield one call that answers the question from all files of the operator."""
+    """Yield a call that answers the question from all files of the operator."""
     if ASK_DOCUMENT in asked.tools and asked.operator_files and asks(asked.text):
         files = list(asked.operator_files[:MOST_FILES])
         yield PlannedCall(ASK_DOCUMENT, {"request": asked.text.strip(), "file_urls": files})
@@ -250,8 +246,8 @@ def questions_to_operator_files(asked: DemoQuestion) -> Iterator[PlannedCall]:
 def next_calls(
     asked: DemoQuestion, made: Sequence[str], results: Sequence[str]
 ) -> list[PlannedCall]:
-    """Return a web search for a question about the user's surroundings, after the memories were
-    searched. Otherwise, return [].
+    """Return a web search if the question is about the user's surroundings and only memories were
+    searched so far, otherwise [].
     """
     web = web_search_of(asked)
     is_known = bool(made) and all(name == SEARCH for name in made)

@@ -14,7 +14,7 @@ from apps.demo.results import one_line
 
 SPAWN, TODO, SUMMARY = "spawn-agent", "manage-todo", "summary"
 LEADS = frozenset({SPAWN, TODO, SUMMARY})
-"""The tools that only this module calls, whatever words their descriptions contain."""
+"""The tools that only this module calls, so that no words in a question select them by chance."""
 MOST_TASKS = 4
 REPORT = "Report what the sub-agents found"
 
@@ -34,8 +34,8 @@ def lead_calls(
     tools: Sequence[ToolSpec],
     made: Sequence[tuple[ToolCall, ModelMessage | None]],
 ) -> list[PlannedCall]:
-    """Return the next calls for a question that asks for sub-agents or a to-do list. Return [] for
-    any other question, and after the last step.
+    """Return the next calls for a question about sub-agents or a to-do list, or [] if none are
+    left.
     """
     offered = {spec.name: spec for spec in tools}
     names = [call.name for call, _ in made]
@@ -51,8 +51,8 @@ def subagent_calls(
     offered: Mapping[str, ToolSpec],
     made: Sequence[tuple[ToolCall, ModelMessage | None]],
 ) -> list[PlannedCall]:
-    """Return the next calls: first a to-do list of the tasks, then a sub-agent for each task, and
-    last the list with finished tasks ticked.
+    """Return the next calls: a to-do list of the tasks, then a sub-agent for each task, and then
+    the list with finished tasks ticked.
     """
     tasks, names = tasks_in(question), [call.name for call, _ in made]
     lists = names.count(TODO) if TODO in offered else 2
@@ -66,8 +66,8 @@ def subagent_calls(
 
 
 def tasks_in(question: str) -> list[str]:
-    """Return the tasks after a colon. Without a colon, return a task for each place in the
-    question, or the question as the only task.
+    """Return the tasks after a colon, a task for each place in the question, or else the question
+    itself.
     """
     if found := _tasks.search(question):
         return [task.strip() for task in found["tasks"].split(";") if task.strip()][:MOST_TASKS]
@@ -96,8 +96,8 @@ def list_of(tasks: Sequence[str], done: Sequence[bool]) -> str:
 
 
 def changed_list(question: str, messages: Sequence[ModelMessage]) -> str:
-    """Return the to-do list that the question asks for, or the current list with an item ticked, or
-    "" if it asks for neither.
+    """Return the to-do list that the question describes, the current list with an item ticked, or
+    "".
     """
     if found := _list.search(question):
         items = filter(None, _between.split(found["items"].strip(" .!?")))

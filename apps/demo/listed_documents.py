@@ -1,4 +1,4 @@
-"""Finds the documents that a conversation lists: attachments of questions, and the operator's files."""
+"""Finds documents in a conversation: attachments of questions, and files of the operator."""
 
 import re
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ _documents = re.compile(r"(?i:\b(?:documents?|files?|pdf|attach\w*|pages?)\b)")
 
 
 def documents_of(messages: Sequence[ModelMessage]) -> list[str]:
-    """Return the documents of the newest question. If it has none but is about a document, return
-    the documents of an earlier question.
+    """Return the documents of the newest question. If it has none but mentions documents, return
+    those of an earlier question.
     """
     newest, *earlier = [m.text for m in reversed(messages) if m.role == "user"] or [""]
     if found := listed_files(newest):

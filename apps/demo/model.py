@@ -1,7 +1,7 @@
-"""The built-in demo model, which states that it uses no language model, key or network.
+"""Defines the built-in demo model, which needs no language model, key or network.
 
-The model calls the tools that a question suggests, and shows their results. The same conversation
-always gets the same answer.
+It calls the tools that a question suggests, and shows their results. The same conversation always
+gets the same answer.
 """
 
 import asyncio
@@ -35,23 +35,21 @@ from apps.demo.talk import greeting, long_text, small_talk
 from apps.manifest.narrative import without_narrative
 
 CALL_PREFIX = "demo_call_"
-"""The prefix of the IDs of the demo model's calls. Other calls in a conversation are ignored."""
+"""The prefix of the IDs of the model's own calls. It ignores results of other calls."""
 MOST_CHARACTERS = 4_000
-"""The number of characters that the model reads of a message. Longer messages are texts, not
-questions.
-"""
+"""The number of characters of each question that the model reads."""
 MOST_ASKED = 6
-"""The number of the newest questions that the model reads, so that "and in Lima?" can refer to an
-earlier question.
+"""The number of questions that the model reads, so that "and in Lima?" can refer to an
+earlier one.
 """
 CHARACTERS_PER_TOKEN = 4
-"""The number of characters that count as one token, because there is no tokenizer."""
+"""The number of characters that count as a token, because there is no tokenizer."""
 ARGUMENT_PIECE = 12
-"""The number of characters of arguments in one delta, so that they arrive in pieces like those of
-other models.
+"""The number of characters of a call's arguments in one delta, so that they arrive in pieces as
+from other models.
 """
 WORD_SECONDS = 0.02
-"""The pause in seconds between two words, so that users see that the answer is streamed."""
+"""The pause in seconds after each word, so that users see the answer stream."""
 SUPPORTED_PARAMETERS = frozenset({"max_completion_tokens", "max_tokens"})
 CLOSING = "*The built-in demo model only repeats what the tools returned.*"
 
@@ -61,15 +59,13 @@ _skill_names = re.compile(r"<name>([a-z0-9-]{1,64})</name>")
 
 class DemoModel:
     def write(self, request: ModelRequest) -> bytes:
-        """Return the JSON of the request, as a service would get it."""
+        """Return the request as JSON, as a service would receive it."""
         tools = [spec.written for spec in request.tools]
         written = {"messages": to_dicts(request.messages), **({"tools": tools} if tools else {})}
         return msgspec.json.encode({**written, **request.parameters}, enc_hook=dict)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Yield the answer word by word, with a pause of `WORD_SECONDS` after each, and an
-        estimated number of tokens.
-        """
+        """Yield the answer word by word, with a pause after each, and estimated token counts."""
         if request.meter.keeps_requests:
             body, prompt = self.write(request), tuple(request.prompt)
             request.meter.request_sent(SentRequest("demo-model", body, prompt, request.private))
@@ -95,7 +91,7 @@ class DemoModel:
 
 
 def answer_to(request: ModelRequest) -> str | list[PlannedCall]:
-    """Return the text of the answer, or the tool calls to make before it."""
+    """Return the text of the answer, or the tool calls that come before it."""
     said = [m for m in request.messages if not tells_todo(m)]
     asked = [m for m in said if m.role == "user"] or [ModelMessage("user")]
     (question, attached), *earlier = (
@@ -130,12 +126,12 @@ def answer_to(request: ModelRequest) -> str | list[PlannedCall]:
 def plan_lead_calls(
     question: str, request: ModelRequest, said: Sequence[ModelMessage]
 ) -> list[PlannedCall]:
-    """Return the next calls for sub-agents and the to-do list."""
+    """Return the next calls for sub-agents and the to-do list, or []."""
     return lead_calls(question, request.messages, request.tools, own_calls(said))
 
 
 def own_results(messages: Sequence[ModelMessage]) -> list[str]:
-    """Return the results of the demo model's calls since the latest question, as Markdown."""
+    """Return the results of the model's own calls since the newest question, as Markdown."""
     calls = own_calls(messages)
     # The page shows the list next to the answer.
     others = [pair for pair in calls if pair[0].name != TODO]
@@ -143,7 +139,7 @@ def own_results(messages: Sequence[ModelMessage]) -> list[str]:
 
 
 def own_calls(messages: Sequence[ModelMessage]) -> list[tuple[ToolCall, ModelMessage | None]]:
-    """Return the demo model's calls since the latest question, each with its result."""
+    """Return the model's own calls since the newest question, each with its result or None."""
     start = max((index for index, m in enumerate(messages) if m.role == "user"), default=0)
     results = {m.tool_call_id: m for m in messages[start:] if m.role == "tool"}
     calls = [call for message in messages[start:] for call in message.tool_calls]
@@ -151,7 +147,7 @@ def own_calls(messages: Sequence[ModelMessage]) -> list[tuple[ToolCall, ModelMes
 
 
 def web_search(question: str, request: ModelRequest) -> list[PlannedCall]:
-    """Return the web search that follows if only memories were searched, or []."""
+    """Return a web search if the question needs one after memories were searched, otherwise []."""
     made = own_calls([m for m in request.messages if not tells_todo(m)])
     texts = [result.text for _, result in made if result is not None]
     return next_calls(asked_of(question, request), [call.name for call, _ in made], texts)
@@ -166,9 +162,7 @@ def asked_of(question: str, request: ModelRequest) -> DemoQuestion:
 def plan_for(
     question: str, request: ModelRequest, choice: object, earlier: Sequence[str]
 ) -> CallPlan:
-    """Return the planned calls for a question. If it contains the name of a skill, only the skill
-    is read. The word "read" alone does not count as the name of a skill.
-    """
+    """Plan the calls for a question. If it names a skill, only the skill is read."""
     tools = request.tools
     if choice in (None, "auto", "required"):
         if calls := skill_reads(question, request):
@@ -186,8 +180,8 @@ def plan_for(
 
 
 def skill_reads(question: str, request: ModelRequest) -> list[PlannedCall]:
-    """Return the calls that read the skills named in the question, and their files. The prompt must
-    list the skills.
+    """Return calls that read the skills, and their files, that the question and the system prompt
+    name.
     """
     said = set(re.findall(r"[\w-]+", question.casefold()))
     if not said & {"skill", "skills"} or READ_SKILL not in [spec.name for spec in request.tools]:
@@ -203,7 +197,7 @@ def skill_reads(question: str, request: ModelRequest) -> list[PlannedCall]:
 
 
 def limit_text(text: str, parameters: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the text, truncated to the request's token limit, and the finish reason."""
+    """Truncate the text to the request's token limit. Return it with the finish reason."""
     most = next((parameters[n] for n in sorted(SUPPORTED_PARAMETERS) if n in parameters), None)
     if not isinstance(most, int) or not 0 < most * CHARACTERS_PER_TOKEN < len(text):
         return text, "stop"

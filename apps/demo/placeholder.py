@@ -1,4 +1,4 @@
-"""Draws placeholder images: a PNG that shows the words of its description."""
+"""Draws placeholder images: PNG files that show the words of a prompt."""
 
 import colorsys
 import hashlib
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from apps.documents.png import png
 
 LEAST, MOST = 256, 2048
-"""The minimum and the maximum number of pixels of a side of the image."""
+"""The minimum and maximum length of an image's side in pixels."""
 MOST_CHARACTERS = 2_000
 TITLE = "PLACEHOLDER"
 NOTE = "Drawn by the demo, without an image model."
 BACKGROUND, FRAME, INK = range(3)
 WIDTH, HEIGHT = 5, 7
 BETWEEN = 1
-"""The number of empty pixels between two characters."""
+"""The number of empty pixels between characters."""
 ADVANCE = WIDTH + BETWEEN
 LEADING = HEIGHT + 4
 
@@ -43,14 +43,14 @@ SUBSTITUTES = {
     **dict.fromkeys((0x201C, 0x201D, 0x201E), '"'),
     0xDF: "ss",
 }
-"""The texts that replace characters that cannot be decomposed into characters of the font: dashes,
-quotation marks, sharp s.
+"""Replaces characters that cannot be decomposed into characters of the font, such as dashes and
+quotation marks.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """The pixels of an image: rows of color numbers, with one byte per pixel."""
+    """The pixels of an image. Each byte of `rows` is the number of a color."""
 
     width: int
     height: int
@@ -65,7 +65,7 @@ class Canvas:
             row[left:right] = bytes([colour]) * (right - left)
 
     def write(self, line: str, top: int, scale: int) -> None:
-        """Write a centered line of text. The parts that do not fit are cut off."""
+        """Write a centered line of text, and cut off what does not fit."""
         line = line[: self.width // (ADVANCE * scale)]
         left = (self.width - (len(line) * ADVANCE - BETWEEN) * scale) // 2
         for number in range(HEIGHT if line else 0):
@@ -77,7 +77,7 @@ class Canvas:
 
 
 def draw(prompt: str, width: int, height: int) -> bytes:
-    """Return a PNG image with the words of the prompt. The same words always get the same
+    """Return a PNG image that shows the words of the prompt. The same prompt always has the same
     colors.
     """
     width, height = (max(LEAST, min(side, MOST)) for side in (width, height))
@@ -96,7 +96,7 @@ def draw(prompt: str, width: int, height: int) -> bytes:
 
 
 def write_words(canvas: Canvas, words: str, unit: int, top: int) -> None:
-    """Write a centered text, as large as possible."""
+    """Write the words on centered lines, as large as possible."""
     room = canvas.height - 2 * top
     scale = 3 * unit
     while len(lines := wrap_words(words, canvas.width - 32 * unit, scale)) * LEADING * scale > room:
@@ -114,7 +114,7 @@ def wrap_words(words: str, pixels: int, scale: int) -> list[str]:
 
 
 def palette(prompt: str) -> bytes:
-    """Return the colors of the background, the frame and the text, three bytes each."""
+    """Return the colors of the background, the frame and the text, in three bytes each."""
     hue = hashlib.sha256(prompt.encode("utf-8", "replace")).digest()[0] / 256
     lightness = (0.94, 0.6, 0.22)
     colours = (colorsys.hls_to_rgb(hue, light, 0.45) for light in lightness)
@@ -122,8 +122,8 @@ def palette(prompt: str) -> bytes:
 
 
 def printable(text: str) -> str:
-    """Return the text in characters of the font: without accents, and with question marks for other
-    scripts.
+    """Return the text without accents, and with question marks for characters that the font
+    lacks.
     """
     decomposed = unicodedata.normalize("NFKD", text.translate(SUBSTITUTES))
     bare = (sign for sign in decomposed if not unicodedata.combining(sign))
@@ -132,7 +132,7 @@ def printable(text: str) -> str:
 
 
 def row_pixels(line: str, row: int) -> list[bool]:
-    """Return one row of pixels of a line of text, from left to right."""
+    """Return one row of the pixels of a line of text, from left to right."""
     pixels: list[bool] = []
     for sign in line:
         bits = GLYPHS[sign][row]

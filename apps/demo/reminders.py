@@ -1,4 +1,4 @@
-"""Sets alarms and schedules tasks, and answers when an alarm rings."""
+"""Plans the demo model's calls that set alarms and schedules, and answers when an alarm rings."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -10,9 +10,7 @@ ALARM, SCHEDULE = "alarm-clock", "schedule-task"
 NAMES = frozenset(
     {ALARM, SCHEDULE, "list-schedules", "update-schedule", "remove-schedule", "edit-heartbeat"}
 )
-"""The tools that are called only for the words below, because a wrong guess would set an unwanted
-alarm.
-"""
+"""The tools that only this module calls, because a wrong guess would set an unwanted alarm."""
 UNITS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 _reminder = re.compile(
     r"(?is:\b(?:remind|wake|alarm)\b[^.?!\n]{0,40}?\bin (?P<count>\d{1,4}|an?|one) "
@@ -27,7 +25,7 @@ _alarm = re.compile(r"\A\[The alarm ")
 
 
 def reminders(text: str, tools: Collection[str]) -> Iterator[PlannedCall]:
-    """Yield calls for requests such as “Remind me in 1 minute to …”, “Every weekday at 9:30 …” and
+    """Yield a call for a request such as “Remind me in 1 minute to …”, “Every weekday at 9:30 …” or
     “List my schedules”.
     """
     if ALARM in tools and (found := _reminder.search(text)):

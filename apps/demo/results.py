@@ -1,4 +1,4 @@
-"""Formats tool results as Markdown."""
+"""Formats tool results as Markdown for the demo model's answers."""
 
 import re
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ import msgspec
 from apps.agent.messages import ModelMessage, ToolCall
 
 MOST_CHARACTERS = 3_000
-"""The maximum number of characters of a tool's result in the answer. The call's stage contains the
-whole text.
+"""A tool's result is truncated to this many characters in an answer. The stage of the call shows
+all of it.
 """
 MOST_LINES = 40
 LONGEST_VALUE = 200
 UNITS = {"_celsius": "°C", "_percent": "%", "_km_h": "km/h"}
-"""Each suffix of a value's name determines the value's unit."""
+"""Maps suffixes of names of values to units."""
 IN_WORDS = {"null": "none", "[]": "none", "true": "yes", "false": "no"}
 READ_SKILL = "internal_skills_read_skill"
 
@@ -32,7 +32,7 @@ _between_words = re.compile(r"[\s_.-]+|(?<=[a-z\d])(?=[A-Z])")
 
 
 def render(call: ToolCall, result: ModelMessage | None) -> str:
-    """Return the text that shows a call and its result."""
+    """Return a Markdown text about a call and its result."""
     arguments = decode_json(call.arguments)
     given = arguments if isinstance(arguments, dict) else {}
     given = {name: value for name, value in given.items() if value != ""}
@@ -54,7 +54,7 @@ def render(call: ToolCall, result: ModelMessage | None) -> str:
 
 
 def without_attachments(text: str) -> tuple[str, int]:
-    """Return a message without the list of its attachments, and the number of attachments."""
+    """Return a message without its list of attachments, and the number of attachments."""
     found = _attached.search(text)
     if found is None:
         return text, 0
@@ -62,7 +62,7 @@ def without_attachments(text: str) -> tuple[str, int]:
 
 
 def decode_json(text: str) -> Any:
-    """Return the JSON value of a text, or None if it is not valid JSON."""
+    """Parse JSON. Return None if the text is invalid."""
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
@@ -70,8 +70,8 @@ def decode_json(text: str) -> Any:
 
 
 def is_failure(tool: str, text: str, value: object) -> bool:
-    """Return True if the text of a result looks like one of our tools' errors. Results do not mark
-    errors in any other way.
+    """Return True if a result looks like an error of one of QuickApps' tools. Nothing else marks it
+    as one.
     """
     if isinstance(value, Mapping):
         return bool(value.get("error"))
@@ -86,7 +86,7 @@ def with_margin(text: str, margin: str) -> str:
 
 
 def markdown(value: Any) -> str:
-    """Return an object or a list as a Markdown list, and any other value as one line."""
+    """Convert an object or list to a Markdown list, and any other value to one line."""
     if isinstance(value, Mapping) and value:
         lines = [f"- **{label(name)}:** {one_line(member)}" for name, member in value.items()]
     elif isinstance(value, list) and value:
@@ -113,14 +113,12 @@ def one_line(value: Any, depth: int = 1) -> str:
 
 
 def tool_title(name: str) -> str:
-    """Return a title for the name of a tool, such as "Weather now" for `Weather_now`. The prefix of
-    our own tools is removed.
-    """
+    """Return a title for a tool, such as "Weather now" for `Weather_now`."""
     return label(_origin.sub("", name, count=1))
 
 
 def label(name: str) -> str:
-    """Return a label for the name of a field, such as "Wind (km/h)" for `wind_km_h`."""
+    """Return a label for a field, such as "Wind (km/h)" for `wind_km_h`."""
     unit = next((unit for unit in UNITS if name.endswith(unit) and name != unit), "")
     words = " ".join(filter(None, _between_words.split(name.removesuffix(unit)))) or name
     words = words if words.isupper() else words.lower()

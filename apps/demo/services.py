@@ -1,6 +1,4 @@
-"""Provides services for the demo's tools: an invented weather report for a city, and its
-location.
-"""
+"""Serves invented weather reports and the locations of cities, for the demo's tools."""
 
 import hashlib
 from collections.abc import Callable
@@ -21,9 +19,7 @@ SKIES = ("clear", "partly cloudy", "overcast", "light rain", "rain", "fog", "win
 
 
 def weather_of(city: City) -> dict[str, str | int]:
-    """Return an invented weather report, which is derived from the city's name and therefore always
-    the same.
-    """
+    """Return an invented weather report that is the same for a city every time."""
     draw = hashlib.sha256(city.name.encode()).digest()
     sky = SKIES[draw[0] % len(SKIES)]
     return {
@@ -41,7 +37,7 @@ def weather_of(city: City) -> dict[str, str | int]:
 def answer(
     request: HttpRequest, parameter: str, lookup: Callable[[City], dict[str, Any]]
 ) -> HttpResponse:
-    """Return what `lookup` returns for the city in the query parameter, or an error that lists
+    """Return what `lookup` returns for the city in the query parameter, or an error that suggests
     similar names.
     """
     name = " ".join(request.GET.get(parameter, "").split())

@@ -1,6 +1,4 @@
-"""Composes the demo model's answers without tools. An answer states that no language model wrote
-it, and is long on request.
-"""
+"""Answers questions that suggest no tool. The answers say that no language model wrote them."""
 
 import re
 from collections.abc import Sequence
@@ -32,15 +30,15 @@ OPENINGS = {
     r"\W*(hi|hello|hey|good (morning|day|afternoon|evening)|greetings)\b": f"Hello! {INTRODUCTION}",
     r"\W*(thanks|thank you|great|cool|nice|bye|goodbye)\b": THANKED,
 }
-"""Each pattern of a question determines the beginning of the answer."""
+"""Maps patterns of questions to the beginnings of answers."""
 
 _paragraphs = re.compile(r"\b(\d{1,3}) paragraphs?\b", re.IGNORECASE)
 _story = re.compile(r"\b(?:story|tale|long(?:er)? (?:answer|text|reply))\b", re.IGNORECASE)
 
 
 def long_text(question: str) -> str:
-    """Return the story, or its first paragraphs, if the question asks for a long text. Otherwise,
-    return "".
+    """Return the story or its first paragraphs if the question asks for a long text,
+    otherwise "".
     """
     if match := _paragraphs.search(question):
         return "\n\n".join(STORY.split("\n\n")[: max(int(match[1]), 1)])
@@ -56,7 +54,7 @@ def greeting(question: str) -> str:
 
 
 def small_talk(question: str, tools: Sequence[ToolSpec], files: int) -> str:
-    """Return an answer to a question that suggests no tool. `files` is the number of attached
+    """Return the answer to a question that suggests no tool. `files` is the number of attached
     files.
     """
     opening = greeting(question) or f"I cannot answer that. {INTRODUCTION}"

@@ -1,4 +1,6 @@
-"""Feedback on answers, for operators of the applications."""
+"""Defines the database model for users' feedback on answers, which operators of the applications
+read.
+"""
 
 from typing import Any
 
@@ -12,10 +14,11 @@ LONGEST_NOTE = 2_000
 
 
 class Feedback(models.Model):
-    """A user's feedback on one answer. `bucket` is the user's bucket, and `message` is the answer.
+    """A user's feedback on one answer. `bucket` is the user's bucket, and `message` the ID of the
+    answer.
 
-    `transcript` is a copy of the question and the answer, which is stored only as long as the user
-    attaches it. Deleting the conversation also deletes the copy.
+    `transcript` is a copy of the question and the answer, stored only while the user shares it.
+    Deleting the conversation also deletes the copy.
     """
 
     class Rating(models.TextChoices):
@@ -82,7 +85,7 @@ class Feedback(models.Model):
 
     @property
     def told(self) -> dict[str, Any]:
-        """Return the feedback in the form in which its user sees it."""
+        """Return the fields of the feedback that its user sees."""
         return {
             "rating": self.rating,
             "reason": self.reason,

@@ -1,4 +1,4 @@
-"""Moves and deletes feedback together with its user, its conversation and its answer."""
+"""Stores and deletes feedback, also when its user or conversation is deleted."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,9 @@ from apps.feedback.models import Feedback
 
 @dataclass(frozen=True, slots=True)
 class RatedAnswer:
-    """An answer that a user rates. `transcript` is the text that the user can attach."""
+    """An answer that a user rates. `transcript` is the copy of the question and answer that the
+    user can share.
+    """
 
     message: UUID
     conversation: UUID
@@ -23,7 +25,7 @@ class RatedAnswer:
     version: int | None
     transcript: Mapping[str, Any]
     is_temporary: bool = False
-    """True if the conversation is temporary, so that no transcript is stored."""
+    """True if the conversation is temporary, so that no transcript may be stored."""
 
 
 def find(bucket: str, message: UUID) -> Feedback | None:
@@ -31,7 +33,7 @@ def find(bucket: str, message: UUID) -> Feedback | None:
 
 
 def row_of(bucket: str, answer: RatedAnswer) -> Feedback:
-    """Return the user's stored feedback on the answer, or a new unsaved row."""
+    """Return the user's feedback on the answer, or a new unsaved row."""
     return find(bucket, answer.message) or Feedback(
         message=answer.message,
         conversation=answer.conversation,
@@ -43,22 +45,22 @@ def row_of(bucket: str, answer: RatedAnswer) -> Feedback:
 
 
 def keep(row: Feedback, answer: RatedAnswer) -> None:
-    """Store the feedback on an answer. Operators see it as new again."""
+    """Store the feedback, and mark it as new for operators."""
     row.transcript = dict(answer.transcript) if row.shares_transcript else None
     row.state = Feedback.State.NEW
     row.save()
 
 
 def find_all(caller: Caller) -> QuerySet[Feedback]:
-    """Return the user's feedback on the applications that the caller may use."""
+    """Return the user's feedback on applications that the caller can use."""
     rows = Feedback.objects.filter(bucket=caller.bucket)
     scope = caller.limits.scope
     return rows if scope is None else rows.filter(application__in=scope)
 
 
 def forget_conversation(sender: Any, instance: Any, **told: Any) -> None:
-    """Delete the transcripts of a conversation that was deleted. Ratings, reasons and comments
-    remain.
+    """Delete the transcripts of a deleted conversation, but keep the ratings, reasons and
+    comments.
     """
     Feedback.objects.filter(conversation=instance.pk).update(
         conversation=None, transcript=None, shares_transcript=False
@@ -66,8 +68,8 @@ def forget_conversation(sender: Any, instance: Any, **told: Any) -> None:
 
 
 def hand_over(bucket: str, heir: str) -> None:
-    """Move the feedback of the visitor `bucket` to the user `heir`, who signed in with the same
-    browser.
+    """Assign the feedback of the visitor `bucket` to the user `heir`, who has signed in with the
+    same browser.
     """
     Feedback.objects.filter(bucket=bucket).update(bucket=heir)
 

@@ -1,4 +1,4 @@
-"""Sums up the cost of an answer after each of its calls, at current prices."""
+"""Sums up the models and costs of an answer after each of its calls, at current prices."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,16 +14,18 @@ from apps.insights.prices import PRICES, PricedService
 from apps.manifest.features.features import Figure
 
 MOST_MODELS = 20
-"""The maximum number of models that an answer lists. A sub-agent may call any number of models."""
+"""The maximum number of models that an answer lists, because a sub-agent may call any number of
+them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFigures:
-    """The totals of an answer's calls so far, including calls by nested applications.
+    """The models and costs of an answer so far, including calls by nested applications.
 
-    `models` contains deployment titles in the order of their first calls. `costs` contains amounts
-    by currency. If `is_priced` is False, the cost of a call is unknown and `costs` is incomplete.
-    `told` contains the metrics that the application shows, or None for all metrics.
+    `models` has deployment titles in the order of their first calls, and `costs` amounts by
+    currency. If `is_priced` is False, the cost of a call is unknown, and `costs` is incomplete.
+    `told` has the metrics that the application shows, or is None for all.
     """
 
     version: int = 0
@@ -55,18 +57,14 @@ class AnswerFigures:
 
 
 def has_cost(report: ModelCallReport, service: PricedService) -> bool:
-    """Return True if the call was billed, even if its cost is unknown. Rejected calls are not
-    billed.
-    """
+    """Return True if the service billed the call, even if its cost is unknown."""
     if service.is_built_in:
         return False
     return report.error in ("", CANCELLED) or bool(report.usage)
 
 
 class FiguresMeter(msgspec.Struct):
-    """Forwards each report to the next meter, and emits the answer's metrics after each model
-    call.
-    """
+    """Forwards reports to another meter, and passes each report of a model call to `tell`."""
 
     meter: RunMeter
     tell: Callable[[ModelCallReport], None]

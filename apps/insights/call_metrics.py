@@ -1,4 +1,4 @@
-"""Computes metrics of calls when their rows are written, so that calls are not delayed."""
+"""Counts calls in the metrics when their rows are written, so that calls are not delayed."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,10 +8,14 @@ from apps.metrics import OTHER, Instrument
 
 MODEL = ("provider", "model")
 DURATIONS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
-"""The histogram buckets in seconds: from the shortest noticeable time to twice the tool timeout."""
+"""The buckets of durations in seconds: from the shortest noticeable time to twice the tool
+timeout.
+"""
 RATIOS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 MOST_MODELS = 200
-"""The maximum number of models with their own series, because services may report any names."""
+"""The maximum number of models with time series of their own. Services may report any number of
+names.
+"""
 
 TURN_SECONDS = Instrument(
     "quickapps_turn_seconds", "The duration of model calls.", MODEL, DURATIONS
@@ -45,7 +49,7 @@ TOOL_SECONDS = Instrument(
 
 KINDS = ("input", "cached", "created", "output", "reasoning")
 REASONS = frozenset({"timeout", "connection", "stream", "answer", CANCELLED})
-"""The kinds of failures that are separate outcomes, in addition to HTTP status codes."""
+"""The types of errors that have their own outcome, in addition to HTTP status codes."""
 
 Row = Mapping[str, Any]
 
@@ -53,9 +57,7 @@ _models: set[tuple[str, str]] = set()
 
 
 def count(calls: Iterable[Row], uses: Iterable[Row]) -> None:
-    """Add rows of model calls and tool calls to the metrics. A row contains values by column
-    name.
-    """
+    """Add rows of model calls and tool calls, as dictionaries by column name, to the metrics."""
     for call in calls:
         count_model_call(call)
     for use in uses:
@@ -85,7 +87,9 @@ def count_model_call(row: Row) -> None:
 
 
 def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]:
-    """Return a model's labels, or `OTHER` if the model has never responded and may not exist."""
+    """Return the labels of a model. A model that has never responded, and may not exist, gets the
+    label `OTHER`.
+    """
     labels = provider, model
     if labels in _models:
         return labels
@@ -96,7 +100,7 @@ def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]
 
 
 def outcome_of(error: str) -> str:
-    """Return the outcome label for an error type. There are few different outcomes."""
+    """Return the outcome label for a type of error. There are few different labels."""
     if not error:
         return "done"
     reason, _, status = error.partition(" ")

@@ -1,5 +1,5 @@
-"""Creates call rows from meters' reports, and writes many rows at a time. These functions are
-synchronous and run on a database thread.
+"""Converts meters' reports to rows of calls, and writes many rows at a time, on a database
+thread.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -77,7 +77,7 @@ def name_columns(columns: Sequence[str]) -> Callable[[Sequence[Any]], Mapping[st
 def model_rows(
     entry: CallEntry, report: ModelCallReport, services: Mapping[str, PricedService], ops: Ops
 ) -> Iterable[tuple[Any, ...]]:
-    """Yield a row of column values for each reported model. Only the first row has durations."""
+    """Yield the values of a row for each model in the report. Only the first row has durations."""
     service = services[text(report.deployment)]
     entries: Sequence[ModelUsage | None] = report.usage or (None,)
     for place, usage in enumerate(entries):
@@ -112,7 +112,7 @@ def tool_row(entry: CallEntry, report: ToolCallReport, ops: Ops) -> tuple[Any, .
 def common(
     entry: CallEntry, iteration: int, seconds: float | None, duration: float, ops: Ops
 ) -> tuple[Any, ...]:
-    """Return the values of the columns in `COMMON`, which model calls and tool calls share."""
+    """Return the values of the columns that rows of model calls and tool calls share."""
     run = entry.of
     return (
         run.run and run.run.hex,
@@ -131,7 +131,9 @@ def common(
 
 @lru_cache(maxsize=4096)
 def caller_kind(bucket: str, door: str) -> str:
-    """Return the kind of caller to which a bucket belongs."""
+    """Return the kind of caller: `user`, `key`, `server`, `visitor`, or `dial` for callers through
+    DIAL Core.
+    """
     if door == "core":
         return "dial"
     kind = bucket.partition("-")[0]
@@ -144,7 +146,7 @@ def at(seconds: float) -> datetime:
 
 @lru_cache(maxsize=4096)
 def text(value: str, longest: int = LONGEST_NAME) -> str:
-    """Truncate the text to `longest` characters, and remove characters that PostgreSQL rejects."""
+    """Truncate the text, and replace characters that PostgreSQL rejects."""
     cleaned = value.replace("\0", "\N{REPLACEMENT CHARACTER}")[:longest]
     return cleaned.encode(errors="replace").decode()
 

@@ -1,6 +1,4 @@
-"""Reads the costs of model calls since midnight (UTC), and of the same hours on the previous
-day.
-"""
+"""Reads the costs of model calls today (UTC), and of the same hours yesterday."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from apps.insights.periods import DAY, ends_of_sums, start_of_day, start_of_hour
 from apps.insights.sums import TOTAL, Sums, of_applications
 
 Costs = Mapping[str, Decimal]
-"""Maps currencies to costs."""
+"""Maps currencies, such as USD, to amounts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +24,8 @@ class DailySpend:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The time from midnight (UTC) until `until`. Hours from `rows_since` on are not summed up
-    yet.
+    """The time from midnight (UTC) until `until`. Calls from `rows_since` on are not included in
+    stored sums yet.
     """
 
     since: datetime
@@ -56,8 +54,8 @@ def read_daily_spend(
 ) -> DailySpend:
     """Return today's costs, and yesterday's costs up to the same time of day.
 
-    `among` contains the slugs of applications, or is None for all applications. Two queries are
-    needed, and a third if `ends` is None.
+    `among` restricts them to applications with these slugs; None means all. Runs two queries, and a
+    third if `ends`, the result of `ends_of_sums`, is None.
     """
     summed_until = (ends_of_sums() if ends is None else ends).get(UsageSum.Span.HOUR)
     today, yesterday = (Stretch.to(until, summed_until) for until in (now, now - DAY))
@@ -70,8 +68,8 @@ def read_daily_spend(
 
 
 def add_costs(spent: Mapping[str, Sums], rows: QuerySet[Any], today: Q, yesterday: Q) -> None:
-    """Add the rows' costs for both days to `spent`, with one query. `today` and `yesterday` are
-    filters for the rows.
+    """Add the costs of both days to `spent`, with one query. `today` and `yesterday` are filters of
+    the rows.
     """
     priced = rows.filter(today | yesterday).exclude(currency="").order_by().values("currency")
     sums = {"today": Sum("cost", filter=today), "yesterday": Sum("cost", filter=yesterday)}

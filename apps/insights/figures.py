@@ -1,7 +1,7 @@
-"""Reads the metrics of a period: totals, a time series, and lines by one dimension.
+"""Reads the usage in a period: totals, a time series, and one line for each value of a dimension.
 
-They are read from stored sums and from newer rows, with a fixed number of queries, and without the
-histograms of lines that are not shown.
+It comes from stored sums and newer rows, with a fixed number of queries, and without the histograms
+of lines that are not shown.
 """
 
 from collections import defaultdict
@@ -43,16 +43,16 @@ Order = Literal[
 
 PERCENTS = (50, 95, 99)
 SLOWEST = 10
-"""The page shows this many of the slowest tools."""
+"""The number of slowest tools in a report."""
 
 Percentiles = tuple[float | None, ...]
-"""The duration in seconds for each of `PERCENTS`, accurate to 5 %."""
+"""Durations in seconds for each of `PERCENTS`, accurate to 5 %."""
 Lines = Mapping[str, Sums]
-"""Maps names to sums."""
+"""Maps names in a dimension to their sums."""
 FindTitles = Callable[[Iterable[str]], Mapping[str, str]]
-"""A function that returns the shown titles of names. Other names are shown themselves."""
+"""A function that returns the titles of names. A name without a title is shown itself."""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
-"""Maps each hour or day in the series to sums."""
+"""Maps the start of an hour or day to sums of recent calls."""
 CALLERS = ("user", "key")
 SORT_VALUES: Mapping[str, Callable[[Sums], float | Decimal | None]] = {
     "runs": lambda sums: sums.runs,
@@ -77,14 +77,14 @@ SORT_COLUMNS: Mapping[Order, Sequence[str]] = {
     "cached": ("cache_shares", "cache_reports"),
     "mean": ("total_seconds", "calls"),
 }
-"""The columns from which each sort value is computed. At least one is listed, because the query
-must sum something.
+"""The columns from which each sort value is computed. `name` has one too, because a query must sum
+something.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The metrics of calls to one model, or of one tool, with this `name`."""
+    """The metrics of calls to one model, or of one tool."""
 
     name: str
     sums: Sums
@@ -100,7 +100,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The metrics of models and tools in one hour or day of the series."""
+    """The metrics of models and tools in one hour or day of a time series."""
 
     start: datetime
     models: Figures
@@ -109,8 +109,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """The usage in a period. `lines` are the first of `count` lines. `callers` is the number of
-    different users and keys. `errors` contains model errors by type, the most frequent first.
+    """The usage in a period. `lines` are the first of `count` lines.
+
+    `callers` is the number of different users and keys. `errors` has model errors by type, most
+    frequent first.
     """
 
     period: Period
@@ -146,9 +148,9 @@ def report(
 ) -> UsageReport:
     """Return the usage in the last `length` of time, with up to `most` lines.
 
-    `find_titles` returns the shown titles of names, by which `name` sorts the lines.
-    Without `with_percentiles`, the lines have no percentiles, which saves reading their histograms.
-    `among` contains the slugs of the applications whose calls are included; None means all.
+    `among` restricts it to applications with these slugs; None means all. Without
+    `with_percentiles`, lines have no percentiles, which saves reading their histograms.
+    `find_titles` returns the titles by which the order `name` sorts.
     """
     period = Period.ending(timezone.now(), length)
     recent = recent_sums(period, count_runs, among)
@@ -187,13 +189,17 @@ def report(
 def read_points(
     length: timedelta, count_runs: RunCounter, among: Collection[str] | None = None
 ) -> tuple[Period, tuple[Point, ...]]:
-    """Return the period and its series, without the other parts of a report."""
+    """Return the period of this length that ends now, and its time series, without the other parts
+    of a report.
+    """
     period = Period.ending(timezone.now(), length)
     return period, read_series(period, recent_sums(period, count_runs, among), among)
 
 
 def dimension_filter(among: Collection[str] | None, *dimensions: str) -> Q:
-    """Filter sums by their dimension, within these applications. None means all applications."""
+    """Return a filter of stored sums for dimensions, within these applications. None means all
+    applications.
+    """
     return Q(dimension__in=[one for base in dimensions for one in dimensions_within(base, among)])
 
 
@@ -204,7 +210,7 @@ def shown_tools(by: By, shown: Iterable[str]) -> set[str]:
 def recent_sums(
     period: Period, count_runs: RunCounter, among: Collection[str] | None = None
 ) -> RecentSums:
-    """Return the sums of rows that are not included in stored sums yet."""
+    """Return sums over the calls that are not included in stored sums yet."""
     since, until = period.rows_since, period.now
     calls: dict[datetime, list[CallRow]] = defaultdict(list)
     uses: dict[datetime, list[UseRow]] = defaultdict(list)
@@ -226,10 +232,10 @@ def read_lines(
     wanted: Iterable[Q],
     columns: Sequence[str] = (*COUNTS, "cost"),
 ) -> Mapping[str, dict[str, Sums]]:
-    """Return the period's sums by dimension and name, without the stored histograms.
+    """Return the period's sums by dimension and name, without stored histograms.
 
-    `wanted` are filters for stored sums; names with recent calls are always included. The database
-    sums only `columns`, because there may be a line for each user.
+    `wanted` filters the stored sums; recent calls are always included. Only `columns` are read,
+    because there may be a line for each user.
     """
     names = ("dimension", "name", *(["currency"] if "cost" in columns else []))
     found: dict[str, dict[str, Sums]] = defaultdict(lambda: defaultdict(Sums))
@@ -243,7 +249,7 @@ def read_lines(
 
 
 def add_histograms(period: Period, lines: Mapping[str, Lines], wanted: Iterable[Q]) -> None:
-    """Add the stored histograms to the sums of their dimensions and names."""
+    """Add the stored histograms of durations that match a filter in `wanted` to the lines."""
     for row in of_period(period, *wanted).values("dimension", "name", **HISTOGRAM_TEXTS):
         lines[base_dimension(row["dimension"])][row["name"]].add_bins(row)
 
@@ -251,7 +257,7 @@ def add_histograms(period: Period, lines: Mapping[str, Lines], wanted: Iterable[
 def read_series(
     period: Period, recent: RecentSums, among: Collection[str] | None
 ) -> tuple[Point, ...]:
-    """Return a point for each hour or day of the period, with or without calls."""
+    """Return a point for each hour or day of the period."""
     found: dict[tuple[str, datetime], Sums] = defaultdict(Sums)
     totals = dimension_filter(among, TOTAL, TOTAL_OF_TOOLS)
     stored = UsageSum.objects.filter(period.stored_places & totals).order_by()
@@ -271,7 +277,9 @@ def read_series(
 def count_callers(
     period: Period, recent: RecentSums, by: By, ranked: Lines, among: Collection[str] | None
 ) -> int:
-    """Return the number of users and keys. `ranked` contains the names of the dimension `by`."""
+    """Return the number of different users and keys. `ranked` has the names in the
+    dimension `by`.
+    """
     known = {name for sums in recent.values() for one, name, _ in sums if one in CALLERS}
     others = [one for one in CALLERS if one != by]
     if by in CALLERS:
@@ -286,8 +294,8 @@ def count_callers(
 def of_period(period: Period, *wanted: Q) -> QuerySet[UsageSum]:
     """Return the period's stored sums that match one of the filters in `wanted`.
 
-    The condition is a union of index ranges. PostgreSQL would read the sums of all dimensions for a
-    union of spans combined with a union of dimensions.
+    The condition is a union of index ranges. For a union of spans combined with a union of
+    dimensions, PostgreSQL would read the sums of all dimensions.
     """
     ranges = any_of(part & one for part in period.stored_parts for one in wanted)
     return UsageSum.objects.filter(ranges).order_by()
@@ -307,8 +315,8 @@ def in_order(
     ascending: bool = False,
     titles: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
-    """Return the names sorted by `order`, the largest value first unless `ascending`. Names without
-    a value are last.
+    """Sort names by their value, largest first unless `ascending`. Names without a value
+    are last.
     """
     names = sorted(lines, key=lambda name: (titles.get(name, name).casefold(), name))
     if order == "name":

@@ -1,7 +1,7 @@
-"""Defines histograms of durations, with bins that each are 10 % wider than the previous bin.
+"""Defines histograms of durations, in which each bin is 10 % wider than the previous one.
 
-A percentile is accurate to 5 %: with a growth factor g, a bin's representative value differs by up
-to (g - 1) / (g + 1) (DDSketch, Masson et al. 2019).
+Percentiles are accurate to 5 %: with a growth factor g, a bin's middle value differs by at most (g
+- 1) / (g + 1) (DDSketch, Masson et al. 2019).
 """
 
 import math
@@ -9,13 +9,11 @@ from collections.abc import Mapping
 
 GROWTH = 1.1
 SHORTEST = 1e-4
-"""Shorter durations count as this many seconds."""
+"""Durations shorter than this many seconds are counted as this long."""
 SCALE = math.log(GROWTH)
 
 Histogram = Mapping[int, int]
-"""Maps each bin to the number of its values. Bin n ends at `GROWTH` to the power of n, in
-seconds.
-"""
+"""Maps bins to the number of their values. Bin n ends at `GROWTH` to the power of n seconds."""
 
 
 def bin_of(seconds: float) -> int:
@@ -23,7 +21,7 @@ def bin_of(seconds: float) -> int:
 
 
 def value_of(place: int) -> float:
-    """Return a bin's representative value, in seconds."""
+    """Return the middle value of a bin, in seconds."""
     return float(2 * GROWTH**place / (GROWTH + 1))
 
 
@@ -38,5 +36,5 @@ def percentile(histogram: Histogram, percent: int) -> float | None:
 
 
 def nearest_rank(count: int, percent: int) -> int:
-    """Return the position, from 1, of a percentile among `count` sorted values."""
+    """Return the rank, from 1, of a percentile in `count` sorted values."""
     return (count * percent + 99) // 100

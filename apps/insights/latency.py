@@ -1,4 +1,4 @@
-"""Reads the last hour's latencies of models, and of tools on this server and on clients."""
+"""Reads the latencies of models and tools in the last hour."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -16,13 +16,13 @@ PERIOD = timedelta(minutes=60)
 PERCENTS = (50, 95, 99)
 
 Seconds = dict[str, float | None]
-"""Maps the names of percentiles, such as p95, to seconds."""
+"""Maps percentiles, such as p95, to seconds, or to None if there are no values."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLatency:
-    """A model's latencies. `cache_hit_rate` is the mean ratio of cached to input tokens. Calls that
-    do not report cached tokens are not included in the mean.
+    """A model's latencies. `cache_hit_rate` is the mean share of input tokens from the service's
+    cache, in calls that report it.
     """
 
     provider: str
@@ -36,7 +36,7 @@ class ModelLatency:
 
 @dataclass(frozen=True, slots=True)
 class ToolLatency:
-    """The latencies of a tool, or of all tools at a `location`. Latencies on clients are
+    """The latencies of a tool, or of all tools at a `location`. Latencies of tools on clients are
     unknown.
     """
 
@@ -56,7 +56,7 @@ class LatencyReport:
 
 @dataclass(slots=True)
 class Samples:
-    """The measurements from calls with the same name."""
+    """The measurements of calls in one line of the report."""
 
     calls: int = 0
     errors: int = 0
@@ -76,8 +76,8 @@ class Samples:
 def latency_report(
     now: datetime, bucket: str | None = None, among: Collection[str] | None = None
 ) -> LatencyReport:
-    """Return the latencies in the hour before `now`. `bucket` selects a caller and `among` selects
-    applications; None stands for all of them.
+    """Return the latencies in the hour before `now`. `bucket` restricts them to a caller, and
+    `among` to applications; None means all.
     """
     recent = Q(started_at__gte=now - PERIOD) & of_applications(among)
     if bucket is not None:
@@ -91,7 +91,7 @@ def latency_report(
 
 
 def model_lines(calls: QuerySet[ModelCall]) -> Iterator[ModelLatency]:
-    """Yield each model's latencies, the model with the most calls first."""
+    """Yield the latencies of each model, most calls first."""
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
     columns = ("seconds", "first_text_seconds", "error", "input_tokens", "cached_tokens")
     for provider, model, *values in calls.values_list("provider", "model", *columns).iterator():
@@ -127,8 +127,8 @@ def add_call(
 
 
 def tool_lines(uses: QuerySet[ToolUse], *, by_tool: bool) -> Iterator[ToolLatency]:
-    """Yield latencies by location, or by tool and location with `by_tool`, the most frequent
-    first.
+    """Yield the latencies of each location, or of each tool at each location if `by_tool` is True,
+    most calls first.
     """
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
     rows = uses.values_list("tool", "location", "seconds", "has_failed").iterator()
@@ -149,7 +149,7 @@ def in_order(
 
 
 def percentiles(values: list[float]) -> Seconds:
-    """Return exact percentiles by the nearest rank. They are None if there are no values."""
+    """Return exact percentiles by the nearest rank."""
     values.sort()
     return {
         f"p{percent}": values[nearest_rank(len(values), percent) - 1] if values else None

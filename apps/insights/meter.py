@@ -1,6 +1,4 @@
-"""Adds a run's data to the reports of its calls, which another task writes to the database
-later.
-"""
+"""Adds a run's data to reports of its calls, which are written to the database later."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -14,9 +12,7 @@ from apps.agent.model import ModelRequest
 
 
 class CallEntry(msgspec.Struct, frozen=True, gc=False):
-    """A call's report, with the run in which the call was made. `ended_at` is in seconds since
-    1970.
-    """
+    """The report of a call, with the meter of its run. `ended_at` is in seconds since 1970."""
 
     of: "RunMeter"
     report: ModelCallReport | ToolCallReport
@@ -24,25 +20,25 @@ class CallEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 SERVER = "server"
-"""The door and the caller for calls that the installation itself makes."""
+"""The door and the bucket of calls that the installation itself makes."""
 
 Keep = Callable[[CallEntry], None]
-"""A function that stores a report. It neither waits nor fails."""
+"""A function that stores a report. It must not block or raise."""
 
 
 class Budgets(Protocol):
-    """Admits calls until a budget is exhausted, and counts their costs."""
+    """Admits calls until a budget is used up, and counts their costs."""
 
     async def admit(
         self, meter: "RunMeter", deployment: str, request: ModelRequest
     ) -> Reservation | None:
-        """Reserve the call's estimated cost. Return None if no budget applies. Raises `BudgetSpent`
-        if a budget is exhausted.
+        """Reserve a call's estimated cost. Return None if no budget applies. Raises `BudgetSpent`
+        if a budget is used up.
         """
         ...
 
     def settle(self, entry: CallEntry) -> None:
-        """Record a model call's report. Implementations must neither wait nor fail."""
+        """Count the cost of a call. Must not block or raise."""
         ...
 
 
@@ -58,8 +54,9 @@ UNLIMITED = NoBudgets()
 
 
 class KeptRequest(msgspec.Struct, frozen=True, gc=False):
-    """A model request that is stored with its run. `at` is in seconds since 1970. `stream` is the
-    ID of the conversation, or of the run of an API client.
+    """A model request that is stored with its run. `at` is in seconds since 1970.
+
+    `stream` is the ID of the conversation, or of the run if an API client started it.
     """
 
     run: UUID
@@ -71,15 +68,15 @@ class KeptRequest(msgspec.Struct, frozen=True, gc=False):
 
 
 KeepRequest = Callable[[KeptRequest], object]
-"""A function that stores a model request, under the same rules as `Keep`."""
+"""A function that stores a model request. It must not block or raise."""
 
 
 class RunMeter(msgspec.Struct, frozen=True):
     """Reports a run's model and tool calls. `run` is None for a request that is not a run.
 
-    `bucket` is the caller's, and `team` is the ID of the caller's current team. `chain` contains
-    the applications whose runs contain the calls, the outermost first. `time_zone` is the user's,
-    or "" if unknown. Without `keep_request`, model requests are not stored.
+    `bucket` and `team` are the caller's. `chain` has the applications whose runs contain the calls,
+    outermost first. `time_zone` is the user's, or "" if unknown. Without `keep_request`, model
+    requests are not stored.
     """
 
     keep: Keep
@@ -123,5 +120,5 @@ class RunMeter(msgspec.Struct, frozen=True):
 
 
 def server_meter(keep: Keep, application: str, version: int) -> RunMeter:
-    """Return a meter for background work that the installation does for an application."""
+    """Return a meter for background work of the installation for an application."""
     return RunMeter(keep, SERVER, SERVER, application=application, version=version)

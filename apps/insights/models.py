@@ -1,4 +1,4 @@
-"""Database models for calls, their sums over time, and prices.
+"""Defines database models for calls, their sums over time, and prices.
 
 No row contains text from conversations, arguments or results. The row of a failed model call
 contains the service's error message, without credentials.
@@ -17,23 +17,21 @@ from apps.workspace.versions import Versioned
 LONGEST_NAME = 255
 LONGEST_WORD = 50
 LONGEST_SAID = 500
-"""The maximum number of characters in a stored error message. `apps.workspace.services.failures`
-has the same limit.
+"""The maximum length of a stored error message in characters, as in
+`apps.workspace.services.failures`.
 """
 LONGEST_VERSION = 11
-"""The maximum number of characters that a version adds to an application's name: "@" and ten
-digits.
-"""
+"""The number of characters that a version adds to an application's name: "@" and ten digits."""
 LONGEST_DIMENSION = 20 + len("@") + LONGEST_NAME
-"""The maximum number of characters of a dimension within an application."""
+"""The maximum length of a dimension within an application, in characters."""
 COST_DIGITS, COST_PLACES = 20, 10
-"""The number of digits of a cost, in total and after the decimal point. This represents a tenth of
-a token's cost at a price of 0.001 per million.
+"""The digits of a cost, in total and after the decimal point: enough for a tenth of a token at a
+price of 0.001 per million.
 """
 
 
 class CallRecord(models.Model):
-    """A call that a run made. A nested run's calls have the outer `run`, but the nested
+    """A call that a run made. Calls of a nested run have the outer `run`, but the nested
     `application`.
 
     `run` is null for a request that is not a run. `bucket_kind` is the kind of caller.
@@ -56,10 +54,10 @@ class CallRecord(models.Model):
 
 
 class ModelCall(CallRecord):
-    """A call to a deployment.
+    """A call to a deployment. Token counts and `cost` are null if unknown.
 
-    If an application on another server reports several models, each model has its own row, and only
-    the first row has `seconds`. Token counts and `cost` are null if they are unknown.
+    If an application on another server reports several models, each has its own row, and only the
+    first row has `seconds`.
     """
 
     deployment = models.CharField(max_length=LONGEST_NAME)
@@ -147,9 +145,9 @@ class ToolUse(CallRecord):
 class UsageSum(models.Model):
     """The sums over five minutes, an hour, a day or a week (UTC) for one `name` in one dimension.
 
-    `apps.insights.sums` lists the dimensions, and joins them with applications.
-    `apps.insights.histograms` defines the format of histograms. `cache_shares` is the sum of the
-    cached fractions of the input, over the `cache_reports` calls that report them.
+    `apps.insights.sums` lists the dimensions, also within applications. `apps.insights.histograms`
+    defines the histograms. `cache_shares` is the sum of the cached shares of the input, over the
+    `cache_reports` calls that report them.
     """
 
     class Span(models.TextChoices):
@@ -196,7 +194,7 @@ class UsageSum(models.Model):
 
 
 class SummedSpan(models.Model):
-    """An hour, a day or a week whose calls are already included in `UsageSum`."""
+    """Records that the calls of an hour, day or week are included in `UsageSum`."""
 
     span = models.CharField(max_length=4, choices=UsageSum.Span)
     start = models.DateTimeField()
@@ -218,7 +216,9 @@ AMOUNT: dict[str, Any] = {
 
 
 class Price(Versioned):
-    """A deployment's price from a given day on. It overrides the service's list price."""
+    """A deployment's price from a day on. It overrides the list price of the deployment's
+    service.
+    """
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="prices")
     valid_from = models.DateField(help_text="The first day, in UTC.")

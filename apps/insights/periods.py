@@ -1,6 +1,4 @@
-"""Determines the usage page's period, and whether its metrics are read from stored sums or from
-rows.
-"""
+"""Decides which parts of a period are read from stored sums, and which from rows of calls."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,7 +19,7 @@ LENGTHS = {
     UsageSum.Span.WEEK: WEEK,
 }
 LONGEST_BY_HOURS = 7 * DAY
-"""Periods up to this length are shown by hour, and longer periods by day."""
+"""Periods up to this length are shown by hour, and longer ones by day."""
 
 
 def start_of_five_minutes(moment: datetime) -> datetime:
@@ -52,7 +50,7 @@ START_OF = {
 
 def ends_of_sums() -> dict[str, datetime]:
     """Return the time up to which calls are summed up, by type of span. Types without sums are
-    omitted.
+    missing.
     """
     marks = (SummedSpan.objects.all(), UsageSum.objects.filter(dimension=SUMMED))
     long, short = (one.values("span").annotate(last=Max("start")).order_by() for one in marks)
@@ -62,11 +60,11 @@ def ends_of_sums() -> dict[str, datetime]:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Whole hours or days (UTC), of which the last contains `now`.
+    """A range of whole hours or days (UTC), the last of which contains `now`.
 
-    Metrics since `rows_since` are read from rows. Earlier metrics are read from sums: whole weeks
-    between `weeks_since` and `weeks_until`, the other days between `days_since` and `days_until`,
-    the hours before and after these days until `hours_until`, and then five-minute spans.
+    Calls since `rows_since` are read from rows, and earlier ones from sums: whole weeks between
+    `weeks_since` and `weeks_until`, other days between `days_since` and `days_until`, the hours
+    around these days until `hours_until`, and then five-minute spans.
     """
 
     span: UsageSum.Span
@@ -109,12 +107,12 @@ class Period:
 
     @property
     def stored(self) -> Q:
-        """Return a filter for the period's stored sums, with as few spans as possible."""
+        """Return a filter for the period's stored sums that matches as few rows as possible."""
         return any_of(self.stored_parts)
 
     @property
     def stored_parts(self) -> list[Q]:
-        """Return the parts of the filter `stored`, one for each range of spans."""
+        """Return the filters of which `stored` is the union, one for each range of spans."""
         weeks_since, weeks_until = self.weeks_since, self.weeks_until
         if weeks_since == weeks_until:
             weeks_since = weeks_until = self.days_since  # All its days are consecutive.
@@ -136,8 +134,8 @@ class Period:
 
     @property
     def stored_places(self) -> Q:
-        """Return a filter for stored sums in spans that are not longer than the chart's hours or
-        days.
+        """Return a filter for stored sums, each of which lies within one hour or day of the
+        chart.
         """
         if self.span == UsageSum.Span.HOUR:
             hours = between(UsageSum.Span.HOUR, self.since, self.days_until)
@@ -160,8 +158,9 @@ class Period:
 
 
 def between(span: UsageSum.Span, since: datetime, until: datetime) -> Iterator[Q]:
-    """Yield a filter for the spans that begin from `since` until before `until`, if there are any.
-    The filter lists the spans' starts, so that an index can also use the column after `start`.
+    """Yield a filter for the spans that start in the range, or nothing if it is empty.
+
+    The filter lists the starts, so that an index can also use the column after `start`.
     """
     if since < until:
         count = -((since - until) // LENGTHS[span])
@@ -169,5 +168,5 @@ def between(span: UsageSum.Span, since: datetime, until: datetime) -> Iterator[Q
 
 
 def any_of(parts: Iterable[Q]) -> Q:
-    """Return the union of the filters, or a filter that matches nothing if there are none."""
+    """Return the union of the filters, which matches nothing if there are none."""
     return reduce(or_, parts, Q(pk__in=()))

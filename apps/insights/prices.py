@@ -1,4 +1,4 @@
-"""Determines a deployment's price: the operator's own price, or else the service's list price."""
+"""Finds the price of a deployment: the operator's own price, or else the service's list price."""
 
 import time
 from collections import defaultdict
@@ -20,10 +20,10 @@ from apps.workspace.local.deployments.lookup import speaks_dial
 from apps.workspace.local.models import Deployment
 
 DIAL = "dial"
-"""The provider of deployments that have no row, because they belong to DIAL Core."""
+"""The provider of deployments without a database row, which belong to DIAL Core."""
 
 SERVICES_SECONDS = 10.0
-"""Services and prices are cached for this many seconds, so a new price applies after at most this
+"""The cache lifetime of services and prices in seconds. A new price applies after at most this
 time.
 """
 
@@ -54,7 +54,9 @@ def rates_of(price: Price) -> Rates:
 
 
 class EntryCost(NamedTuple):
-    """The model and the cost of one usage entry in a call's report."""
+    """The model, cost and currency of one usage entry in a call's report. `cost` is None if
+    unknown.
+    """
 
     model: str
     cost: Decimal | None
@@ -65,8 +67,8 @@ class EntryCost(NamedTuple):
 class PricedService:
     """The service behind a deployment, with its prices.
 
-    `model` is the model's name at the service; `base_url` is None for DIAL Core. `title` is the
-    deployment's display name. `prices` contains the operator's prices by their first day, newest
+    `model` is the model's name at the service. `base_url` is None for DIAL Core. `title` is the
+    deployment's display name. `prices` has the operator's prices with their first day, newest
     first.
     """
 
@@ -84,13 +86,11 @@ class PricedService:
 
     @property
     def is_built_in(self) -> bool:
-        """Return True if the model is built in. A built-in model costs nothing."""
+        """Return True if the model is built in, so that its calls cost nothing."""
         return self.base_url == ""
 
     def spent(self, report: ModelCallReport, usage: ModelUsage | None, day: date) -> EntryCost:
-        """Return the cost of one usage entry in a report, or of the whole call if `usage` is None.
-        The cost is None if it is unknown.
-        """
+        """Return the cost of one usage entry, or of the whole call if `usage` is None."""
         model = self.model_of(report.deployment, usage)
         if report.is_paid_by_person:
             return EntryCost(model, Decimal(), "")
@@ -101,7 +101,7 @@ class PricedService:
         )
 
     def rates(self, model: str, day: date, *, is_only: bool = True) -> Rates | None:
-        """Return the model's rates on a day, or None if it has no price.
+        """Return the rates of a model on a day, or None if it has no price.
 
         `is_only` is False if the call was reported under several models. The operator's price then
         applies only to the deployment's own model.
@@ -114,15 +114,15 @@ class PricedService:
         return listed_rates(model[:LONGEST_NAME], self.base_url, day)
 
     def model_of(self, deployment: str, usage: ModelUsage | None) -> str:
-        """Return the name of the model that a usage entry was billed for. Defaults to the
-        deployment's own model if `usage` is None or contains only the deployment ID.
+        """Return the model that a usage entry names: the deployment's own model if it names only
+        the deployment, or if `usage` is None.
         """
         named = usage.model if usage is not None else deployment
         return self.model if named == deployment else named
 
 
 def find_services(deployments: Collection[str]) -> dict[str, PricedService]:
-    """Return the services by deployment ID. Runs two queries."""
+    """Return the services of deployments by deployment ID, with two queries."""
     rows = Deployment.objects.filter(deployment_id__in=deployments).only(*SERVICE_COLUMNS)
     found = {row.deployment_id: row for row in rows}
     prices = by_deployment(Price.objects.filter(deployment__in=found.values()))
@@ -147,7 +147,7 @@ on_reset(_recent.clear)
 
 
 def recent_services(deployments: Iterable[str]) -> dict[str, PricedService]:
-    """Return the services by deployment ID, from a cache of up to `SERVICES_SECONDS`."""
+    """Return the services of deployments by deployment ID, cached for `SERVICES_SECONDS`."""
     names = set(deployments)
     kept = {name: _recent.get(name, SERVICES_SECONDS) for name in names}
     services = {name: service for name, service in kept.items() if service is not None}
@@ -159,8 +159,8 @@ def recent_services(deployments: Iterable[str]) -> dict[str, PricedService]:
 
 
 class PriceList:
-    """Caches the services and prices of all deployments, so that computing costs needs no query. It
-    is empty before the first refresh.
+    """Caches the services and prices of all deployments, so that costs can be computed without a
+    query. It is empty until the first refresh.
     """
 
     def __init__(self) -> None:
@@ -171,7 +171,7 @@ class PriceList:
         self.services, self.read_at = {}, None
 
     def refresh(self) -> None:
-        """Read the prices again if they are older than `MAX_AGE_SECONDS`. Runs three queries."""
+        """Read the prices again if they are older than `MAX_AGE_SECONDS`, with three queries."""
         now = time.monotonic()
         if self.read_at is not None and now - self.read_at < aged_cache.MAX_AGE_SECONDS:
             return
@@ -182,10 +182,9 @@ class PriceList:
             service.rates(service.model, today)  # Read and cached here, not while answers stream.
 
     def service(self, deployment: str) -> PricedService:
-        """Return the service of a deployment. Unknown deployments belong to DIAL Core."""
+        """Return the service of a deployment. An unknown deployment belongs to DIAL Core."""
         return self.services.get(deployment) or PricedService(DIAL, deployment, title=deployment)
 
 
 PRICES = PriceList()
-"""The price list of this process."""
 on_reset(PRICES.forget)

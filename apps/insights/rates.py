@@ -1,5 +1,5 @@
-"""Computes the cost of calls, and finds services' list prices. The list prices come from the
-`genai-prices` package, so they need no network access.
+"""Computes the cost of calls, and finds the list prices of services in the package `genai-prices`,
+without network access.
 """
 
 from collections.abc import Iterable
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 MILLION = Decimal(1_000_000)
 
 Tiers = tuple[tuple[int, Decimal], ...]
-"""Prices per million tokens. Each price applies to inputs of at least this size. The smallest size
-is first.
+"""Prices per million tokens, each with the size of the input from which it applies,
+smallest first.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """A model's prices. Cached and created tokens without their own prices cost as much as other
-    input.
+    """A model's prices. Cached and created tokens cost as much as other input if they have no price
+    of their own.
     """
 
     input: Tiers
@@ -37,7 +37,7 @@ class Rates:
 
     def cost(self, usage: ModelUsage | None, *, has_failed: bool = False) -> Decimal | None:
         """Return the cost of one call, or None if the service reported no tokens. A failed call
-        costs only the tokens that the service reported.
+        costs only the tokens that it used.
         """
         per_call = Decimal() if has_failed else self.per_call
         if usage is None:
@@ -66,10 +66,10 @@ def rate_at(tiers: Tiers, tokens: int) -> Decimal:
 
 @lru_cache(maxsize=1000)
 def listed_rates(model: str, base_url: str | None, day: date) -> Rates | None:
-    """Return the service's list price for a model on a day, or None if it is unknown.
+    """Return the list price of a model on a day, or None if it is unknown.
 
-    `base_url` is the service's URL. The vendor must be known, because other vendors may sell a
-    model of this name at another price. None stands for DIAL Core, which may use any service.
+    `base_url` is the service's URL, because other services may sell a model of the same name at
+    another price. It is None for DIAL Core, which may use any service.
     """
     # Imported with the first price, because its data is slow to load.
     from genai_prices.data_snapshot import get_snapshot

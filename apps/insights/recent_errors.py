@@ -12,13 +12,13 @@ from apps.insights.models import ModelCall, ToolUse
 from apps.insights.sums import FAILED, of_applications
 
 FAILED_TOOL = "tool failed"
-"""The error type of all tool failures, because a tool's error message is not stored."""
+"""The error type of all failed tool calls, because the errors of tools are not stored."""
 COMMON = ("started_at", "application", "bucket", "run")
 
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """A failed call. `kind` is the error type, such as "status 429". `name` is the deployment or
+    """A failed call. `kind` is the type of error, such as "status 429". `name` is the deployment or
     the tool.
     """
 
@@ -33,8 +33,9 @@ class FailedCall:
 def last_errors(
     since: datetime, most: int, among: Collection[str] | None = None
 ) -> list[FailedCall]:
-    """Return up to `most` failed calls since a time, newest first. Runs two queries. `among`
-    contains the slugs of applications, or is None for all applications.
+    """Return up to `most` failed calls since a time, newest first, with two queries.
+
+    `among` restricts them to applications with these slugs; None means all.
     """
     calls = failed_calls(since, among).order_by("-started_at")[:most]
     uses = failed_uses(since, among).order_by("-started_at")[:most]

@@ -1,4 +1,4 @@
-"""Sums up usage in ended spans, and deletes old rows. Several processes may do this
+"""Sums up usage in past spans of time, and deletes old rows. Several processes may do this
 concurrently.
 """
 
@@ -33,14 +33,15 @@ LATE = {
     UsageSum.Span.HOUR: timedelta(minutes=30),
     UsageSum.Span.DAY: 6 * HOUR,
 }
-"""A span is summed up this long after its end. A call's row has the time when the call began, and
-may be written later while the database is down. Rows that are written even later are counted when
-the next longer span is summed up.
+"""The delay between the end of a span and summing it up. A call's row has the time when the call
+began, and may be written late if the database is down.
+
+Rows that are written even later are included in the sums of the next longer span.
 """
 HOURS_KEPT = 8 * DAY
 KEPT = {UsageSum.Span.FIVE_MINUTES: DAY, UsageSum.Span.HOUR: HOURS_KEPT}
-"""Sums of short spans are retained for this long. Pages read hourly sums for a week, and
-five-minute sums only until their hour is summed up.
+"""The retention time of sums of short spans. Pages read hourly sums for a week, and five-minute
+sums only until their hour is summed up.
 """
 CALLS = (ModelCall, ToolUse)
 
@@ -54,8 +55,8 @@ def due_spans(span: UsageSum.Span) -> Iterator[datetime]:
 
 
 def known_until(span: UsageSum.Span) -> datetime | None:
-    """Return the time up to which the data for spans of this type is complete. Return None if no
-    day is summed up yet and `span` is a week.
+    """Return the time up to which data for spans of this type is complete, or None if there are no
+    days to sum up to weeks.
     """
     if span == UsageSum.Span.WEEK:
         return ends_of_sums().get(UsageSum.Span.DAY)
@@ -63,7 +64,7 @@ def known_until(span: UsageSum.Span) -> datetime | None:
 
 
 def first_unsummed(span: UsageSum.Span) -> datetime | None:
-    """Return the start of the first span that is not summed up, or None before the first call."""
+    """Return the start of the first span that is not summed up, or None if there are no calls."""
     ends = ends_of_sums()
     if span == UsageSum.Span.FIVE_MINUTES:
         hours_until = ends.get(UsageSum.Span.HOUR)
@@ -94,7 +95,7 @@ def first_call(span: UsageSum.Span) -> datetime | None:
 
 
 def sum_up_all(count_runs: RunCounter) -> int:
-    """Sum up all ended spans. Return the number of spans that this process summed up."""
+    """Sum up all past spans that are due. Return how many of them this process summed up."""
     # Days first: until they exist, the page reads the hours after the last day. Weeks are computed
     # from days. Five-minute spans are summed up only after the last hour.
     spans = (
@@ -126,7 +127,6 @@ def sum_up(span: UsageSum.Span, start: datetime, count_runs: RunCounter) -> bool
 
 
 def mark_as_summed(span: UsageSum.Span, start: datetime) -> bool:
-    """Mark a span as summed up. Return False if it was already marked."""
     if span == UsageSum.Span.FIVE_MINUTES:
         return UsageSum.objects.get_or_create(
             dimension=SUMMED, span=span, start=start, name="", currency=""
@@ -135,9 +135,7 @@ def mark_as_summed(span: UsageSum.Span, start: datetime) -> bool:
 
 
 def sum_up_days(start: datetime, end: datetime) -> dict[SumKey, Sums]:
-    """Return the sums over whole days from their stored sums, because the rows may already be
-    deleted.
-    """
+    """Return the sums over whole days from stored sums, because the rows may already be deleted."""
     found: dict[SumKey, Sums] = defaultdict(Sums)
     days = UsageSum.objects.filter(span=UsageSum.Span.DAY, start__gte=start, start__lt=end)
     columns = ("dimension", "name", "currency", "cost", *COUNTS)
@@ -167,9 +165,7 @@ def stored_bins(histogram: Mapping[int, int]) -> dict[str, int]:
 
 
 def delete_old() -> int:
-    """Delete summed-up call rows that are older than `USAGE_DAYS`. Return the number of deleted
-    rows.
-    """
+    """Delete call rows that are older than `USAGE_DAYS` and summed up. Return their number."""
     for span in KEPT:
         delete_sums(span)
     first = first_unsummed(UsageSum.Span.DAY)
@@ -191,14 +187,14 @@ def delete_sums(span: UsageSum.Span) -> None:
 
 
 LONGEST_WINDOW_DAYS = 62
-"""Budget windows are stored for at least this many days: a month, and another month for a run that
-waits for a user.
+"""The minimum retention of budget windows in days: a month, and another one for a run that waits
+for a user.
 """
 
 
 def delete_old_windows() -> int:
-    """Delete budget windows that ended more than `USAGE_DAYS` ago, with their overrides. Return the
-    number of deleted windows.
+    """Delete budget windows, with their overrides, that were created more than `USAGE_DAYS` and at
+    least `LONGEST_WINDOW_DAYS` ago. Return their number.
     """
     if not settings.USAGE_DAYS:
         return 0

@@ -1,4 +1,4 @@
-"""Sums up model calls, tool calls and runs by dimension, from rows or from stored sums."""
+"""Sums up model calls, tool calls and runs by dimension."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -31,13 +31,14 @@ FAILED = ~Q(error__in=NO_ERROR)
 REPORTS_CACHE = Q(cached_tokens__isnull=False, input_tokens__gt=0)
 
 TOTAL, TOTAL_OF_TOOLS = "total", "tools"
-"""The dimensions whose only name is "". The other dimensions are in `dimensions_of_call`, plus
-"tool". Each dimension also exists within each application, see `within`.
+"""The dimensions whose only name is "". Others are in `dimensions_of_call`, plus "tool". Each
+dimension also exists within each application, see `within`.
 """
 SUMMED = "summed"
-"""The dimension of a row that marks five minutes as summed up. Longer spans have a `SummedSpan`,
-which cannot mark five minutes because the previous version of QuickApps may use the same database
-and rejects such a row.
+"""The dimension of a row that marks five minutes as summed up.
+
+Longer spans have a `SummedSpan` instead. An older version of QuickApps on the same database rejects
+a `SummedSpan` of five minutes.
 """
 
 BINS = msgspec.json.Decoder(dict[int, int])
@@ -48,10 +49,12 @@ HISTOGRAM_TEXTS = {
 }
 
 JOINED = "@"
-"""Separates a dimension from the application."""
+"""Separates a dimension from its application."""
 
 SumKey = tuple[str, str, str]
-"""A dimension, a name in it, and a currency, which is "" for calls without a price."""
+"""The key of stored sums: a dimension, a name in it, and a currency, which is "" for calls without
+a price.
+"""
 
 
 class CallRow(NamedTuple):
@@ -88,9 +91,7 @@ class UseRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """The number of runs, and of failed runs, that a caller started with an application in one
-    hour.
-    """
+    """The number of runs, and of failed runs, of one caller with one application in one hour."""
 
     hour: datetime
     application: str
@@ -106,7 +107,9 @@ RunCounter = Callable[[datetime, datetime], Iterable[RunCount]]
 
 @dataclass(slots=True)
 class Sums:
-    """Sums with the names of the columns in `UsageSum`, and costs by currency."""
+    """Sums of calls and runs. The fields are columns of `UsageSum`; `costs` has costs by
+    currency.
+    """
 
     runs: int = 0
     failed_runs: int = 0
@@ -126,7 +129,7 @@ class Sums:
     first_text_seconds: Counter[int] = field(default_factory=Counter)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add a row of counts. Histograms are added if the row contains them."""
+        """Add a row of counts, and its histograms if it has any."""
         for name in COUNTS:
             value = getattr(self, name)
             # PostgreSQL returns sums of integers as decimals.
@@ -142,8 +145,9 @@ class Sums:
                 getattr(self, name).update(BINS.decode(bins))
 
     def add_call(self, row: CallRow, share: float | None) -> None:
-        """Add one model's part of a call. Only a call's first model has a time and counts as a
-        call. `share` is the cached fraction of the input, or None if unknown.
+        """Add a row of a model call. `share` is the cached share of the input, or None if unknown.
+
+        Only the first row of a call has a duration and counts as a call.
         """
         # Written without loops, because each row is added in several dimensions.
         if row.seconds is not None:
@@ -190,7 +194,7 @@ class Sums:
 
     @property
     def cache_hit_rate(self) -> float | None:
-        """Return the mean fraction of the input that came from the service's cache, or None if
+        """Return the mean share of the input that came from the service's cache, or None if
         unknown.
         """
         return self.cache_shares / self.cache_reports if self.cache_reports else None
@@ -201,7 +205,9 @@ class Sums:
 
 
 def of_applications(among: Collection[str] | None) -> Q:
-    """Return a filter for call rows by application slug. None stands for all applications."""
+    """Return a filter of call rows for applications with these slugs. None means all
+    applications.
+    """
     return Q() if among is None else Q(application__in=among)
 
 
@@ -234,7 +240,7 @@ def dimensions_within(dimension: str, among: Collection[str] | None) -> list[str
 
 
 def base_dimension(dimension: str) -> str:
-    """Return the dimension without the application."""
+    """Return the dimension without its application."""
     return dimension.partition(JOINED)[0]
 
 
@@ -252,7 +258,7 @@ def dimensions_of_call(row: CallRow) -> Iterator[tuple[str, str]]:
 
 
 def cached_share(row: CallRow) -> float | None:
-    """Return the fraction of the input that came from the service's cache, or None if unknown."""
+    """Return the share of the input that came from the service's cache, or None if unknown."""
     if row.cached_tokens is None or not row.input_tokens:
         return None
     return row.cached_tokens / row.input_tokens
@@ -276,7 +282,9 @@ def dimensions_of_use(row: UseRow) -> Iterator[tuple[str, str]]:
 def with_applications(
     named: Iterable[tuple[str, str]], application: str, by_application: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield the dimensions, and if `by_application` also those within the application."""
+    """Yield the dimensions, and also the dimensions within the application if `by_application` is
+    True.
+    """
     for dimension, name in named:
         yield dimension, name
         if by_application:
@@ -290,7 +298,9 @@ def sum_up_rows(
     *,
     by_application: bool = False,
 ) -> dict[SumKey, Sums]:
-    """Return the sums by dimension. With `by_application`, also return those of each application."""
+    """Return the sums by dimension, and also the sums within each application if `by_application`
+    is True.
+    """
     found: dict[SumKey, Sums] = defaultdict(Sums)
     for call in calls:
         share = cached_share(call)
@@ -313,7 +323,7 @@ def sum_up_rows(
 
 
 def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]]:
-    """Yield a row of counts for each combination of the column `by` and the currency."""
+    """Yield a row of counts for each value of the column `by` and each currency."""
     share = Case(
         When(REPORTS_CACHE, then=Cast("cached_tokens", FloatField()) / F("input_tokens")),
         default=Value(0.0),
@@ -333,7 +343,7 @@ def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]
 
 
 def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, Sums]:
-    """Return the sums of the rows for each value in the column."""
+    """Add up the rows for each value of the column, and return the sums by value."""
     found: dict[Any, Sums] = {}
     for row in rows:
         found.setdefault(row[column], Sums()).add(row)
@@ -341,7 +351,7 @@ def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, Sums]:
 
 
 def costs_of_runs(runs: Collection[UUID]) -> dict[UUID, Sums]:
-    """Return the costs of these runs by run ID. Runs without model calls are omitted."""
+    """Return the costs of runs by run ID. Runs without model calls are missing."""
     found: dict[UUID, Sums] = by_value(
         model_counts(ModelCall.objects.filter(run__in=runs), "run"), "run"
     )

@@ -1,4 +1,4 @@
-"""Collects a run's answer from its events, and reports progress to the client."""
+"""Collects the answer of a run from its events, and describes its progress."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, assert_never
@@ -44,14 +44,14 @@ class GatheredAnswer:
         return "".join(self.pieces)
 
     def feed(self, events: Iterable[Event]) -> Iterator[str]:
-        """Add events to the answer. Yield a progress line for each stage that begins or ends."""
+        """Add events to the answer. Yield a line about each stage that begins or ends."""
         for event in events:
             if line := self.take(event):
                 yield line
 
     def take(self, event: Event) -> str:  # noqa: C901 - one case for each event
-        """Add an event to the answer. Return a progress line, or "" if there is no progress to
-        report.
+        """Add an event to the answer. Return a line about a stage that begins or ends, otherwise
+        "".
         """
         match event:
             case TextDelta(text) | RefusalDelta(text):

@@ -1,4 +1,4 @@
-"""Converts a tool call's arguments to a user message."""
+"""Converts the arguments of a tool call to a user message."""
 
 import base64
 import binascii
@@ -30,7 +30,9 @@ class CallArguments(Struct, forbid_unknown_fields=True):
 
 
 def read_message(arguments: Mapping[str, Any] | None) -> ModelMessage:
-    """Return the user message. Raises `BadRequest`, with the argument's path, if it is invalid."""
+    """Convert the arguments. Raises `BadRequest` with the path of the argument if one is
+    invalid.
+    """
     read = converted(dict(arguments or {}), CallArguments, PATH)
     if not read.message.strip():
         raise invalid(f"{PATH}.message", "The message is empty. Send a text.")
@@ -49,8 +51,8 @@ def attachment_of(file: FileArgument, index: int) -> Attachment:
 
 
 def read_base64(data: str, kind: str, path: str) -> str:
-    """Return a file's base64 data, decoded to text if `kind` is a text type. Raises `BadRequest`
-    with the argument's `path` if the data is invalid.
+    """Return the data of a file: as text if `kind` is a text type, otherwise unchanged. Raises
+    `BadRequest` with the file's `path` if it is not valid base64.
     """
     try:
         content = base64.b64decode(data, validate=True)

@@ -1,4 +1,4 @@
-"""Serves `tools/call`, with which an application answers a message."""
+"""Serves the method `tools/call`, with which an application answers a message."""
 
 from contextlib import aclosing
 from functools import partial
@@ -42,7 +42,9 @@ Result = types.CallToolResult | types.InputRequiredResult | dict[str, Any]
 async def call_tool(
     context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
 ) -> Result:
-    """Handle a tool call. Raises `MCPError` for an unknown tool; other failures become results."""
+    """Answer a tool call. Raises `MCPError` if the tool or an input is unknown; other failures
+    become results.
+    """
     request = admitted(context)
     try:
         application = await find_tool(request, params.name)
@@ -73,8 +75,8 @@ async def call_tool(
 
 
 async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any]) -> Result:
-    """Run the application, report its progress, and return the result. Raises `QuickAppError` if
-    the run fails.
+    """Run the application, report its progress, and return its answer or its question to the user.
+    Raises `QuickAppError` if the run fails.
     """
     ledgers: list[Ledger] = []
     messages = run.request.messages
@@ -94,7 +96,7 @@ async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any])
 async def run_call(
     run: AdmittedRun, context: ServerRequestContext[Any, Any], ledgers: list[Ledger], emit: Emit
 ) -> None:
-    """Run the application, and append its ledger, which contains any question to the user, to
+    """Run the application. Its ledger, which contains any question to the user, is appended to
     `ledgers`.
     """
     door = admitted(context)

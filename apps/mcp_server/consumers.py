@@ -31,7 +31,7 @@ from apps.runs.failures import RunFailure, fault
 from apps.runs.workspaces import open_workspace
 
 METADATA = "/.well-known/oauth-protected-resource"
-"""The path that RFC 9728 defines. It is followed by the resource's path."""
+"""The path that RFC 9728 defines for metadata. The path of the resource follows it."""
 ROUTE = "/mcp"
 NO_STORE: Header = (b"cache-control", b"no-store")
 UNKNOWN_ORIGIN = (
@@ -98,9 +98,7 @@ class McpConsumer(DoorConsumer):
         return await visit(self.scope, self.while_connected)
 
     async def serve(self, scope: Mapping[str, Any]) -> None:
-        """Pass the request to the SDK. If the client disconnects, the SDK's work and the run are
-        canceled.
-        """
+        """Pass the request to the SDK. If the client disconnects, the run is canceled."""
         # Each request has a separate manager, so that its tasks end with the request, in both
         # revisions.
         manager = StreamableHTTPSessionManager(
@@ -113,7 +111,9 @@ class McpConsumer(DoorConsumer):
             await manager.handle_request({**scope}, self.replay, self.pass_on)
 
     async def replay(self) -> MutableMapping[str, Any]:
-        """Return the body once, then wait forever. The consumer itself detects disconnects."""
+        """Return the body, and then wait forever, because the consumer itself detects a
+        disconnect.
+        """
         body, self.body = self.body, b""
         if body:
             return {"type": "http.request", "body": body, "more_body": False}
@@ -147,8 +147,10 @@ class McpConsumer(DoorConsumer):
 
 
 def is_known_sender(headers: Iterable[Header]) -> bool:
-    """Return True if the host is ours and the origin, if any, may read our responses. Otherwise, a
-    web page could access a server on the user's machine under the page's host name.
+    """Return True if the host is ours, and the origin, if any, may read our responses.
+
+    Otherwise, a web page could access a server on the user's own machine through a host name of its
+    own.
     """
     found = {name.lower(): value.decode("latin-1") for name, value in headers}
     if not validate_host(split_domain_port(found.get(b"host", ""))[0], settings.ALLOWED_HOSTS):
@@ -162,7 +164,9 @@ class UnreadableJson(BadRequest):
 
 
 def check_body(body: bytes) -> None:
-    """Raise `NotJson` if the body is not JSON, and `BadRequest` if it is nested too deeply."""
+    """Raise `UnreadableJson` if the body is not JSON, and `BadRequest` if it is nested too
+    deeply.
+    """
     # The SDK's parser accepts unpaired surrogates, which services and databases reject.
     try:
         read = decode_body(body, msgspec.json.decode)
@@ -174,8 +178,8 @@ def check_body(body: bytes) -> None:
 
 
 def challenge(path: str, *, is_refused: bool) -> str:
-    """Return the header with the URL of the resource's metadata. `is_refused`: the request has a
-    key or token that is not valid.
+    """Return the `WWW-Authenticate` header, which points to the resource's metadata. `is_refused`
+    means that the request has an invalid key or token.
     """
     told = {"resource_metadata": f"{settings.PUBLIC_URL}{METADATA}{path.rstrip('/')}"}
     if settings.MCP_OAUTH:
@@ -186,9 +190,9 @@ def challenge(path: str, *, is_refused: bool) -> str:
 
 
 class ResourceMetadataConsumer(McpConsumer):
-    """Serves `GET /.well-known/oauth-protected-resource/mcp…`, which RFC 9728 defines.
+    """Serves `GET /.well-known/oauth-protected-resource/mcp…`, according to RFC 9728.
 
-    Clients send a key or an access token as a bearer token. Without `MCP_OAUTH`, there is no
+    Clients send a key or an access token as bearer token. Without `MCP_OAUTH`, there is no
     authorization server.
     """
 

@@ -1,7 +1,8 @@
-"""Converts a run's questions and approval requests to input requests for the client.
+"""Converts a run's question or approval request to an input request for the client, and the
+response to an answer.
 
-The run ends with its question. The client gets the state for the answer as `requestState`, and
-calls the tool again with this state and the user's answer.
+The run ends with its question. The client calls the tool again with the state of the run
+(`requestState`) and the user's answer.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ from apps.mcp_server.answer import GatheredAnswer
 from apps.runs.asking_ledger import CARDS, PENDING, AskingLedger
 
 INPUT = "answer"
-"""The key of the input request. A run asks one question at a time."""
+"""The key of the only input request, because a run asks one question at a time."""
 PLACE = f"inputResponses.{INPUT}.content"
 CHOICE, TEXT = "choice", "text"
 DECLINED: Mapping[InteractionKind, tuple[str, Any]] = {
     "approval": ("", 2),
     "question": ("skip", None),
 }
-"""The text and the choice that count as the answer if the user declines."""
+"""The text and the choice with which a question counts as answered if the user declines."""
 
 
 class WaitingCall(msgspec.Struct, frozen=True):
-    """The content of `requestState`: the conversation after the first message, and the question."""
+    """The content of `requestState`: the question, and the conversation after the first message."""
 
     messages: list[dict[str, Any]]
     kind: InteractionKind
@@ -47,8 +48,8 @@ class WaitingCall(msgspec.Struct, frozen=True):
 
 
 class ResumedCall(msgspec.Struct, frozen=True):
-    """The messages after the first message, including the user's answer, and the numbers that the
-    user chose. The numbers are None if the user answered with text.
+    """The conversation after the first message, with the user's answer. `form_answer` has the
+    numbers of the chosen options, or is None for a text.
     """
 
     messages: tuple[ModelMessage, ...] = ()
@@ -56,7 +57,9 @@ class ResumedCall(msgspec.Struct, frozen=True):
 
 
 def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
-    """Return True if the client supports forms in results, which need no session."""
+    """Return True if the client supports forms in results, for which the server needs no
+    session.
+    """
     capabilities = context.session.client_capabilities
     asking = None if capabilities is None else capabilities.elicitation
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS or asking is None:
@@ -67,8 +70,8 @@ def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
 def question_of(
     ledger: Ledger, answer: GatheredAnswer, messages: Sequence[ModelMessage]
 ) -> WaitingCall | None:
-    """Return the question with which the answer ended, or None if it did not end with one.
-    `messages` contains the messages of the request.
+    """Return the question with which the answer ends, or None. `messages` are those of the
+    request.
     """
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
     if asked is None or PENDING not in answer.state:
@@ -96,8 +99,8 @@ def takes_text(waiting: WaitingCall) -> bool:
 
 
 def form_schema(card: NumberedCard, *, has_text: bool) -> dict[str, Any]:
-    """Return the JSON schema of a card's form. Each choice is represented by its number on the
-    card. With `has_text`, the form also has a text field.
+    """Return the JSON Schema of a card's form. A choice is the number of the option on the card.
+    With `has_text`, the form also has a text field.
     """
     properties: dict[str, Any] = {}
     if card.choices:
@@ -117,13 +120,13 @@ def form_schema(card: NumberedCard, *, has_text: bool) -> dict[str, Any]:
 
 
 def read_waiting(state: str) -> WaitingCall:
-    """Parse a state that the SDK has verified. Raises `BadRequest` if its format is invalid."""
+    """Parse a state that the SDK has verified. Raises `BadRequest` if it is malformed."""
     return converted(msgspec.json.decode(state), WaitingCall, "requestState")
 
 
 def resume(waiting: WaitingCall, given: types.ElicitResult) -> ResumedCall:
-    """Return the call's messages with the user's answer. Raises `MCPError` if an accepted answer
-    does not fit the form; the question then remains open.
+    """Return the conversation with the user's answer. Raises `MCPError` if the answer does not fit
+    the form; the question then stays open.
     """
     if given.action == "accept":
         check_content(waiting, given.content or {})
@@ -133,7 +136,7 @@ def resume(waiting: WaitingCall, given: types.ElicitResult) -> ResumedCall:
 
 
 def check_content(waiting: WaitingCall, content: Mapping[str, Any]) -> None:
-    """Raise `MCPError` if the content does not fit the question's form."""
+    """Raise `MCPError` if the content does not fit the form of the question."""
     form = form_schema(CARDS[waiting.kind](waiting.asked), has_text=takes_text(waiting))
     for problem in SchemaCheck.of({**form, "additionalProperties": False}).violations(content):
         place = ".".join(map(str, (PLACE, *problem.absolute_path)))
@@ -141,7 +144,9 @@ def check_content(waiting: WaitingCall, content: Mapping[str, Any]) -> None:
 
 
 def answer_of(waiting: WaitingCall, given: types.ElicitResult) -> tuple[str, Any]:
-    """Return the answer's text and the chosen numbers, which are None if the user chose none."""
+    """Return the text of the answer and the numbers of the chosen options, or None if there are
+    none.
+    """
     content = given.content or {}
     if given.action != "accept":
         return DECLINED[waiting.kind]

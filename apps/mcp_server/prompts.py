@@ -1,4 +1,4 @@
-"""Offers applications' conversation starters and skills as prompts."""
+"""Offers the conversation starters and skills of applications as MCP prompts."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from apps.mcp_server.requests import AdmittedRequest, admitted
 from apps.mcp_server.tools import application_page, tool_name
 
 PAGE_SIZE = 25
-"""The number of applications per page, which is small because each manifest must be read."""
+"""The number of applications per page. It is small, because each manifest must be read."""
 TASK = types.PromptArgument(
     name="task", title="Task", description="What to do with the skill.", required=True
 )
@@ -24,7 +24,9 @@ _gaps = re.compile(r"[^A-Za-z0-9]+")
 
 
 class OfferedPrompt(msgspec.Struct, frozen=True):
-    """A prompt. `text` is the user's question, or "" for a skill, which needs a task."""
+    """An MCP prompt. `text` is the question of a starter, or "" for a skill, whose prompt needs a
+    task.
+    """
 
     name: str
     title: str
@@ -39,8 +41,8 @@ class OfferedPrompt(msgspec.Struct, frozen=True):
 
 
 def prompts_of(application: ResolvedApplication, *, is_only: bool) -> Iterator[OfferedPrompt]:
-    """Yield an application's prompts. If `is_only` is False, their names begin with the
-    application's name.
+    """Yield the prompts of an application. Their names begin with its name unless `is_only` is
+    True.
     """
     prefix = "" if is_only else f"{tool_name(application.slug)}."
     taken: set[str] = set()
@@ -84,7 +86,7 @@ async def list_prompts(
 
 
 async def find_quietly(request: AdmittedRequest, slug: str) -> ResolvedApplication | None:
-    """Return the application, or None if the caller cannot use it or its manifest is invalid."""
+    """Return the application, or None if it is broken or the caller cannot use it."""
     try:
         return await request.admission.find(slug)
     except (ApplicationBroken, ApplicationNotFound, NotAuthenticated):
@@ -94,7 +96,7 @@ async def find_quietly(request: AdmittedRequest, slug: str) -> ResolvedApplicati
 async def get_prompt(
     context: ServerRequestContext[Any, Any], params: types.GetPromptRequestParams
 ) -> types.GetPromptResult:
-    """Return a prompt. Raises `MCPError` if it is unknown or is a skill without a task."""
+    """Return a prompt. Raises `MCPError` if it is unknown, or needs a task that is missing."""
     request = admitted(context)
     application, is_only = request.application, request.application is not None
     if application is None:
@@ -109,7 +111,9 @@ async def get_prompt(
 
 
 def skill_text(name: str, arguments: Mapping[str, str]) -> str:
-    """Return the text of a skill's prompt. Raises `MCPError` if the arguments contain no task."""
+    """Return the text of a skill's prompt. Raises `MCPError` if there is no task in the
+    arguments.
+    """
     task = arguments.get(TASK.name, "").strip()
     if not task:
         raise MCPError(types.INVALID_PARAMS, f"The argument '{TASK.name}' is missing. Send it.")

@@ -1,4 +1,4 @@
-"""Represents an MCP client's admitted request, which all method handlers use."""
+"""Gives handlers access to the admitted request."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,17 +16,16 @@ from apps.live.limits.run_slots import RunSlots
 from apps.workspace.port import Workspace
 
 SCOPE_KEY = "quickapps.mcp"
-"""The key in the ASGI scope for the admitted request."""
+"""The key of the admitted request in the ASGI scope."""
 OpenWorkspace = Callable[[Caller, ResolvedApplication | None], Workspace]
 
 
 @dataclass(frozen=True, slots=True)
 class AdmittedRequest:
-    """An admitted request. `application` is from the URL, or None for all of the caller's
-    applications.
+    """An admitted request. `application` is the one in the URL, or None for all applications of the
+    caller.
 
-    Handlers can add `answer_headers` until the response begins. A streamed response has already
-    begun.
+    `answer_headers` are added to the response if it has not started; a streamed response has.
     """
 
     admission: Admission
@@ -42,12 +41,12 @@ class AdmittedRequest:
         return self.admission.caller
 
     def workspaces(self, application: ResolvedApplication | None) -> Callable[[Caller], Workspace]:
-        """Return a function that opens workspaces for runs of the application."""
+        """Return a function that opens a caller's workspace for runs of the application."""
         return lambda caller: self.open_workspace(caller, application)
 
 
 def admitted(context: ServerRequestContext[Any, Any]) -> AdmittedRequest:
-    """Return the request that the door admitted before the SDK parsed it."""
+    """Return the request that the consumer admitted before it passed it to the SDK."""
     request: Any = context.request
     found: AdmittedRequest = request.scope[SCOPE_KEY]
     return found

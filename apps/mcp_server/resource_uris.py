@@ -1,4 +1,4 @@
-"""Converts file paths to resource URIs, `quickapps://` and the path, and back."""
+"""Converts paths of files to resource URIs, such as `quickapps://files/…`, and back."""
 
 from apps.doors.bodies import invalid
 
@@ -10,18 +10,20 @@ LONGEST_URI = 8000
 
 
 def uri_of(path: str) -> str:
-    """Return the URI for a path `files/{bucket}/…`. Other URLs are returned unchanged."""
+    """Return the URI of a path `files/{bucket}/…`. Other URLs are returned unchanged."""
     return f"{SCHEME}{path}" if path.startswith(ROOT) else path
 
 
 def path_of(uri: str) -> str:
-    """Return the file path in a `quickapps://` URI, or "" for any other URI."""
+    """Return the path of a file from its URI, or "" for any other URI."""
     path = uri.removeprefix(SCHEME)
     return path if path != uri and path.startswith(ROOT) and "\0" not in path else ""
 
 
 def check_web_address(uri: str, path: str) -> str:
-    """Return `uri` if it is a web URL. Raises `BadRequest` with the argument's `path` otherwise."""
+    """Return an http(s) URL. Raises `BadRequest` with the `path` of the argument for any
+    other URI.
+    """
     if not uri.startswith(WEB) or len(uri) > LONGEST_URI:
         raise invalid(f"{path}.uri", f"Use an http(s) URL, or a URI {TEMPLATE}.")
     return uri

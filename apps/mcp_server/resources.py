@@ -1,4 +1,4 @@
-"""Offers the caller's files as resources."""
+"""Offers the caller's files as MCP resources."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ from apps.workspace.stored_files import FileInfo, Files
 
 PAGE_SIZE = 200
 MOST_COMPLETIONS = 100
-"""The maximum number of completions that the protocol allows."""
+"""The maximum number of completions in a response, according to the protocol."""
 LARGEST_RESOURCE = 10 * 1024 * 1024
-"""The maximum number of bytes in a file that is sent in one message."""
+"""The maximum size in bytes of a file that is sent in one message."""
 
 
 def files_of(request: AdmittedRequest) -> Files:
@@ -27,7 +27,9 @@ def files_of(request: AdmittedRequest) -> Files:
 async def list_resources(
     context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
 ) -> types.ListResourcesResult:
-    """List the caller's files. Clients can also read files that applications attach to answers."""
+    """Return a page of the caller's files. Clients can also read files that are not listed, such as
+    those in answers.
+    """
     request = admitted(context)
     if not request.caller.bucket:
         return types.ListResourcesResult(resources=[])  # Visitors own no files.
@@ -39,7 +41,7 @@ async def list_resources(
 
 
 async def paths_of(request: AdmittedRequest) -> dict[str, FileInfo]:
-    """Return the caller's files by path, in a stable order."""
+    """Return the caller's files by path, sorted by path."""
     files = files_of(request)
     try:
         listed = await files.list(await files.home(), is_deep=True)
@@ -73,7 +75,7 @@ async def list_templates(
 async def complete(
     context: ServerRequestContext[Any, Any], params: types.CompleteRequestParams
 ) -> types.CompleteResult:
-    """Complete the bucket or the name of a file. Arguments of prompts have no completions."""
+    """Complete the bucket or name in a file's URI. Arguments of prompts have no completions."""
     request, argument = admitted(context), params.argument
     values: list[str] = []
     if isinstance(params.ref, types.ResourceTemplateReference) and request.caller.bucket:
@@ -89,7 +91,9 @@ async def complete(
 async def read_resource(
     context: ServerRequestContext[Any, Any], params: types.ReadResourceRequestParams
 ) -> types.ReadResourceResult:
-    """Return a file. Raises `MCPError` if the caller cannot read it or it is too large."""
+    """Return the content of a file. Raises `MCPError` if the caller cannot read it or it is too
+    large.
+    """
     uri = str(params.uri)
     path = path_of(uri)
     if not path:

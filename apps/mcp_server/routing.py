@@ -1,4 +1,4 @@
-"""Routes the MCP server's URLs to their consumers."""
+"""Routes the URLs of the MCP server to consumers."""
 
 from django.urls import URLPattern, re_path
 

@@ -1,4 +1,4 @@
-"""Defines the MCP server for all applications, with the SDK's low-level API."""
+"""Defines the MCP server for all applications with the SDK's low-level API."""
 
 import re
 import zlib
@@ -48,9 +48,7 @@ _sealed = re.compile(r"[A-Za-z0-9_-]+={0,2}")
 
 
 class SealedStates:
-    """Encrypts `requestState` with this installation's keys, so that all processes can decrypt
-    it.
-    """
+    """Encrypts `requestState` with the installation's keys, so that any process can decrypt it."""
 
     def seal(self, payload: bytes) -> str:
         return packed(payload)
@@ -65,16 +63,14 @@ class SealedStates:
 
 
 def principal(context: ServerRequestContext[Any, Any]) -> str:
-    """Return an ID for the caller. A `requestState` is valid only for the caller to whom it was
-    sent.
-    """
+    """Return the ID of the caller to whom a `requestState` is bound."""
     caller = admitted(context).caller
     return f"{caller.kind}:{caller.bucket}"
 
 
 def guarded(handle: Handle[Params, Result]) -> Handle[Params, Result]:
-    """Decorate a handler so that it raises only `MCPError`. The SDK sends the texts of all errors
-    to the client.
+    """Decorate a handler so that it raises only `MCPError`, because the SDK sends the texts of all
+    errors to the client.
     """
 
     async def guard(context: ServerRequestContext[Any, Any], params: Params) -> Result:

@@ -1,6 +1,4 @@
-"""Converts the open questions of a task to input requests, and the client's responses to
-answers.
-"""
+"""Converts open questions of a task to input requests, and the client's responses to answers."""
 
 from __future__ import annotations
 
@@ -30,11 +28,11 @@ ANSWERS: Mapping[str, Callable[..., dict[str, Any]]] = {
     "question": question_answer,
 }
 UNANSWERABLE = {"elicitation": {"outcome": "declined"}, "sign_in": {"outcome": "skipped"}}
-"""The kinds of questions that clients can only decline, with the answers."""
+"""The answers to questions that clients can only decline."""
 
 
 def open_questions(run: Run) -> list[Interaction]:
-    """Return the questions that the client can answer."""
+    """Return the open questions of the run that the client can answer."""
     rows = Interaction.objects.filter(run=run, answer__isnull=True).order_by("pk")
     if run.status == Run.Status.WAITING:
         return list(rows.filter(kind__in=(*ANSWERS, *UNANSWERABLE)))
@@ -73,8 +71,8 @@ def form_of(asked: Interaction) -> types.ElicitRequestFormParams:
 def answer_frames(
     run: Run, asked: Sequence[Interaction], responses: Mapping[str, Any]
 ) -> Iterator[AnswerFrame]:
-    """Yield the answers to open questions. Raises `MCPError` for a response that does not fit its
-    form.
+    """Yield the answers to questions for which there is a response. Raises `MCPError` if a response
+    does not fit its form.
     """
     for one in asked:
         if one.key in responses:

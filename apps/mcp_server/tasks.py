@@ -1,4 +1,4 @@
-"""Serves the tasks extension (`io.modelcontextprotocol/tasks`): a call becomes a durable run, whose
+"""Serves the MCP extension `io.modelcontextprotocol/tasks`: a call becomes a stored run, whose
 result the client requests later.
 
 The question and the answer are stored in a conversation of the caller. The run continues if the
@@ -61,7 +61,7 @@ class UpdateParams(TaskParams):
 
 
 def has_tasks(context: ServerRequestContext[Any, Any]) -> bool:
-    """Return True if the client supports the extension in this request."""
+    """Return True if the client supports tasks in this request."""
     capabilities = context.session.client_capabilities
     extensions = None if capabilities is None else capabilities.extensions
     return EXTENSION in (extensions or {})
@@ -70,8 +70,8 @@ def has_tasks(context: ServerRequestContext[Any, Any]) -> bool:
 def can_be_task(context: ServerRequestContext[Any, Any], message: ModelMessage) -> bool:
     """Return True if a call can become a task.
 
-    The caller must own conversations, and the client must show forms, because nobody else can
-    answer the run's questions. Calls with files are answered at once.
+    The caller must be able to own conversations, and the client to show forms, because nobody else
+    can answer the run's questions. Calls with files are answered at once.
     """
     is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     is_owner = bool(admitted(context).caller.bucket)
@@ -82,7 +82,7 @@ def can_be_task(context: ServerRequestContext[Any, Any], message: ModelMessage) 
 async def begin_task(
     request: AdmittedRequest, application: ResolvedApplication, message: ModelMessage
 ) -> Json:
-    """Start a run, and return its task. Raises `QuickAppError`."""
+    """Start a run, and return its task. Raises `QuickAppError` if it cannot be started."""
     if request.hub.is_closing:
         raise Closing("server_stopping", "The server is restarting. Try again in a moment.")
     ask = Ask(id=uuid4(), text=message.text, begin=uuid4())
@@ -106,7 +106,7 @@ async def get_task(context: ServerRequestContext[Any, Any], params: TaskParams) 
 
 
 async def update_task(context: ServerRequestContext[Any, Any], params: UpdateParams) -> Json:
-    """Answer the task's questions. Responses to other questions are ignored."""
+    """Answer questions of a task. Responses to questions that are not open are ignored."""
     request = check(context, params)
     run = await current_run(request, params.task_id)
     asked: list[Interaction] = await database_sync_to_async(open_questions)(run)
@@ -124,8 +124,8 @@ async def cancel_task(context: ServerRequestContext[Any, Any], params: TaskParam
 
 
 def check(context: ServerRequestContext[Any, Any], params: TaskParams) -> AdmittedRequest:
-    """Return the admitted request. Raises `MCPError` if the client does not support tasks, or the
-    header names another task.
+    """Return the admitted request. Raises `MCPError` if the client does not support tasks, or if
+    the header names another task.
     """
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         raise MCPError(types.METHOD_NOT_FOUND, "Method not found")
@@ -140,8 +140,8 @@ def check(context: ServerRequestContext[Any, Any], params: TaskParams) -> Admitt
 
 
 async def current_run(request: AdmittedRequest, id: str) -> Run:
-    """Return the task's run. If its process has died, this process resumes it. Raises `MCPError`
-    for a task that the caller does not have.
+    """Return the run of a task, and resume it here if its process has died. Raises `MCPError` if
+    the caller has no such task.
     """
     find = database_sync_to_async(partial(find_run, request, id))
     run: Run = await find()
@@ -183,7 +183,7 @@ def envelope(run: Run, status: str) -> Json:
 
 
 async def result_of(request: AdmittedRequest, run: Run) -> types.CallToolResult:
-    """Return the result of a run that has ended."""
+    """Return the answer of a run that has ended, or its failure, as a tool result."""
     answer, failure = await database_sync_to_async(read_answer)(run)
     if failure:
         return types.CallToolResult(content=[types.TextContent(text=failure)], is_error=True)
@@ -200,7 +200,9 @@ def failure_text(run: Run) -> str:
 
 
 def read_answer(run: Run) -> tuple[GatheredAnswer, str]:
-    """Return the answer, and the reason for its failure or ""."""
+    """Return the stored answer of a run and "", or an empty answer and the reason why the run
+    failed.
+    """
     answer = GatheredAnswer()
     if run.status == Run.Status.FAILED:
         return answer, failure_text(run)

@@ -1,4 +1,4 @@
-"""Lists applications as tools, with names, descriptions and schemas, in pages."""
+"""Lists applications as MCP tools."""
 
 import hashlib
 import re
@@ -23,7 +23,7 @@ from apps.mcp_server.requests import AdmittedRequest, admitted
 PAGE_SIZE = 100
 MOST_FILES = 20
 LONGEST_TOOL_NAME = 64
-"""The maximum number of characters in a tool's name, which is the limit of the strictest models."""
+"""The maximum length of a tool's name in characters, as the strictest models require."""
 _tool_name = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_TOOL_NAME}}}")
 _unsafe = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -49,7 +49,9 @@ OUTPUT_SCHEMA = {
 
 
 def tool_name(application: str) -> str:
-    """Return the slug, or a name with a hash for versions and for applications in DIAL Core."""
+    """Return the name of an application's tool: its slug, or a name with a hash if the slug is not
+    a valid name.
+    """
     if _tool_name.fullmatch(application):
         return application
     digest = hashlib.sha256(application.encode()).hexdigest()[:8]
@@ -57,8 +59,8 @@ def tool_name(application: str) -> str:
 
 
 def input_schema(attachment_types: tuple[str, ...]) -> dict[str, Any]:
-    """Return the schema of a tool call's arguments. If `attachment_types` is empty, the application
-    accepts any type.
+    """Return the JSON Schema of a tool's arguments. If `attachment_types` is empty, files of any
+    type are allowed.
     """
     allowed = f" Allowed types: {', '.join(attachment_types)}." if attachment_types else ""
     file = {
@@ -139,8 +141,8 @@ def types_of(written: Any) -> tuple[str, ...]:
 async def application_page(
     request: AdmittedRequest, params: types.PaginatedRequestParams | None, size: int
 ) -> tuple[list[Any], str | None]:
-    """Return the caller's applications after the cursor, sorted by slug, and the next page's
-    cursor. Raises `MCPError` if the cursor is not from a previous page.
+    """Return a page of the caller's applications by slug, and the cursor of the next page or None.
+    Raises `MCPError` if the cursor is invalid.
     """
     rows = usable(request.caller).defer("manifest").order_by("slug")
     cursor = params.cursor if params is not None else None
@@ -155,8 +157,10 @@ async def application_page(
 
 
 async def find_tool(request: AdmittedRequest, name: str) -> ResolvedApplication:
-    """Return the application for a tool, or a version of it for `slug@3`. Raises `MCPError` if the
-    caller has no such tool, and `ApplicationBroken` if the manifest is invalid.
+    """Return the application of a tool, or its version for a name such as `slug@3`.
+
+    Raises `MCPError` if the caller has no such tool, and `ApplicationBroken` if its manifest is
+    invalid.
     """
     if (only := request.application) is not None:
         if name in (only.slug, tool_name(only.slug)):

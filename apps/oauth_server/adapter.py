@@ -1,4 +1,4 @@
-"""Configures allauth's OpenID provider."""
+"""Adapts allauth's OpenID provider to this site."""
 
 from typing import Any
 
@@ -16,7 +16,9 @@ class OAuthAdapter(DefaultOIDCAdapter):  # type: ignore[misc]
         return issuer
 
     def validate_client_registration(self, *, client: Client, **_: Any) -> None:
-        """Prepare a client before it is stored. Raises ValidationError."""
+        """Prepare a client before it is stored. Raises `ValidationError` if its metadata is not
+        allowed.
+        """
         prepare_client(client)
         # allauth would store everything that the client sent.
         client.data = {"dcr": True}

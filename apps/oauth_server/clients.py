@@ -1,4 +1,6 @@
-"""Checks the clients that register themselves, or that their documents describe."""
+"""Checks the metadata of OAuth clients, which they send when they register or publish in a
+document.
+"""
 
 import re
 from urllib.parse import SplitResult, urlsplit
@@ -16,15 +18,15 @@ UNSAFE_SCHEMES = frozenset(
     {"about", "blob", "data", "file", "filesystem", "ftp", "javascript", "vbscript", "ws", "wss"}
     | {"chrome", "chrome-extension", "intent", "jar", "mailto", "tel", "view-source"}
 )
-"""Schemes that never belong to a single program."""
+"""Schemes that a redirect URI must not have, because they do not belong to a single program."""
 _scheme = re.compile(r"[a-z][a-z0-9+.-]*")
 _host = re.compile(r"[a-z0-9.-]+|::1")
 _visible = re.compile(r"[!-~]+")
 
 
 def prepare_client(client: Client) -> None:
-    """Set the scopes of a client that is not stored yet. Raises ValidationError if its metadata is
-    not allowed.
+    """Set the scopes of a client that is not stored yet. Raises `ValidationError` if its metadata
+    is not allowed.
     """
     addresses = client.get_redirect_uris()
     if len(addresses) > MOST_ADDRESSES:
@@ -45,7 +47,7 @@ def prepare_client(client: Client) -> None:
 
 
 def check_address(address: str) -> None:
-    """Raise ValidationError for a redirect URI that does not belong to a program or a site."""
+    """Raise `ValidationError` if the redirect URI does not belong to a program or a site."""
     if len(address) > LONGEST_ADDRESS or not _visible.fullmatch(address):
         raise ValidationError("A redirect URI is too long, or contains invalid characters.")
     try:
@@ -72,7 +74,9 @@ def is_safe(parts: SplitResult) -> bool:
 
 
 def redirect_source(address: str) -> str:
-    """Return the source of a content security policy that allows the redirect to this URI."""
+    """Return the source for the `form-action` of a content security policy that allows a redirect
+    to this URI.
+    """
     parts = urlsplit(address)
     host = parts.hostname or ""
     if parts.scheme not in ("http", "https") or ":" in host:
@@ -90,7 +94,9 @@ def redirect_host(address: str) -> str:
 
 
 def loopback_address(address: str) -> str:
-    """Return a redirect URI to localhost with the IP address instead, and "" for any other URI."""
+    """Return a redirect URI to `localhost` with 127.0.0.1 in place of the host, or "" for any other
+    URI.
+    """
     start, port, rest = address.partition("http://localhost")
     is_local = not start and port and (not rest or rest[0] in ":/?")
     return f"http://127.0.0.1{rest}" if is_local else ""

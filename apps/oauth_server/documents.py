@@ -20,10 +20,12 @@ from apps.workspace.egress.guard import Trust
 
 MOST_BYTES = 8192
 SECONDS = 5.0
-"""The timeout for the whole response in seconds."""
+"""The timeout in seconds for the whole response."""
 FRESH_SECONDS = 3600
 READ_AT = "read_at"
-"""The key of a client's data with the time at which its document was read."""
+"""The key in a client's `data` of the time at which its document was read, in seconds since
+1970.
+"""
 COLUMNS = (
     *("name", "type", "scopes", "default_scopes"),
     *("grant_types", "redirect_uris", "response_types"),
@@ -35,9 +37,10 @@ UNUSABLE = (
 
 
 def find_oauth_client(request: HttpRequest, client_id: str) -> Client | None:
-    """Return the client, or None if it is unknown. Read its document if the ID is a URL.
+    """Return the client, or None if it is unknown. If its ID is a URL, the client is described by
+    the document at this URL, which is read unless a recent copy is stored.
 
-    Raises ValidationError if the document of a new client cannot be used, or if the user requests
+    Raises `ValidationError` if the document of a new client cannot be used, or if the user requests
     too many documents.
     """
     known = Client.objects.filter(pk=client_id).first()
@@ -63,7 +66,7 @@ def is_fresh(client: Client) -> bool:
 
 
 def read_client(client_id: str, known: Client | None) -> Client:
-    """Read the document of a client, and store the client."""
+    """Read the document of a client, and store the client. `known` is the stored client, if any."""
     client = described_client(client_id, lambda: async_to_sync(fetch_document)(client_id))
     prepare_client(client)
     kept: dict[str, Any] = {} if known is None else known.data or {}
@@ -74,7 +77,7 @@ def read_client(client_id: str, known: Client | None) -> Client:
 
 
 async def fetch_document(address: str) -> Any:
-    """Return the JSON at a URL that a stranger chose. Redirects are not followed."""
+    """Return the JSON at a URL that a stranger chose, without following redirects."""
     client = find_client(Trust.GUARDED)
     async with (
         asyncio.timeout(SECONDS),

@@ -1,4 +1,4 @@
-"""The URLs of the authorization server, under the names that allauth uses."""
+"""Routes the URLs of the authorization server, with the names that allauth uses."""
 
 from collections.abc import Callable
 from functools import wraps

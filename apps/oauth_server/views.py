@@ -1,4 +1,4 @@
-"""The pages and endpoints of the authorization server."""
+"""Serves the pages and endpoints of the authorization server."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -35,7 +35,7 @@ INVALID_TARGET = "invalid_target", "Send one resource: the URL of the MCP server
 
 
 class AuthorizeView(AuthorizationView):  # type: ignore[misc]
-    """Asks a user whether a program may act for them, and redirects to the program with a code."""
+    """Asks users whether a program may act for them, and redirects to the program with a code."""
 
     def get(self, request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
         if not request.user.is_authenticated:
@@ -83,8 +83,8 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
 
 
 def problem_of(sent: QueryDict) -> tuple[str, str] | None:
-    """Return the OAuth error of a request and its description, or None. allauth checks only what
-    this function does not.
+    """Return an OAuth error and its description for an authorization request, or None. allauth
+    checks everything else.
     """
     if not sent.get("code_challenge") or sent.get("code_challenge_method") != "S256":
         return "invalid_request", "Send a code_challenge with the code_challenge_method S256."
@@ -99,8 +99,10 @@ def problem_of(sent: QueryDict) -> tuple[str, str] | None:
 
 
 def with_any_port(client: Client, address: str) -> Client:
-    """Allow a redirect to any port of localhost if the client has one there. allauth allows this only
-    for loopback IP addresses, but the documents of common programs contain localhost.
+    """Allow the redirect to any port of localhost if the client may redirect to localhost.
+
+    allauth allows this only for loopback IP addresses, but documents of common programs contain
+    localhost.
     """
     local = loopback_address(address)
     known = filter(None, map(loopback_address, client.get_redirect_uris()))
@@ -110,14 +112,14 @@ def with_any_port(client: Client, address: str) -> Client:
 
 
 def redirects(client: Client, sent: QueryDict) -> bool:
-    """Return True if errors can be sent to the client."""
+    """Return True if the client may redirect to the URI in the request, so that errors can be sent
+    there.
+    """
     return is_redirect_allowed(sent.get("redirect_uri", ""), client.get_redirect_uris())
 
 
 def refuse(sent: QueryDict, error: str, description: str) -> HttpResponse:
-    """Return a redirect to the client with an error. The address may have the scheme of a
-    program.
-    """
+    """Redirect to the client with an OAuth error. The URI may have the scheme of a program."""
     told = {"error": error, "error_description": description}
     if "state" in sent:
         told["state"] = sent.get("state", "")
@@ -126,7 +128,7 @@ def refuse(sent: QueryDict, error: str, description: str) -> HttpResponse:
 
 
 def with_issuer(answer: HttpResponse) -> HttpResponse:
-    """Add our issuer to a redirect to a client (RFC 9207)."""
+    """Add the issuer to a redirect to a client, according to RFC 9207."""
     if answer.status_code == 302 and not isinstance(answer, HttpResponseRedirectBase):
         answer["Location"] = with_parameters(answer["Location"], {"iss": settings.PUBLIC_URL})
     return answer
@@ -137,7 +139,9 @@ def with_parameters(address: str, told: dict[str, str]) -> str:
 
 
 def find_title(request: HttpRequest, slug: str) -> str:
-    """Return the title of the user's application, or "" if the user has no such application."""
+    """Return the title of an application that the user can use, or "" if there is none with this
+    slug.
+    """
     found = usable(caller_in(request.user.pk)).filter(slug=versioned_name(slug)[0])
     return found.values_list("title", flat=True).first() or ""
 
@@ -164,7 +168,9 @@ class IssueView(TokenView):  # type: ignore[misc]
 
 
 class RegisterView(ClientRegistrationView):  # type: ignore[misc]
-    """Registers a program (RFC 7591). Anyone may do so, so the rate and the size are limited."""
+    """Registers programs, according to RFC 7591. Anyone may do so, so their number and size are
+    limited.
+    """
 
     def post(self, request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
         size = len(request.body)
@@ -187,7 +193,7 @@ def refuse_registration(description: str) -> HttpResponse:
 
 @require_safe
 def metadata(request: HttpRequest) -> HttpResponse:
-    """Return the metadata of the authorization server (RFC 8414)."""
+    """Return the metadata of the authorization server, according to RFC 8414."""
     names = {
         "authorization_endpoint": "authorization",
         "token_endpoint": "token",

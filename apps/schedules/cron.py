@@ -1,4 +1,4 @@
-"""Parses cron expressions with five fields, and aliases such as `@daily`."""
+"""Parses cron expressions with five fields, and names such as `@daily`."""
 
 import re
 from collections.abc import Sequence
@@ -22,14 +22,14 @@ NAMES = {
     "@annually": "0 0 1 1 *",
 }
 SIZES = {"minute": 60, "hour": 24, "day of the month": 31, "month": 12, "day of the week": 7}
-"""The number of values in each field, which limits its steps."""
+"""The number of values of each field, which limits its steps."""
 ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the expression alone is read
 
 _step = re.compile(r"/(\d+)", re.ASCII)
 
 
 def fields_of(expression: str) -> str:
-    """Return an expression's five fields. Aliases are replaced."""
+    """Return the five fields of an expression, which may be a name such as `@daily`."""
     return NAMES.get(expression.strip().lower(), expression)
 
 
@@ -50,7 +50,7 @@ def cron_problem(expression: str) -> str:
 
 
 def syntax_error(fields: Sequence[str]) -> str:
-    """Return the syntax error in the fields, in English, or "" if they are valid."""
+    """Return the syntax error in the five fields, in English, or ""."""
     for field, (name, size) in zip(fields, SIZES.items(), strict=True):
         if any(int(step) > size for step in _step.findall(field)):
             return f"Bad step of the {name}: the limit is {size}"
@@ -64,8 +64,8 @@ def syntax_error(fields: Sequence[str]) -> str:
 
 
 def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the expression's first time after a moment, in UTC. Return None if there is no time in
-    the next decades.
+    """Return the expression's first time after a moment, in UTC, or None if there is none in the
+    coming decades.
     """
     times = CronSim(fields_of(expression), after.astimezone(zone))
     found = next(times, None)
@@ -73,8 +73,8 @@ def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | No
 
 
 def cron_words(expression: str) -> str:
-    """Return a description of a cron expression. Complex expressions are described in English
-    only.
+    """Describe a cron expression in words. In languages other than English, complex expressions are
+    quoted instead.
     """
     if get_language() in (None, "en"):
         return CronSim(fields_of(expression), ANY_TIME).explain()

@@ -1,4 +1,4 @@
-"""Database models for schedules, which send messages at set times."""
+"""Defines the database model for schedules, which send messages at set times."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ LONGEST_MESSAGE = 10_000
 LONGEST_REASON = 500
 LIVE = gettext_lazy("the live version")
 MOST_MINUTES = 30 * 24 * 60
-"""The maximum number of minutes that a user can have to answer, which is 30 days."""
+"""The maximum number of minutes to wait for the user's answer: 30 days."""
 NEVER = gettext_noop("The schedule never runs. Change its times or its active hours.")
 NO_TIME_LEFT = gettext_noop("The schedule has run for the last time.")
 
@@ -35,11 +35,11 @@ NO_TIME_LEFT = gettext_noop("The schedule has run for the last time.")
 class Schedule(models.Model):
     """A message that is sent to an application at set times, on behalf of its owner.
 
-    `owner` is the bucket whose conversations the schedule uses, and `caller` contains the caller's
-    data as in a run. The schedule acts for `user` in `team`, which is the user who created it or a
-    service account. `saved_by` is the user who last saved the message, whose rights limit the
-    accounts that the schedule may use. If `conversation` is None, the schedule begins a new
-    conversation, which it reuses if `is_same_conversation` is True.
+    `owner` is the bucket that contains the conversations, and `caller` the caller's data as in a
+    run. The schedule acts for `user`, a user or a service account, in `team`. `saved_by` is the
+    user who last saved the message, and whose permissions limit the accounts that the schedule may
+    use. If `conversation` is None, a run begins a conversation, which later runs reuse if
+    `is_same_conversation` is True.
     """
 
     class Kind(models.TextChoices):
@@ -276,14 +276,14 @@ class Schedule(models.Model):
 
     @property
     def next_words(self) -> list[str]:
-        """Return texts with the next run times, or [] while the schedule is paused."""
+        """Return the next run times as texts, or [] if the schedule is paused."""
         if self.is_paused or self.next_at is None:
             return []
         return list(next_words(self.timing, self.next_at - timedelta(microseconds=1)))
 
     @property
     def target(self) -> tuple[int, int | None]:
-        """Return the application's primary key and the version number, or None for the live
+        """Return the application's primary key, and the version number or None for the live
         version.
         """
         return self.application_id, self.pinned_version
@@ -317,7 +317,7 @@ class Schedule(models.Model):
         return just_before(self.start_at, timedelta(seconds=1)) if is_once else timezone.now()
 
     def plan(self, now: datetime) -> None:
-        """Set the next run time after `now`, or pause the schedule if there is none."""
+        """Set the first run time after `now`, or pause the schedule if there is none."""
         after = just_before(self.start_at) if self.is_first_of_at else now
         self.next_at = None if self.has_ended else next_time(self.timing, after)
         if self.next_at is None:
@@ -325,8 +325,8 @@ class Schedule(models.Model):
 
     @property
     def is_first_of_at(self) -> bool:
-        """Return True if this is the first run of a schedule with a fixed start. Such a run does
-        not count as missed if its time has passed.
+        """Return True if a schedule of the kind `at` has not run yet. Its first run happens even if
+        its time has passed.
         """
         return self.kind == self.Kind.AT and self.last_at is None
 
@@ -334,7 +334,7 @@ class Schedule(models.Model):
         self.is_paused, self.pause_reason = True, reason[:LONGEST_REASON]
 
     def stop(self, problem: str) -> None:
-        """Pause the schedule because of a problem that a user must fix."""
+        """Pause the schedule because of a problem that the user must fix."""
         self.pause(problem)
         self.last_problem = self.pause_reason
 

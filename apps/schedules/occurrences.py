@@ -1,4 +1,4 @@
-"""Computes the run times of schedules. Functions get the current time as an argument."""
+"""Computes the run times of schedules."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ Kind = Literal["at", "interval", "cron", "rrule"]
 SHORTEST_SECONDS = 60
 LONGEST_SECONDS = 366 * 24 * 3600
 MOST_LOOKS = 400
-"""The maximum number of active-hour periods that are searched, which cover more than a year. If
-none contains a run time, the schedule never runs.
+"""The maximum number of periods of active hours that are searched: more than a year. If none
+contains a run time, the schedule never runs.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleTiming:
-    """The times at which a schedule runs. All moments are timezone-aware.
+    """The rule for a schedule's run times. All moments are timezone-aware.
 
     The kind `at` runs at `start`, and then every `seconds` if they are set. The kind `interval`
     counts `seconds` from `start`. No schedule runs before `start`. `expression` is a cron
-    expression or a recurrence rule. `opens` and `closes` limit the hours in the schedule's time
-    zone, and may include midnight.
+    expression or a recurrence rule. `opens` and `closes` limit runs to these hours in the
+    schedule's time zone, and may span midnight.
     """
 
     kind: Kind
@@ -53,7 +53,7 @@ class ScheduleTiming:
 
 
 def next_time(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the first run time after a moment, or None if the schedule never runs again."""
+    """Return the first run time after a moment, or None if there is none."""
     try:
         found = next_active(timing, after)
     except OverflowError:
@@ -62,8 +62,8 @@ def next_time(timing: ScheduleTiming, after: datetime) -> datetime | None:
 
 
 def next_active(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the first run time within the active hours, or None. Raises `OverflowError` if a date
-    is out of range.
+    """Return the first run time in active hours, or None. Raises `OverflowError` if a date is out
+    of range.
     """
     for _ in range(MOST_LOOKS):
         found = next_whenever(timing, after)
@@ -77,7 +77,7 @@ def next_active(timing: ScheduleTiming, after: datetime) -> datetime | None:
 
 
 def just_before(moment: datetime, by: timedelta = timedelta(microseconds=1)) -> datetime:
-    """Return the moment minus `by`, or the moment itself if the result is out of range."""
+    """Return the moment minus `by`, or the moment itself if that is out of range."""
     try:
         return moment - by
     except OverflowError:
@@ -85,7 +85,7 @@ def just_before(moment: datetime, by: timedelta = timedelta(microseconds=1)) -> 
 
 
 def next_whenever(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the first run time after a moment, ignoring active hours, or None."""
+    """Return the first run time after a moment, whether or not it is in active hours, or None."""
     if timing.kind == "cron":
         # The expression returns whole minutes after the given moment.
         since = max(after, just_before(timing.start))
@@ -102,7 +102,6 @@ def next_whenever(timing: ScheduleTiming, after: datetime) -> datetime | None:
 
 
 def times_after(timing: ScheduleTiming, after: datetime) -> Iterator[datetime]:
-    """Yield all run times after a moment, lazily."""
     while (found := next_time(timing, after)) is not None:
         yield found
         after = found
@@ -110,8 +109,8 @@ def times_after(timing: ScheduleTiming, after: datetime) -> Iterator[datetime]:
 
 @dataclass(frozen=True, slots=True)
 class DueTimes:
-    """The times for which a schedule must run now, oldest first. `next` is the next run time, or
-    None. `missed` is the number of skipped times.
+    """The times for which a schedule runs now, oldest first. `next` is its next run time, or None.
+    `missed` is the number of skipped times.
     """
 
     asked: tuple[datetime, ...]
@@ -123,16 +122,18 @@ Missed = Literal["skip", "once", "all"]
 GRACE = timedelta(minutes=1)
 """A run that is delayed by more than this counts as missed."""
 MOST_COUNTED = 100
-"""At most this many missed times are counted, so that years of missed times do not take long."""
+"""The maximum number of missed times that are counted, because counting years of them would take
+long.
+"""
 
 
 def due_times(
     timing: ScheduleTiming, due: datetime, now: datetime, missed: Missed, most: int
 ) -> DueTimes:
-    """Return the times for which to run at `now`: the time `due`, and later times that have passed.
+    """Return the times for which to run at `now`: `due`, and later times that have passed.
 
-    `missed` decides about missed times: `skip` ignores them, `once` runs once for all of them, and
-    `all` runs for each, up to the newest `most`.
+    If times were missed, `skip` runs for none of them, `once` runs once, and `all` runs for each of
+    the newest `most`.
     """
     passed = [due]
     upcoming = next_time(timing, due)

@@ -1,7 +1,8 @@
-"""Stores an operator's proposal to change a user's schedule, which pauses until its owner agrees.
+"""Stores an operator's proposal to change a user's schedule, which is paused until its owner
+decides.
 
 `Schedule.proposal` contains the new values as texts, the operator's name, and whether the schedule
-was already paused. The other columns do not change until the owner agrees.
+was paused before. The other columns change when the owner agrees.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +26,7 @@ LIMITS = (
     *("budget_tokens", "budget_money", "budget_currency"),
 )
 CHANGEABLE = (*TIMES, *LIMITS)
-"""Operators can propose changes to these fields: times and limits, but not the message."""
+"""The fields that operators can propose to change: times and limits, but not the message."""
 WAITS = gettext_noop(
     "An operator has proposed a change. The schedule resumes when you accept or reject the change."
 )
@@ -33,7 +34,7 @@ WAITS = gettext_noop(
 
 @dataclass(frozen=True, slots=True)
 class ProposedChange:
-    """A field's label, with its current and its proposed value."""
+    """The label of a changed field, with its current and its proposed value."""
 
     label: str
     before: str
@@ -41,8 +42,10 @@ class ProposedChange:
 
 
 def propose(row: Schedule, wished: Mapping[str, Any], by: str) -> bool:
-    """Store proposed changes, replacing any earlier proposal. Return False if nothing changes.
-    Raises `ValidationError` if the changed schedule is invalid. `by` is the operator's name.
+    """Store proposed values, which replace an earlier proposal. `by` is the operator's name. Return
+    False if nothing would change.
+
+    Raises `ValidationError` if the changed schedule is invalid.
     """
     values = {
         name: value
@@ -73,7 +76,7 @@ def field_text(name: str, value: Any) -> str:
 
 
 def change_copy(row: Schedule, values: Mapping[str, Any]) -> Schedule:
-    """Return an unsaved copy of the schedule with these column values."""
+    """Return an unsaved copy of the schedule with these values."""
     found = copy(row)
     for name, value in values.items():
         setattr(found, name, value)
@@ -81,7 +84,7 @@ def change_copy(row: Schedule, values: Mapping[str, Any]) -> Schedule:
 
 
 def proposed_schedule(row: Schedule) -> Schedule:
-    """Return an unsaved copy of the schedule with its proposed changes, if there are any."""
+    """Return an unsaved copy of the schedule with the proposed values, if any."""
     texts = {} if row.proposal is None else row.proposal["values"]
     fields: Any = Schedule._meta
     return change_copy(
@@ -90,7 +93,7 @@ def proposed_schedule(row: Schedule) -> Schedule:
 
 
 def agree(row: Schedule) -> Schedule:
-    """Apply the proposed changes, and resume the schedule if it was active before. Raises
+    """Apply the proposed values, and resume the schedule if it was active before. Raises
     `ValidationError` if the changed schedule is invalid.
     """
     if row.proposal is None:
@@ -102,7 +105,7 @@ def agree(row: Schedule) -> Schedule:
 
 
 def take_back(row: Schedule) -> None:
-    """Discard the proposed changes, and resume the schedule if it was active before."""
+    """Discard the proposal, and resume the schedule if it was active before."""
     before, row.proposal = row.proposal or {}, None
     if before.get("was_paused"):
         row.pause(before["reason"])
@@ -112,7 +115,7 @@ def take_back(row: Schedule) -> None:
 
 
 def differences(row: Schedule) -> list[ProposedChange]:
-    """Return the proposed changes, or [] if there is no proposal."""
+    """Return the proposed changes for display, or [] if there is no proposal."""
     if row.proposal is None:
         return []
     return list(found_differences(row, proposed_schedule(row)))

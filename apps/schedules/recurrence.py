@@ -1,5 +1,7 @@
-"""Parses calendar recurrence rules (RFC 5545) for whole days and longer periods. Rules are expanded
-without a time zone, because the library otherwise returns times that do not exist.
+"""Computes the times of recurrence rules (RFC 5545) whose periods are days or longer.
+
+Rules are expanded without a time zone, because the library would otherwise return times that clocks
+skip.
 """
 
 import re
@@ -18,8 +20,8 @@ LONGEST = 300
 MOST_TIMES_A_DAY = 24
 MOST_INTERVAL = 1_000
 HORIZON = timedelta(days=9 * 366)
-"""The next time is searched within this period. A leap day comes after eight years at the latest.
-Without a limit, the search would take seconds for a rule that never matches.
+"""The period in which the next time is searched. Leap days are at most eight years apart. Without a
+limit, searching for a rule that never matches takes seconds.
 """
 FREQUENCIES = frozenset({"DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
 PARTS = frozenset(
@@ -40,19 +42,19 @@ ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the clock here has no zone
 
 
 def parts_of(rule: str) -> dict[str, str]:
-    """Return a rule's values by their uppercase names."""
+    """Return the parts of a rule by name. Names and values are in upper case."""
     text = rule.strip().upper().removeprefix("RRULE:")
     pairs = (part.partition("=") for part in text.split(";") if part)
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def interval_of(parts: Mapping[str, str]) -> int:
-    """Return a rule's interval, or 0 if it is out of bounds."""
+    """Return the rule's interval, or 0 if it is invalid."""
     return read_integer(parts.get("INTERVAL", "1"), MOST_INTERVAL) or 0
 
 
 def rule_problem(rule: str) -> str:
-    """Return a sentence with the reason why a rule cannot be stored, or "" if it can be stored."""
+    """Return a sentence about why the rule cannot be used, or "" if it can."""
     if len(rule) > LONGEST or "\n" in rule.strip():
         return gettext("Enter a single rule with up to {longest} characters.").format(
             longest=LONGEST
@@ -94,15 +96,13 @@ def part_problem(parts: Mapping[str, str]) -> str:
 
 
 def end_of_day(written: str) -> datetime:
-    """Parse a date such as 20261101 and return the end of the day. Raises `ValueError` if it is
-    invalid.
-    """
+    """Return the last minute of a date such as 20261101. Raises `ValueError` if it is invalid."""
     return datetime.strptime(written[:8], "%Y%m%d") + timedelta(hours=23, minutes=59)  # noqa: DTZ007 - as above
 
 
 def expand_rule(rule: str, start: datetime, horizon: datetime) -> rrule:
-    """Return the rule's times from `start` until the horizon, without a time zone. Raises
-    `ValueError` if the rule is invalid.
+    """Return the rule with times from `start` to `horizon`, all without a time zone. Raises
+    `ValueError` if it is invalid.
     """
     parts = parts_of(rule)
     until = parts.pop("UNTIL", None)
@@ -115,7 +115,7 @@ def expand_rule(rule: str, start: datetime, horizon: datetime) -> rrule:
 
 
 def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the rule's first occurrence after `after`, in UTC, or None if it does not occur within
+    """Return the rule's first time after `after`, in UTC, or None if there is none within
     `HORIZON`. `start` is timezone-aware.
     """
     naive = start.astimezone(zone).replace(tzinfo=None)
@@ -129,11 +129,11 @@ def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) ->
 
 
 def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datetime:
-    """Return a later start with which the rule has the same times, so that past times need not be
-    examined.
+    """Return a later start with which the rule has the same times, so that the search skips past
+    times.
 
-    The start of a monthly or yearly rule does not change: such rules have few times, and the day of
-    the start is part of the rule.
+    The start of monthly and yearly rules does not change: they have few times, and the day of the
+    start is part of them.
     """
     step = STEPS.get(parts["FREQ"])
     if step is None or until <= start:
@@ -143,7 +143,7 @@ def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datet
 
 
 def rule_words(rule: str) -> str:
-    """Return a description of the rule, or the rule itself if it is too complex."""
+    """Describe the rule in words, followed by the parts that are too complex for words."""
     parts = parts_of(rule)
     words = [every_words(parts["FREQ"], interval_of(parts))]
     if days := [day_words(one) for one in parts.get("BYDAY", "").split(",") if one]:
@@ -184,7 +184,7 @@ def day_words(written: str) -> str:
 
 
 def ordinal(number: int) -> str:
-    """Return the number as an ordinal in the current language."""
+    """Format a number as an ordinal in the current language."""
     ending = {1: "st", 2: "nd", 3: "rd"}.get(number if number < 20 else number % 10, "th")
     return pgettext("as in “the {ordinal} Monday”", "{number}{ending}").format(
         number=number, ending=ending

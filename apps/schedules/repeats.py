@@ -1,4 +1,4 @@
-"""Defines simple repetitions that need no expression: every day, weekday, week or month."""
+"""Converts simple repetitions, such as every weekday, to and from cron expressions."""
 
 import re
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ _simple = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A simple repetition. `days` contains names from `DAYS`. `day` is a day of the month, as a
-    number or `LAST`.
+    """A simple repetition. `days` has names in `DAYS`, for a weekly rhythm. `day` is a day of the
+    month or `LAST`, for a monthly one.
     """
 
     rhythm: Rhythm
@@ -45,9 +45,7 @@ class Repeat:
 
 
 def read_repeat(expression: str) -> Repeat | None:
-    """Return the repetition that a cron expression describes, or None if it is not a simple
-    repetition.
-    """
+    """Parse a cron expression, or return None if it is not a simple repetition."""
     found = _simple.fullmatch(" ".join(expression.upper().split()))
     if found is None:
         return None
@@ -66,7 +64,7 @@ def read_repeat(expression: str) -> Repeat | None:
 
 
 def repeat_words(repeat: Repeat) -> str:
-    """Return a description in the current language, such as `Every day at 09:00`."""
+    """Describe the repetition in the current language, such as `Every day at 09:00`."""
     at = f"{repeat.time:%H:%M}"
     match repeat.rhythm:
         case "daily":

@@ -1,4 +1,4 @@
-"""Describes schedules in words: how they repeat, and their next run times."""
+"""Describes in words how a schedule repeats, and when it runs next."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,12 +12,14 @@ from apps.schedules.occurrences import ScheduleTiming, times_after
 from apps.schedules.recurrence import rule_words
 
 SHOWN = 3
-"""The default number of run times in a list."""
+"""The default number of run times that are listed."""
 UNITS = (("day", 24 * 3600), ("hour", 3600), ("minute", 60), ("second", 1))
 
 
 def timing_words(timing: ScheduleTiming) -> str:
-    """Return a description such as `At 09:00 on Monday through Friday (Europe/Berlin)`."""
+    """Describe a schedule's times, for example as `At 09:00 on Monday through Friday
+    (Europe/Berlin)`.
+    """
     return " ".join((base_words(timing), *hours_words(timing), f"({timing.zone_name})"))
 
 
@@ -59,7 +61,7 @@ def moment_words(moment: datetime, timing: ScheduleTiming) -> str:
 
 
 def every_words(seconds: int) -> str:
-    """Return a text such as `every 90 minutes`, with the largest unit that divides the seconds."""
+    """Return a text such as `every 90 minutes`, in the largest unit that divides the seconds."""
     name, size = next((name, size) for name, size in UNITS if seconds % size == 0)
     count = seconds // size
     match name:

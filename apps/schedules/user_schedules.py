@@ -1,4 +1,5 @@
-"""Changes users' schedules: sets alarms and heartbeats, and adds, changes and resumes schedules.
+"""Creates, changes and resumes schedules, alarms and heartbeats.
+
 These functions are synchronous and run on a database thread.
 """
 
@@ -20,15 +21,15 @@ from apps.listeners import Listeners
 from apps.schedules.models import Schedule
 
 planned: Listeners[[datetime], None] = Listeners("planned schedules")
-"""Functions that are called with a schedule's next run time after it was stored."""
+"""Calls its listeners with the next run time of each schedule that is stored."""
 
 BUDGET_TOKENS = 100_000
-"""The default token budget for each run of an alarm or of a schedule that a model created."""
+"""The default number of tokens for each run of an alarm, or of a schedule that a model created."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of schedules, in the form that `Schedule` stores: a bucket, and the caller's stored
+    """The owner of schedules, as `Schedule` stores it: a bucket, a user, a team, and the caller's
     data.
     """
 
@@ -39,7 +40,7 @@ class Owner:
 
     @property
     def rows(self) -> QuerySet[Schedule]:
-        """Return all schedules that the user and the user's keys have in the current team."""
+        """Return all schedules of the user in this team, including those created with API keys."""
         return Schedule.objects.filter(user=self.user, team=self.team)
 
     def new(self, application: int, maker: str, fields: Mapping[str, Any]) -> Schedule:
@@ -57,11 +58,11 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class UserSchedules:
-    """A user's schedules with one application, which its model can change from one conversation.
+    """A user's schedules with one application, as its model can change them in one conversation.
 
-    `find_saver` returns the ID of the user who is responsible for schedules that the model saves.
-    It raises `ValidationError` if that user may not use the owner's account. `pinned_version` is
-    the conversation's pinned version, or None.
+    `find_saver` returns the ID of the user who is responsible for schedules that the model saves,
+    or raises `ValidationError` if that user may not use the owner's account. `pinned_version` is
+    the conversation's version of the application, or None for the live version.
     """
 
     owner: Owner
@@ -77,9 +78,7 @@ class UserSchedules:
 
     @transaction.atomic
     def set_alarm(self, at: datetime, message: str, repeat_seconds: int | None) -> Schedule:
-        """Set the conversation's alarm, replacing an earlier alarm. Raises `ValidationError` if the
-        alarm is invalid.
-        """
+        """Set the conversation's only alarm. Raises `ValidationError` if it is invalid."""
         row = self.new(
             {
                 "name": "Alarm",
@@ -121,12 +120,12 @@ class UserSchedules:
 
     @property
     def heartbeats(self) -> QuerySet[Schedule]:
-        """Return the conversation's heartbeat as a query, which has at most one row."""
+        """Return the conversation's heartbeat, if any, as a query."""
         return self.rows.filter(conversation=self.conversation, is_heartbeat=True)
 
     def add(self, fields: Mapping[str, Any]) -> Schedule:
-        """Store a new schedule. Raises `ValidationError` if it is invalid or the limit is
-        reached.
+        """Store a new schedule. Raises `ValidationError` if it is invalid, or if the user has too
+        many.
         """
         defaults = {
             "budget_tokens": BUDGET_TOKENS,
@@ -140,8 +139,8 @@ class UserSchedules:
         return row
 
     def change(self, pk: UUID, fields: Mapping[str, Any]) -> Schedule | None:
-        """Change a schedule and return it, or return None if it does not exist. Raises
-        `ValidationError` if the changed schedule is invalid.
+        """Change a schedule, and return it, or None if it does not exist. Raises `ValidationError`
+        if it becomes invalid.
         """
         row = self.rows.filter(pk=pk).first()
         if row is None:
@@ -153,13 +152,15 @@ class UserSchedules:
 
 
 def check_schedule(row: Schedule) -> None:
-    """Raise `ValidationError` if the schedule is invalid."""
+    """Raise `ValidationError` if a field is invalid or the schedule never runs."""
     row.full_clean(validate_unique=False, validate_constraints=False)
 
 
 @transaction.atomic
 def add(row: Schedule) -> Schedule:
-    """Store a new schedule. Raises `ValidationError` if it is invalid or the limit is reached."""
+    """Store a new schedule. Raises `ValidationError` if it is invalid, or if the user has
+    too many.
+    """
     check_schedule(row)
     # Locked, so that concurrent requests cannot exceed the limit.
     get_user_model().objects.select_for_update().get(pk=row.user_id)
@@ -176,7 +177,7 @@ def store(row: Schedule, *, is_new: bool = False) -> None:
 
 
 def refuse_one_too_many(user: int) -> None:
-    """Raise `ValidationError` if the user has reached the limit for schedules."""
+    """Raise `ValidationError` if the user already has the maximum number of schedules."""
     count = Schedule.objects.filter(user=user, is_alarm=False).count()
     if count >= settings.SCHEDULES_PER_PERSON:
         raise ValidationError(
@@ -187,7 +188,7 @@ def refuse_one_too_many(user: int) -> None:
 
 
 def replan(row: Schedule) -> Schedule:
-    """Store a changed schedule with a new next run time. Raises `ValidationError` if it is
+    """Store a changed schedule with its next run time. Raises `ValidationError` if it is
     invalid.
     """
     check_schedule(row)
@@ -198,7 +199,7 @@ def replan(row: Schedule) -> Schedule:
 
 
 def resume_schedule(row: Schedule) -> bool:
-    """Resume a schedule and discard its proposed changes. Return False if it never runs again."""
+    """Resume a schedule, and discard any proposal. Return False if it has no further run time."""
     row.proposal = None
     row.resume(timezone.now())
     store(row)
@@ -211,8 +212,8 @@ def pause(row: Schedule, reason: str = "") -> None:
 
 
 def forget_conversation(conversation: UUID) -> None:
-    """Delete a deleted conversation's alarm and heartbeat. Other schedules with this conversation
-    will begin a new conversation.
+    """Delete the alarm and heartbeat of a deleted conversation. The next run of other schedules
+    with it begins a new conversation.
     """
     rows = Schedule.objects.filter(conversation=conversation)
     rows.filter(Q(is_alarm=True) | Q(is_heartbeat=True)).delete()

@@ -1,4 +1,4 @@
-"""Converts times in time zones whose clocks skip or repeat an hour on some nights."""
+"""Converts local times in time zones whose clocks skip or repeat an hour on some nights."""
 
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
@@ -8,8 +8,8 @@ zone_of = lru_cache(maxsize=600)(ZoneInfo)
 
 
 def utc_moment(naive: datetime, zone: ZoneInfo) -> datetime:
-    """Return the moment in UTC at which clocks in the zone show this time. If clocks show the time
-    twice, return the first moment. If they skip it, return the moment to which the clocks jump.
+    """Convert a local time to UTC. If clocks show it twice, return the first moment; if they skip
+    it, return the moment of the jump.
     """
     first = naive.replace(tzinfo=zone, fold=0)
     second = naive.replace(tzinfo=zone, fold=1)
@@ -20,8 +20,8 @@ def utc_moment(naive: datetime, zone: ZoneInfo) -> datetime:
 
 
 def end_of_gap(naive: datetime, zone: ZoneInfo, length: timedelta) -> datetime:
-    """Return the moment at which the clocks have skipped this time. `length` is the length of the
-    skipped period.
+    """Return the moment at which clocks skip the local time `naive`. `length` is the length of the
+    gap.
     """
     # With the offset after the gap, the time is before the gap's end; with the offset before it,
     # after the end.
@@ -38,7 +38,7 @@ def end_of_gap(naive: datetime, zone: ZoneInfo, length: timedelta) -> datetime:
 
 
 def opening_after(now: datetime, opens: time, zone: ZoneInfo) -> datetime:
-    """Return the first moment after `now` at which clocks in the zone show the time `opens`."""
+    """Return the first moment after `now` at which clocks in the zone show `opens`."""
     local = now.astimezone(zone)
     today = utc_moment(datetime.combine(local.date(), opens), zone)
     if today > now:

@@ -1,4 +1,4 @@
-"""Runs chores as tasks, and records the time and the duration of each run."""
+"""Runs chores (recurring jobs) as tasks, and records when and how long each of them last ran."""
 
 import logging
 import time
@@ -23,7 +23,9 @@ PRIORITY = -10
 
 @task("tasks.do_chore", priority=PRIORITY)
 def do_chore(work: str) -> None:
-    """Run a chore. If it fails, the failure is logged, and the chore runs again at its next time."""
+    """Run the chore whose function has this dotted path. A failure is logged, and the chore runs
+    again at its next time.
+    """
     if (chore := find_chore(work)) is not None:
         with reported(chore) as run:
             run.changed = import_string(work)() or 0
@@ -32,9 +34,7 @@ def do_chore(work: str) -> None:
 
 @task("tasks.do_async_chore", priority=PRIORITY)
 async def do_async_chore(work: str) -> None:
-    """Run a chore that is a coroutine function. It uses no thread, and ends when this call is
-    canceled.
-    """
+    """Run the chore whose coroutine function has this dotted path, without a thread."""
     if (chore := find_chore(work)) is not None:
         with reported(chore) as run:
             run.changed = await import_string(work)() or 0
@@ -46,9 +46,7 @@ def task_of(chore: Chore) -> Task[Any, Any]:
 
 
 def enqueue_chore(work: str) -> None:
-    """Enqueue a run of the chore before its next scheduled time, unless a job for the chore is
-    already waiting.
-    """
+    """Enqueue a run of the chore now, unless a job for it is already waiting."""
     if (chore := find_chore(work)) is not None:
         queue().enqueue_once(task_of(chore), work, work)
 
@@ -62,8 +60,8 @@ def find_chore(work: str) -> Chore | None:
 
 @contextmanager
 def reported(chore: Chore) -> Iterator[ChoreRun]:
-    """Log the outcome of the chore that the block runs. The outcome is recorded in the yielded row,
-    which is not stored yet.
+    """Time the chore in the block, and log its outcome. The yielded row records the outcome; the
+    caller must store it.
     """
     run, began = ChoreRun(work=chore.work, started_at=timezone.now()), time.monotonic()
     try:

@@ -1,4 +1,4 @@
-"""Logs and stores failed attempts, because Procrastinate stores no exceptions."""
+"""Logs and stores failed attempts of jobs, with their tracebacks."""
 
 import logging
 import traceback
@@ -21,14 +21,14 @@ logger = logging.getLogger(__name__)
 FAILURE_DAYS = 30
 LONGEST_ERROR = 4_000
 MOST_LOST = 5
-"""The number of killed processes with which a job was lost, after which it is not run again,
-because the job may be the cause.
+"""A job is given up after this many processes were killed while it ran, because it may be the
+cause.
 """
 
 
 def give_up(task: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Call the task's `given_up` function for a job that will not run again. Errors of the function
-    are logged.
+    """Call the task's `given_up` function for a job that does not run again. Its errors are
+    logged.
     """
     found = all_tasks().get(task)
     if found is not None and found.given_up is not None:
@@ -40,10 +40,10 @@ def give_up(task: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
 
 
 def cancel(job: str) -> Job | None:
-    """Delete a waiting or failed job, or end a running job. Return the job, or None if it does not
+    """Delete a waiting or failed job, or end a running one. Return the job, or None if it does not
     exist.
 
-    A function on a thread runs to its end, but its job does not run again.
+    A function on a thread runs to its end, but the job does not run again.
     """
     with transaction.atomic():
         found = queue().cancel(job)
@@ -66,9 +66,9 @@ def record_failure(
 
 
 def record_lost(task: str, job: str, attempt: int) -> bool:
-    """Record that the process of an attempt was killed. Return True if the job will run again.
+    """Record that a process was killed during an attempt. Return True if the job will run again.
 
-    The job does not run again after `MOST_LOST` such attempts since an operator last ran it.
+    A job is given up after `MOST_LOST` such attempts since an operator last started it.
     """
     earlier = TaskFailure.objects.filter(job=job).order_by("-pk")
     since_final = takewhile(lambda row: not row.is_final, earlier)

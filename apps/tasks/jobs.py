@@ -1,4 +1,4 @@
-"""Describes jobs for operators, independent of the backend."""
+"""Describes jobs for operators, whatever database stores them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,9 @@ STATES = ("ready", "running", "failed", "paused")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job. `state` is one of `STATES`; `run_after` is None for a job that is due."""
+    """A job. `state` is one of `STATES`. `kind` is described in `apps.tasks.kinds`. `run_after` is
+    None for a job that is due.
+    """
 
     id: str
     task: str

@@ -1,7 +1,6 @@
-"""Defines the kinds of jobs, which operators see and pause. Each chore is a kind, and each task
-other than the chores' tasks is a kind.
+"""Defines the kinds of jobs that operators see and pause: each chore, and each other task.
 
-All chores use the same two tasks. Only their jobs have a lock, which is the path of the chore's
+All chores share two tasks. Only their jobs have a lock, which is the dotted path of the chore's
 function.
 """
 
@@ -13,9 +12,9 @@ from apps.tasks.models import PausedKind
 from apps.tasks.task import all_chores, all_tasks
 
 ALL = "*"
-"""All kinds, including those of a later version."""
+"""The name that stands for all kinds, including those of later versions."""
 CHORES = "tasks.do_"
-"""The prefix of the keys of tasks that run chores."""
+"""The prefix of the keys of the two tasks that run chores."""
 
 
 def kind_of(task: str, lock: str | None) -> str:
@@ -23,14 +22,12 @@ def kind_of(task: str, lock: str | None) -> str:
 
 
 def of_kind(kind: str, task: str = "task") -> Q:
-    """Return a filter for the jobs of a kind. `task` is the name of the column with the task's
-    key.
-    """
+    """Return a filter for jobs of a kind. `task` is the name of the column with the task's key."""
     return Q() if kind == ALL else Q(**{task: kind}) | Q(lock=kind)
 
 
 def all_kinds() -> Mapping[str, str]:
-    """Return the titles of all kinds by name."""
+    """Return the titles of all kinds by name, sorted by title."""
     tasks = {
         key: task.title or key for key, task in all_tasks().items() if not key.startswith(CHORES)
     }
@@ -47,15 +44,16 @@ def is_paused(kind: str) -> bool:
 
 
 def pause(kind: str) -> bool:
-    """Pause a kind, so that no more jobs of this kind are started. Running jobs continue. Return
-    False if the kind was already paused.
+    """Pause a kind: none of its jobs are started, and running ones continue. Return False if it was
+    already paused.
     """
     _, is_new = PausedKind.objects.get_or_create(kind=kind)
     return is_new
 
 
 def delete_pause(kind: str) -> bool:
-    """Delete the pause of a kind. Return False if the kind was not paused. `Queue.resume` calls
-    this and also moves the waiting jobs.
+    """Delete the pause of a kind. Return False if there was none.
+
+    Call `Queue.resume` instead, which also releases the waiting jobs.
     """
     return bool(PausedKind.objects.filter(kind=kind).delete()[0])

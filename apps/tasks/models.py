@@ -1,6 +1,4 @@
-"""The database models of jobs on SQLite, of failures, of the last run of each chore, and of
-pauses.
-"""
+"""Defines database models for jobs on SQLite, failed attempts, runs of chores, and paused kinds."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +6,7 @@ from django.utils import timezone
 
 
 class QueuedJob(models.Model):
-    """A job that waits, runs or failed. The row of a job that succeeded is deleted. Only SQLite
+    """A job that waits, runs or has failed. Rows of successful jobs are deleted. Only SQLite
     installations use this table.
 
     - `task`: the key of the task.
@@ -53,10 +51,10 @@ class QueuedJob(models.Model):
 
 
 class TaskFailure(models.Model):
-    """A failed attempt at a job. It raised an exception or, if `is_lost` is True, its process was
+    """A failed attempt of a job, which raised an error or, if `is_lost` is True, whose process was
     killed.
 
-    `is_final` is True if no further attempt follows.
+    `is_final` means that the job does not run again.
     """
 
     job = models.CharField(max_length=40)
@@ -77,7 +75,7 @@ class TaskFailure(models.Model):
 
 
 class ChoreRun(models.Model):
-    """The last run of a chore. `error` is "" if the run succeeded."""
+    """The last run of a chore. `error` is "" if it succeeded."""
 
     work = models.CharField(max_length=200, unique=True)
     started_at = models.DateTimeField()
@@ -95,7 +93,7 @@ class ChoreRun(models.Model):
 
 
 class PausedKind(models.Model):
-    """A kind of job that is paused until an operator resumes it; see `apps.tasks.kinds`."""
+    """A kind of jobs that an operator has paused; see `apps.tasks.kinds`."""
 
     kind = models.CharField(max_length=200, unique=True)
     paused_at = models.DateTimeField(default=timezone.now)

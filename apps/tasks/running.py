@@ -1,4 +1,4 @@
-"""Runs jobs, on a thread or on the event loop, for the workers of both databases."""
+"""Runs jobs on threads or on the event loop, for the workers of both databases."""
 
 import inspect
 from collections.abc import Callable
@@ -11,32 +11,30 @@ from django.db import close_old_connections
 
 class Worker(Protocol):
     async def run(self) -> None:
-        """Run jobs until this call is canceled, then wait up to `GRACE_SECONDS` for running jobs
-        to end.
-        """
+        """Run jobs until canceled, and then wait up to `GRACE_SECONDS` for running jobs."""
 
 
 P = ParamSpec("P")
 
 JOBS_AT_ONCE = 20
-"""The maximum number of jobs that a process runs concurrently. Most jobs wait for a network."""
+"""The maximum number of jobs that a process runs concurrently, most of which wait for the
+network.
+"""
 THREADS = 4
 GRACE_SECONDS = 3.0
-"""The number of seconds in which running jobs can end when their process stops."""
+"""The number of seconds for which a stopping process waits for its running jobs."""
 
 
 class JobThreads:
-    """The threads of a worker. Requests never wait for these threads, and each thread releases its
-    database connection.
+    """Threads for jobs, separate from those of requests. Each call releases its database
+    connection.
     """
 
     def __init__(self) -> None:
         self.executor = ThreadPoolExecutor(THREADS, thread_name_prefix="jobs")
 
     async def call(self, function: Callable[P, Any], *args: P.args, **kwargs: P.kwargs) -> Any:
-        """Await a coroutine function on the event loop, or call any other function on a thread.
-        Return the result.
-        """
+        """Await a coroutine function on the event loop, or call any other function on a thread."""
         if inspect.iscoroutinefunction(function):
             return await function(*args, **kwargs)
         run = sync_to_async(closing(function), thread_sensitive=False, executor=self.executor)

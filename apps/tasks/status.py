@@ -1,4 +1,6 @@
-"""Reads the state of the queue for operators: jobs by state, the oldest waiting job, and chores."""
+"""Exports the state of the job queue and of chores as metrics, and defines the interface of the
+queue for operators.
+"""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -18,31 +20,31 @@ logger = logging.getLogger(__name__)
 
 
 class Queue(Protocol):
-    """The interface that both backends have in addition to enqueuing."""
+    """The methods of both job backends in addition to those of `django.tasks`."""
 
     def counts(self) -> dict[str, int]:
-        """Return the number of jobs in each state. The keys are in `STATES`."""
+        """Return the number of jobs by state. A state without jobs may be missing."""
 
     def waiting_since(self) -> datetime | None:
-        """Return the time at which the oldest job that no worker has started became due, or None if
-        there is none.
+        """Return when the oldest job that no worker has started became due, or None if no job
+        waits.
         """
 
     def enqueue_once(self, task: Task[Any, Any], lock: str, *args: Any) -> None:
-        """Enqueue a job, unless a job with the same lock is already waiting. Jobs with the same
-        lock run one at a time.
+        """Enqueue a job, unless one with this lock is already waiting. Only one job with a lock
+        runs at a time.
         """
 
     def retry(self, job: str) -> bool:
-        """Run a failed job again. Return False if the job does not exist or has not failed."""
+        """Run a failed job again. Return False if there is no failed job with this ID."""
 
     def jobs(self, state: str, kind: str, most: int) -> Sequence[Job]:
-        """Return up to `most` jobs of a kind in a state, in the order in which they will run.
-        Failed jobs are sorted newest first.
+        """Return up to `most` jobs of a kind in a state: waiting jobs in the order in which they
+        will run, others newest first.
         """
 
     def cancel(self, job: str) -> Job | None:
-        """Delete a waiting or failed job, or end a running job. Return the job, or None if it does
+        """Delete a waiting or failed job, or end a running one. Return the job, or None if it does
         not exist.
         """
 
@@ -50,9 +52,7 @@ class Queue(Protocol):
         """End the pause of a kind. Return False if it was not paused."""
 
     def delete_failed(self, before: datetime) -> int:
-        """Delete failed jobs that were enqueued before this time. Return the number of deleted
-        jobs.
-        """
+        """Delete failed jobs that were enqueued before this time. Return their number."""
 
 
 def queue() -> Queue:
@@ -81,8 +81,8 @@ def chore_seconds() -> Iterator[Reading]:
 
 
 def reading(read: Callable[[], Iterator[Reading]]) -> Callable[[], Iterator[Reading]]:
-    """Decorate a function that reads metrics. The decorated function yields nothing while the
-    database is down, and then releases the thread's connection.
+    """Decorate a function that reads metrics. The decorated function yields nothing if the database
+    is down, and always releases the thread's connection.
     """
 
     def readings() -> Iterator[Reading]:

@@ -24,10 +24,10 @@ class Task(base.Task[P, T]):
     """A function that a worker calls later. `key` identifies the task in stored jobs, so it must
     not change.
 
-    A job that fails is retried `retries` times, first after `wait` seconds, then with exponential
+    A failed job is retried `retries` times, first after `wait` seconds, then with exponential
     backoff. A job whose process was killed runs again, so every function must be idempotent.
-    Operators see the `title`. `given_up` is a function that is called with the arguments of a job
-    that was canceled or failed in its last attempt.
+    Operators see the `title`. `given_up` is called with the arguments of a job that was canceled or
+    whose last attempt failed.
     """
 
     key: str
@@ -37,7 +37,7 @@ class Task(base.Task[P, T]):
     given_up: Callable[..., object] | None = None
 
     def pause_after(self, attempt: int) -> timedelta | None:
-        """Return the pause after attempt number `attempt`, counted from 1, or None if this was the
+        """Return the pause after attempt number `attempt`, counted from 1, or None if it was the
         last attempt.
         """
         if attempt > self.retries:
@@ -49,7 +49,7 @@ _tasks: dict[str, Task[Any, Any]] = {}
 
 
 def task(key: str, **options: Any) -> Callable[[Callable[P, T]], Task[P, T]]:
-    """Return a decorator that makes a function a task. `key` and `options` are fields of `Task`."""
+    """Return a decorator that turns a function into a task. `options` are fields of `Task`."""
 
     def decorate(function: Callable[P, T]) -> Task[P, T]:
         made = cast("Task[P, T]", django_tasks.task(key=key, **options)(function))
@@ -68,7 +68,7 @@ def find_task(key: str) -> Task[Any, Any]:
 
 
 def all_tasks() -> dict[str, Task[Any, Any]]:
-    """Return the tasks by key. An app imports the modules of its tasks in `ready`."""
+    """Return all tasks by key. Apps import the modules of their tasks in `ready`."""
     return _tasks
 
 
@@ -81,7 +81,7 @@ def all_chores() -> Iterator[Chore]:
 def result_of(
     task: Task[Any, Any], job: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> TaskResult[Any]:
-    """Return the result of `enqueue` for a new job, in the form that both backends use."""
+    """Return what `enqueue` returns for a new job on either database."""
     return TaskResult(
         task=task,
         id=job,

@@ -1,4 +1,4 @@
-"""Creates the worker that fits the database."""
+"""Creates the worker for the database in use."""
 
 from django.db import connection
 from django.utils.module_loading import import_string

@@ -1,4 +1,4 @@
-"""Detects webhooks and schedules whose account can no longer use the application."""
+"""Finds webhooks and schedules whose account can no longer use their application."""
 
 from django.utils.translation import gettext_noop
 
@@ -26,16 +26,16 @@ def can_use(application: int, caller: Caller) -> bool:
 
 
 def owner_caller(row: Schedule) -> Caller:
-    """Return the schedule's owner as a caller with current permissions. Raises `Refused` if the
-    account is closed, the user has left the team, or the API key is no longer valid.
+    """Return the schedule's owner as a caller with current permissions.
+
+    Raises `Refused` if the account is closed, the user has left the team, or the API key is no
+    longer valid.
     """
     return caller_of_run(Run(stream=row.pk, bucket=row.owner, caller=row.caller))
 
 
 def webhook_problem(webhook: Webhook) -> str:
-    """Return the reason why the webhook's messages are currently rejected, or "" if they are
-    accepted.
-    """
+    """Return the reason why the webhook currently rejects messages, or "" if it accepts them."""
     user = webhook.account.user
     if not user.is_active:
         return NO_ACCOUNT
@@ -46,7 +46,7 @@ def webhook_problem(webhook: Webhook) -> str:
 
 def note_access(row: Schedule) -> str:
     """Set or clear the schedule's `last_problem`, depending on whether its owner can use the
-    application. Return the problem, or "" if there is none.
+    application. Return the problem, or "".
     """
     try:
         problem = "" if can_use(row.application_id, owner_caller(row)) else NO_RIGHTS

@@ -1,4 +1,4 @@
-"""Database models for webhooks, subscriptions to run events, and notifications."""
+"""Defines database models for webhooks, subscriptions to run events, and notifications."""
 
 import uuid
 from typing import Any
@@ -28,7 +28,7 @@ class Endpoint(Versioned):
     """The common fields of webhooks and subscriptions.
 
     `problem` is the reason why the endpoint does not work, or "". `saved_by` is the user who last
-    saved it; the endpoint can do only what this user is allowed to do.
+    saved it, whose permissions limit what it can do.
     """
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -55,7 +55,7 @@ class Endpoint(Versioned):
 
 
 class Webhook(Endpoint):
-    """A URL to which an API client sends messages for an application."""
+    """A URL to which other services send messages for an application."""
 
     class Check(models.TextChoices):
         SIGNATURE = "signature", "A signature (Standard Webhooks)"
@@ -113,8 +113,8 @@ class Webhook(Endpoint):
 
 
 class WebhookCall(models.Model):
-    """A message that a webhook accepted. Requests with the same `message_id` repeat the same
-    message.
+    """A message that a webhook accepted. Another request with the same `message_id` does not send
+    it again.
     """
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="calls")
@@ -146,8 +146,10 @@ TEXT_NEEDS_PERMISSION = (
 
 
 class Subscription(Endpoint):
-    """A URL to which QuickApps sends events about runs, signed with Standard Webhooks. For some
-    time after the secret was rotated, events are also signed with `former_secret`.
+    """A URL to which QuickApps sends events about runs, signed with Standard Webhooks.
+
+    Until `former_secret_until`, events are also signed with `former_secret`, the secret before the
+    last rotation.
     """
 
     owner = models.ForeignKey(
@@ -177,7 +179,7 @@ class Subscription(Endpoint):
     @property
     def people(self) -> list[Any]:
         """Return the users whose permissions limit the events: the owner, and the user who last
-        saved it. The user who last saved the subscription may have changed its URL.
+        saved the subscription, who may have changed its URL.
         """
         return [self.owner] if self.saved_by in (None, self.owner) else [self.owner, self.saved_by]
 
@@ -191,7 +193,7 @@ class Subscription(Endpoint):
 
     def check_url(self) -> None:
         """Raise `ValidationError` if a new URL has a blocked host. A stored URL remains valid, so
-        that its subscription can be disabled.
+        that its subscription can still be disabled.
         """
         if type(self).objects.filter(pk=self.pk, url=self.url).exists():
             return
@@ -204,7 +206,7 @@ class Subscription(Endpoint):
 
 
 class Delivery(models.Model):
-    """An event to send to a subscription's URL. `uuid` is the `webhook-id` in every attempt."""
+    """An event for a subscription. `uuid` is the `webhook-id` of every attempt to send it."""
 
     class Status(models.TextChoices):
         DUE = "due", "queued"
@@ -251,7 +253,7 @@ class Delivery(models.Model):
 
 
 class MailNotice(models.Model):
-    """An email to send to a user unless the user opens the conversation first."""
+    """An email to a user that is sent unless the user opens the conversation first."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mail_notices"

@@ -1,4 +1,4 @@
-"""Deletes old webhook calls, deliveries and secrets."""
+"""Deletes old webhook calls, deliveries and emails, and expired secrets."""
 
 from django.utils import timezone
 
@@ -6,10 +6,12 @@ from apps.old_rows import delete_older
 from apps.triggers.models import Delivery, MailNotice, Subscription, WebhookCall
 
 CALL_DAYS = 7
-"""Received messages are stored for this many days. Their signatures are valid only for minutes."""
+"""Received messages are stored for this many days, although their signatures are valid only for
+minutes.
+"""
 DELIVERY_DAYS = 30
 MAIL_DAYS = 1
-"""An unsent email is deleted after this many days."""
+"""An email that could not be sent within this many days is deleted."""
 
 
 def delete_old() -> int:

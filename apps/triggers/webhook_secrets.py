@@ -1,5 +1,5 @@
-"""Creates and checks the secrets of webhooks and subscriptions. A webhook's secret authenticates
-its senders. A subscription's secret signs deliveries.
+"""Creates and checks secrets: those with which senders authenticate at webhooks, and those that
+sign deliveries to subscribers.
 """
 
 import base64
@@ -19,18 +19,18 @@ from apps.triggers.models import Subscription, Webhook
 PREFIX = "whsec_"
 SECRET_BYTES = 32
 OVERLAP = timedelta(hours=24)
-"""The time after a rotation in which deliveries are also signed with the previous secret."""
+"""After a rotation, deliveries are also signed with the old secret for this long."""
 KEY_HEADER = "x-api-key"
 
 
 def new_secret() -> str:
-    """Return a new signing secret in the Standard Webhooks format."""
+    """Return a random signing secret in the format of Standard Webhooks."""
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
 def renew_secret(webhook: Webhook) -> str:
-    """Set a new secret or key on the webhook without saving the row, and return it. The old secret
-    is no longer accepted.
+    """Set a new secret or key on the webhook, and return it. The old one is no longer valid. The
+    row is not saved.
     """
     if webhook.check_kind == Webhook.Check.SIGNATURE:
         webhook.secret, webhook.key_hash = new_secret(), ""
@@ -41,8 +41,8 @@ def renew_secret(webhook: Webhook) -> str:
 
 
 def renew_signing(subscription: Subscription) -> str:
-    """Set a new secret on the subscription without saving the row, and return it. The old secret
-    also signs deliveries during `OVERLAP`.
+    """Set a new secret on the subscription, and return it. The old one also signs deliveries during
+    `OVERLAP`. The row is not saved.
     """
     if subscription.secret:
         subscription.former_secret = subscription.secret
@@ -52,7 +52,7 @@ def renew_signing(subscription: Subscription) -> str:
 
 
 def signing_secrets(subscription: Subscription, now: datetime) -> list[str]:
-    """Return the secrets that sign a delivery at `now`, newest first."""
+    """Return the secrets that sign a delivery at the time `now`, newest first."""
     until, former = subscription.former_secret_until, subscription.former_secret
     is_good = former and until is not None and now < until
     return [subscription.secret, former] if is_good else [subscription.secret]
@@ -64,7 +64,9 @@ def hash_of(key: str) -> str:
 
 
 def is_signature_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes) -> bool:
-    """Return True if a request's signature is valid. The names in `headers` are in lowercase."""
+    """Return True if the request has a valid signature or key. Names in `headers` are in lower
+    case.
+    """
     if webhook.check_kind == Webhook.Check.KEY:
         return bool(webhook.key_hash) and compare_digest(
             hash_of(sent_key(headers)), webhook.key_hash
@@ -82,7 +84,7 @@ def is_signature_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes
 
 
 class BytesSigner(Signer):
-    """Signs bytes that need not be UTF-8. `data` contains one character per byte."""
+    """A `Signer` of any bytes, not only UTF-8. `data` has one character for each byte."""
 
     def sign(self, msg_id: str, timestamp: datetime, data: str) -> str:
         signed = f"{msg_id}.{int(timestamp.timestamp())}.".encode() + data.encode("latin-1")

@@ -1,4 +1,4 @@
-"""Shows an agent's answer in the stage as it arrives, and collects it for the model."""
+"""Shows an A2A agent's answer in the tool's stage as it arrives, and collects it for the model."""
 
 from dataclasses import dataclass, field
 
@@ -22,7 +22,7 @@ from apps.capabilities.wrappers.value_texts import fence_code, one_line
 HEADING = "> #### Response:\n"
 MOST_ARTIFACTS = 1_000
 MOST_PROGRESS = 200
-"""The maximum number of progress messages in the stage of a call."""
+"""The maximum number of the agent's progress messages that a call shows in its stage."""
 PROGRESS_CHARACTERS = 500
 
 
@@ -39,9 +39,8 @@ class GatheredParts:
 
 
 class AgentAnswer:
-    """Collects the answer of an agent. `task_id` is "" until the agent has begun a task.
-
-    An agent may also answer with only a message, without a task.
+    """Collects the answer of an A2A agent. `task_id` is "" until the agent starts a task; an agent
+    may also answer with only a message.
     """
 
     def __init__(self, stage: Stage) -> None:
@@ -51,10 +50,10 @@ class AgentAnswer:
         self.state = ""
         self.artifacts: dict[str, GatheredParts] = {}
         self.message = GatheredParts()
-        """The agent's only answer, or its message in the last status."""
+        """The agent's answer without a task, or the message in its task's last status."""
         self.has_message = False
         self.shown: str | None = None
-        """The artifact whose text was shown last."""
+        """The ID of the artifact whose text was shown last, "" after a message, or None."""
         self.has_answered = False
         """True once a part of the answer was shown."""
         self.progress_left = MOST_PROGRESS
@@ -100,7 +99,9 @@ class AgentAnswer:
             self.take_artifact(change.artifact, append=bool(change.append))
 
     def take_task(self, task: Task) -> None:
-        """Add the artifacts and the status of a task. Raises `AnswerInvalid`."""
+        """Add the artifacts and the status of a task. Raises `AnswerInvalid` for an unknown state
+        or too many artifacts.
+        """
         self.note(task.id, task.context_id)
         for artifact in task.artifacts or ():
             self.take_artifact(artifact, append=False)

@@ -58,22 +58,20 @@ from apps.workspace.port import DeploymentInfo
 logger = logging.getLogger(__name__)
 
 STATE = "a2a"
-"""The key of a result's state that contains the conversation with the agent."""
+"""The key in a tool result's state under which the conversation with the agent is stored."""
 CANCEL_SECONDS = 2.0
-"""The timeout in seconds for canceling a task whose call has ended. The run waits for the
-cancellation.
+"""The timeout in seconds for canceling the agent's task when a call ends early. The run waits for
+the cancellation.
 """
 POLL_SECONDS = (1.0, 2.0, 4.0, 8.0)
-"""The pauses, in seconds, after which a task that is not streamed is polled. The last pause is
-repeated.
-"""
+"""The pauses in seconds between requests for the state of a task. The last one is repeated."""
 NOTICE_CHARACTERS = 1_000
-"""The number of characters that are reserved for the sentences after a truncated result."""
+"""The number of characters reserved for the notes that follow a truncated result."""
 
 
 class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):
     """Identifies a conversation with an agent. `task` is the ID of the task that waits for the next
-    message.
+    message, or "".
     """
 
     context: str = ""
@@ -82,7 +80,7 @@ class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class A2aAgent:
-    """An agent that is called as a tool. `target` is the tool, and `info` contains the accepted
+    """An A2A agent that is called as a tool. `target` has the tool's name, and `info` the accepted
     file types.
     """
 
@@ -93,14 +91,14 @@ class A2aAgent:
 
     @property
     def label(self) -> str:
-        """Return the name of the agent for error messages."""
         return called(self.server, self.target.name)
 
 
 async def call_agent(agent: A2aAgent, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Call the agent. If the server rejects the user's own account, ask the user to sign in again.
+    """Call the agent. If its server rejects the user's own account, ask the user to sign in.
 
-    Raises `ToolError`, `ToolTimedOut`, and `InvalidParameter` for files that cannot be sent.
+    Raises `ToolError` or `ToolTimedOut` if the call fails, and `InvalidParameter` if a file cannot
+    be sent.
     """
     params = {"message": await make_message(agent, opening, invocation)}
     talk = partial(talk_with, agent, params, opening, invocation)
@@ -165,8 +163,8 @@ async def talk_with(
     invocation: Invocation,
     draft: RequestDraft,
 ) -> ToolResult:
-    """Send the message, follow its task until it is over, and return the answer. Raises
-    `ToolError`.
+    """Send the message, wait until its task is over, and return the answer. Raises `ToolError` if a
+    request or the task fails.
     """
     found = await find_with(agent.server, draft)
     client = AgentClient(agent.server, found.endpoint, agent.target.name, draft)
@@ -187,7 +185,7 @@ async def talk_with(
 
 @asynccontextmanager
 async def canceling(client: AgentClient, answer: AgentAnswer) -> AsyncIterator[None]:
-    """Run the block, and cancel the agent's task if the block ends before the task."""
+    """Run the block, and cancel the agent's task if the block raises before the task is over."""
     try:
         yield
     except BaseException:
@@ -203,9 +201,9 @@ async def canceling(client: AgentClient, answer: AgentAnswer) -> AsyncIterator[N
 async def follow(
     client: AgentClient, params: Mapping[str, Any], answer: AgentAnswer, *, is_streaming: bool
 ) -> None:
-    """Send the message, and process the agent's updates until its task is over.
+    """Send the message, and add the agent's updates to `answer` until its task is over.
 
-    Raises `ToolError`, `AnswerInvalid`.
+    Raises `ToolError` if a request fails, and `AnswerInvalid` if a response does not follow A2A.
     """
     if not is_streaming:
         now = {**params, "configuration": {"returnImmediately": True}}
@@ -225,10 +223,11 @@ async def follow(
 
 
 async def take_first(work: Coroutine[Any, Any, Update | None], answer: AgentAnswer) -> None:
-    """Process the first update of a task. A canceled call waits for this update, because it
-    contains the ID with which the task can be canceled.
+    """Add the first update to `answer`, even if the call is canceled in the meantime: the update
+    contains the ID that cancels the task.
 
-    Raises `ToolError`, `AnswerInvalid`.
+    Raises `ToolError` if the request fails, and `AnswerInvalid` if the response does not follow
+    A2A.
     """
     receiving = asyncio.create_task(work)
     try:
@@ -249,7 +248,9 @@ async def next_update(updates: AsyncGenerator[Update, None]) -> Update | None:
 
 
 async def poll(client: AgentClient, answer: AgentAnswer) -> None:
-    """Poll the task until it is over. Raises `ToolError`, `AnswerInvalid`."""
+    """Poll the task until it is over. Raises `ToolError` if a request fails, and `AnswerInvalid` if
+    a response does not follow A2A.
+    """
     pauses = chain(POLL_SECONDS, repeat(POLL_SECONDS[-1]))
     while not answer.is_over:
         if not answer.task_id:
@@ -266,7 +267,9 @@ async def result_of(
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """Return the agent's answer as the tool's result. Raises `ToolError` if the task failed."""
+    """Convert the agent's answer to a tool result. Raises `ToolError` if the agent's task
+    failed.
+    """
     text = answer.text
     if (failure := FAILURES.get(answer.state)) is not None:
         reason = shorten_text(answer.message.text.strip() or text, ERROR_CHARACTERS)

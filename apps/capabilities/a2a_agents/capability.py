@@ -1,4 +1,4 @@
-"""Toolsets of the kind `a2a-agent`: each agent of the A2A protocol becomes a tool."""
+"""Defines toolsets of the kind `a2a-agent`, in which each agent of the A2A protocol is a tool."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,9 +29,7 @@ from apps.workspace.local.secrets.stored_secrets import unsendable_credentials
 from apps.workspace.port import DeploymentInfo
 
 TEXT_TYPES = frozenset({"text/plain", "text/markdown"})
-"""The media types of the text in a call. An agent that accepts only these types accepts no
-files.
-"""
+"""The media types of text. An agent that accepts only these accepts no files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +74,8 @@ class PreparedAgent:
         return tool.bind(opening)
 
     def issue(self, error: ToolError) -> InitializationIssue:
-        """Return the initialization issue of a failed toolset. Errors of the server already contain
-        the toolset's name; errors about the caller's credentials do not.
+        """Return an initialization issue that names the toolset once, because some errors already
+        contain its name.
         """
         label, text = self.server.label, str(error)
         is_named = text.startswith(label)

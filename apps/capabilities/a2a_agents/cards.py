@@ -1,4 +1,4 @@
-"""Loads the card of an agent, which describes its skills, URL and protocol."""
+"""Loads and caches the cards of A2A agents, which describe their skills, URLs and protocols."""
 
 import asyncio
 import hashlib
@@ -26,12 +26,12 @@ WELL_KNOWN = "/.well-known/agent-card.json"
 PROTOCOL_VERSION = "1.0"
 MOST_CARD_BYTES = 256 * 1024
 CARD_SECONDS = 10.0
-"""The number of seconds within which an agent card must arrive. Applications with the agent wait
-for the card, at most once every `MAX_AGE_SECONDS`.
+"""The timeout in seconds for loading an agent card. Runs wait for the card, at most once every
+`MAX_AGE_SECONDS`.
 """
 MAX_AGE_SECONDS = 300.0
 FAILURE_SECONDS = 15.0
-"""The pause in seconds before a failed load of a card is retried."""
+"""The number of seconds for which the error of a failed load is cached before the next attempt."""
 MOST_SKILLS = 50
 
 Binding = Literal["JSONRPC", "HTTP+JSON"]
@@ -62,8 +62,8 @@ class CardSkill(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AgentCard(msgspec.Struct, frozen=True, rename="camel"):
-    """The fields of an agent's card that QuickApps reads. `protocol_version` exists in version 0.3
-    and older.
+    """The part of an agent's card that QuickApps reads. Only cards of version 0.3 and older have a
+    `protocol_version`.
     """
 
     name: str
@@ -80,14 +80,14 @@ class AgentCard(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def input_types(self) -> tuple[str, ...]:
-        """Return the media types that the agent, or one of its skills, accepts."""
+        """Return the media types that the agent or one of its skills accepts."""
         skills = (mode for skill in self.skills or () for mode in skill.input_modes or ())
         modes = (*(self.default_input_modes or ()), *skills)
         return tuple(dict.fromkeys(mode for mode in modes if "/" in mode))
 
     @property
     def summary(self) -> str:
-        """Return the agent's description, and its skills."""
+        """Return the agent's description, followed by a list of its skills."""
         skills = [
             f"- {one_line(skill.name)}: {skill.description.strip()}"
             for skill in (self.skills or ())[:MOST_SKILLS]
@@ -99,7 +99,7 @@ class AgentCard(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class AgentEndpoint:
-    """The URL at which an agent is called, and the protocol binding."""
+    """The URL and the protocol binding with which an agent is called."""
 
     url: str
     binding: Binding
@@ -119,13 +119,15 @@ on_reset(_failures.clear)
 
 
 async def find_agent(server: AgentServer, caller: Caller) -> FoundAgent:
-    """Return the agent that the card describes. Raises `ToolError` if the card cannot be used."""
+    """Return the agent at the server, with the caller's credentials. Raises `ToolError` if its card
+    cannot be loaded or used.
+    """
     return await server.with_credentials(caller, partial(find_with, server))
 
 
 async def find_with(server: AgentServer, draft: RequestDraft) -> FoundAgent:
-    """Return the agent from the cache, or load it. Raises `ToolError` if the card cannot be
-    used.
+    """Return the agent from the cache, or load its card. Raises `ToolError` if the card cannot be
+    loaded or used.
     """
     key = card_key(server, draft)
     if (failure := _failures.get(key, FAILURE_SECONDS)) is not None:
@@ -152,8 +154,8 @@ def card_key(server: AgentServer, draft: RequestDraft) -> str:
 
 
 async def load_agent(server: AgentServer, draft: RequestDraft) -> FoundAgent:
-    """Load the card from the server. Raises `ToolError` if it does not arrive in time or cannot be
-    used.
+    """Load the agent's card from the server. Raises `ToolError` if it does not arrive in time or
+    cannot be used.
     """
     name = server.label
     try:
@@ -176,7 +178,7 @@ def card_url(url: str) -> str:
 
 
 def read_card(server: AgentServer, body: bytes) -> AgentCard:
-    """Parse the body of a response as a card. Raises `ToolError` if it is not a valid card."""
+    """Parse the body of a response. Raises `ToolError` if it is not a valid agent card."""
     problem: Exception
     try:
         return msgspec.json.decode(body, type=AgentCard)
@@ -222,9 +224,9 @@ def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
 
 
 def own_url(server: AgentServer, url: str) -> str | None:
-    """Return the URL of an interface if it is on the manifest's server, otherwise None.
+    """Return the interface's URL if it is on the same server as the toolset, otherwise None.
 
-    For agents of this site, requests go to `SITE_URL`, although cards contain `PUBLIC_URL`.
+    For agents of this site, whose cards contain `PUBLIC_URL`, it is on `SITE_URL`.
     """
     found = origin_of(url)
     if found == origin_of(server.url):

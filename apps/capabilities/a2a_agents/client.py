@@ -29,7 +29,7 @@ from apps.workspace.egress.clients import Response
 from apps.workspace.services.event_stream import EventDecoder
 
 MOST_BYTES = 32 * 1024 * 1024
-"""The maximum number of bytes of a response, because it contains files as base64."""
+"""The size limit of a response in bytes. It is high because responses contain files as base64."""
 EVENTS = "text/event-stream"
 ACCEPT = f"{EVENTS}, application/a2a+json, application/json"
 GET, POST = "GET", "POST"
@@ -62,27 +62,30 @@ class AgentClient:
     draft: RequestDraft = field(repr=False)
 
     async def stream_message(self, params: Mapping[str, Any]) -> AsyncGenerator[Update, None]:
-        """Yield the updates of a message's task. Raises `ToolError`, `AnswerInvalid`."""
+        """Send a message, and yield the updates that the agent streams. Raises `ToolError` if the
+        call fails, and `AnswerInvalid` if a response does not follow A2A.
+        """
         async with aclosing(self.payloads("SendStreamingMessage", POST, ":stream", params)) as told:
             async for payload in told:
                 yield read_update(payload)
 
     async def send_message(self, params: Mapping[str, Any]) -> Update:
-        """Send a message, and return the agent's answer to it. Raises `ToolError` and
-        `AnswerInvalid`.
+        """Send a message, and return the agent's first update. Raises `ToolError` if the call
+        fails, and `AnswerInvalid` if the response does not follow A2A.
         """
         return read_update(await self.call("SendMessage", POST, ":send", params))
 
     async def get_task(self, id: str) -> Task:
-        """Return the current state of a task. Raises `ToolError` and `AnswerInvalid`."""
+        """Return the current state of a task. Raises `ToolError` if the call fails, and
+        `AnswerInvalid` if the response does not follow A2A.
+        """
         return read_task(await self.call("GetTask", GET, f"/tasks/{quoted(id)}", {"id": id}))
 
     async def cancel_task(self, id: str) -> None:
-        """Cancel a task. Raises `ToolError` and `AnswerInvalid`."""
         await self.call("CancelTask", POST, f"/tasks/{quoted(id)}:cancel", {"id": id})
 
     async def download(self, url: str, limit: int) -> bytes:
-        """Return a file on the agent's server. Raises `ToolError` if it cannot be downloaded."""
+        """Download a file from the agent's server. Raises `ToolError` if this fails."""
         self.draft.headers["accept"] = "*/*"
         async with send(self.server, self.name, self.draft, url, method=GET) as response:
             return await read_body(response, limit)
@@ -98,8 +101,8 @@ class AgentClient:
     async def payloads(
         self, operation: str, method: str, path: str, params: Mapping[str, Any]
     ) -> AsyncGenerator[bytes, None]:
-        """Yield the results in a response: a single result, or the results of a stream. Raises
-        `ToolError`, `AnswerInvalid`.
+        """Call an operation, and yield its result, or each result of a stream. Raises `ToolError`
+        if the call fails, and `AnswerInvalid` if a response does not follow A2A.
         """
         url, content = self.endpoint.url, None
         if self.endpoint.binding == "JSONRPC":
@@ -129,8 +132,8 @@ class AgentClient:
                 yield self.result_in(payload)
 
     async def events_of(self, response: Response) -> AsyncGenerator[bytes, None]:
-        """Yield the results in the events of a stream. Raises `ToolError`, `AnswerInvalid` and the
-        client's errors.
+        """Yield the JSON in each event of a stream, or the whole body of any other response. Raises
+        `ToolError` and the HTTP client's errors.
         """
         if not response.headers.get("content-type", "").startswith(EVENTS):
             yield await read_body(response, MOST_BYTES)
@@ -147,8 +150,9 @@ class AgentClient:
             yield payload
 
     def result_in(self, payload: bytes) -> bytes:
-        """Return the result in a payload, with repeated credentials redacted. Raises `ToolError` if
-        it is an error, and `AnswerInvalid`.
+        """Return the result in a payload, with the caller's credentials redacted. Raises
+        `ToolError` if the agent returned an error, and `AnswerInvalid` if the payload does not
+        follow A2A.
         """
         if self.draft.credentials:
             text = payload.decode("utf-8", "replace")

@@ -31,7 +31,7 @@ async def take_files(
     """Store the files of an answer. Return them, and notes for the model about files that could not
     be stored.
 
-    A file on another server is not downloaded: the attachment is a link to it.
+    A file on another server is not downloaded; its attachment is a link.
     """
     blobs: list[Blob | None] = []
     links: list[Attachment] = []

@@ -23,7 +23,7 @@ STATES = frozenset({SUBMITTED, WORKING}) | INTERRUPTED | ENDED
 
 
 class AnswerInvalid(ValueError):
-    """Raised if an answer does not follow the A2A protocol. The text is the reason."""
+    """Raised if a response does not follow the A2A protocol. The message is the reason."""
 
 
 class Part(msgspec.Struct, frozen=True, rename="camel"):
@@ -83,14 +83,14 @@ class Update(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class CallError(msgspec.Struct, frozen=True):
-    """An error of JSON-RPC or HTTP+JSON."""
+    """An error that the agent returned, over JSON-RPC or HTTP+JSON."""
 
     message: str = ""
     code: Any = None
 
 
 class RpcEnvelope(msgspec.Struct, frozen=True):
-    """The envelope of a result in JSON-RPC, and of an error in both bindings."""
+    """The envelope of results in JSON-RPC, and of errors in JSON-RPC and HTTP+JSON."""
 
     result: msgspec.Raw = msgspec.Raw()
     error: CallError | None = None
@@ -102,19 +102,15 @@ _decode_envelope = msgspec.json.Decoder(RpcEnvelope).decode
 
 
 def read_envelope(payload: bytes) -> RpcEnvelope:
-    """Parse the envelope of a response. Raises `AnswerInvalid` if it does not follow the
-    protocol.
-    """
+    """Parse the envelope of a response. Raises `AnswerInvalid` if it does not follow A2A."""
     return read(_decode_envelope, payload)
 
 
 def read_update(payload: bytes) -> Update:
-    """Parse an update from an agent. Raises `AnswerInvalid` if it does not follow the protocol."""
     return read(_decode_update, payload)
 
 
 def read_task(payload: bytes) -> Task:
-    """Parse a task from an agent. Raises `AnswerInvalid` if it does not follow the protocol."""
     return read(_decode_task, payload)
 
 

@@ -1,8 +1,7 @@
-"""Sends attachments to the model of an application.
+"""Sends attachments to the application's model.
 
-There are two capabilities, because their steps have different positions in `settings.CAPABILITIES`.
-One shows attachments to every model. The other loads content on demand, for applications that
-enable this.
+There are two capabilities, because their steps have different positions in `settings.CAPABILITIES`:
+one sends attachments, and the other loads content on demand, for applications that enable this.
 """
 
 from collections.abc import AsyncIterator
@@ -36,7 +35,9 @@ from apps.manifest.orchestrator import AttachmentStrategy
 from apps.manifest.toolsets.attachments import AttachmentFilter
 
 OLDER_URL = "context_url"
-"""The old name of the parameter, which older conversations still use."""
+"""The old name of the content tool's parameter `attachment_url`, which stored conversations still
+contain.
+"""
 PARAMETERS = parameters({URL: text_parameter("The URL of the file, exactly as it is listed.")}, URL)
 DESCRIPTION = (
     "Shows you the content of a file: an attachment of the user, or a file that was listed as "
@@ -99,8 +100,10 @@ def prepare_contents(manifest: Manifest) -> Open | None:
 async def content_offer(
     manifest: Manifest, strategy: AttachmentStrategy, deployment_id: str, opening: Opening
 ) -> ContentOffer | Contribution:
-    """Return the files that the model may request. If the deployment accepts no attachments, return
-    a contribution to use instead, which reports this.
+    """Return the files whose content the model may request.
+
+    If the deployment accepts no attachments or cannot be used, return a contribution to use
+    instead.
     """
     try:
         info = await opening.workspace.facts(deployment_id)

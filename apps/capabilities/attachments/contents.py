@@ -20,7 +20,7 @@ from apps.workspace.port import DeploymentInfo
 
 URL = "attachment_url"
 REFUSALS = frozenset({400, 413, 415, 422})
-"""The status codes with which a service rejects the content of a request."""
+"""The HTTP statuses with which a service rejects the content of a request."""
 REFUSED = (
     "Error: the model does not accept this attachment, so its content cannot be shown. Do not ask "
     "for it again; answer without it, and tell the user that it could not be read."
@@ -29,7 +29,7 @@ REFUSED = (
 
 @dataclass(frozen=True, slots=True)
 class ContentOffer:
-    """The operator's files and the user's attachments whose content the model may request."""
+    """The files of the operator and the user whose content the model may request."""
 
     strategy: AttachmentStrategy
     info: DeploymentInfo
@@ -39,9 +39,7 @@ class ContentOffer:
         return any(is_offered(a, self.strategy, self.info) for a in self.all(messages))
 
     def can_show(self, attachment: Attachment) -> bool:
-        """Return True if the attachment's content can be shown without a tool call, because it does
-        not have to be fetched.
-        """
+        """Return True if the attachment's content can be shown without fetching it first."""
         if not is_offered(attachment, self.strategy, self.info):
             return False
         is_foreign = locate_file(attachment.url or "").kind == "external"
@@ -87,8 +85,8 @@ class ContentOffer:
         return replace(plain_result(invocation, result_text(found)), attachments=(found,))
 
     async def show_newest(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Add the contents of the attachments to the newest question, as if the model had requested
-        them. Used as a history step.
+        """Add the contents of the newest question's attachments, as if the model had requested
+        them, as a history step.
         """
         asked = [place for place, message in enumerate(messages) if message.role == "user"]
         newest = messages[asked[-1]].attachments if asked else ()
@@ -149,9 +147,9 @@ def without_contents(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]
 async def replace_refused(
     failure: ModelFailed, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage] | None:
-    """Replace contents that the service rejected with a message to the model. Used as a recovery.
+    """Replace attachments that the service has rejected by a message to the model, as a recovery.
 
-    Return None if there are no such contents.
+    Return None if there are none.
     """
     if failure.status not in REFUSALS:
         return None
@@ -169,7 +167,9 @@ async def replace_refused(
 
 
 def unanswered_messages(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the messages since the model's last answer, with its calls and with injected calls."""
+    """Return the messages since the newest question or answer. Calls that QuickApps injected do not
+    count as answers.
+    """
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
         calls = message.tool_calls

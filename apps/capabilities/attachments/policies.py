@@ -1,6 +1,4 @@
-"""Policies that select the attachments to send to the model, and the attachments that it may
-request.
-"""
+"""Selects the attachments that are sent to the model, and those that it may request."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -18,10 +16,10 @@ Keep = Callable[[ModelMessage, Attachment], bool]
 def keep_policy(
     strategy: AttachmentStrategy | None, messages: Sequence[ModelMessage], info: DeploymentInfo
 ) -> Keep:
-    """Return a function that selects the user's images that the deployment accepts, and the
-    contents that the model requested.
+    """Return a function that selects the attachments to send: the user's images, and contents that
+    the model has requested.
 
-    An image that the model can request is sent only after such a request.
+    An image that the model can request is sent only on request.
     """
     asked = set(content_calls(messages)) if strategy is not None else set()
 
@@ -48,8 +46,8 @@ def is_offered(attachment: Attachment, strategy: AttachmentStrategy, info: Deplo
 
 
 def is_accepted(media_type: str, strategy: AttachmentStrategy, info: DeploymentInfo) -> bool:
-    """Return True if the deployment and the manifest accept the type. A manifest without a list
-    accepts all types.
+    """Return True if both the deployment and the manifest accept the media type. A manifest without
+    a list accepts all types.
     """
     wished = strategy.accepted_types
     return matches_any(media_type, info.input_attachment_types) and (

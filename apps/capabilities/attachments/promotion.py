@@ -1,4 +1,4 @@
-"""Copies attachments with data or an external URL to the user's files."""
+"""Copies attachments that are data or external URLs to the user's files."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,16 +19,16 @@ from apps.workspace.port import DeploymentInfo
 from apps.workspace.stored_files import FileInfo
 
 STATE = "promoted_attachments"
-"""The state key of a mapping from URLs to file paths, so that the next request does not fetch the
-files again.
+"""The key in the conversation's state under which the paths of fetched files are stored by URL, so
+that later requests do not fetch them again.
 """
 MOST = 50
-"""The maximum number of attachments of a conversation that are fetched."""
+"""The maximum number of attachments of one conversation that are copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """The files that replace the URLs in messages, and the reasons for URLs that could not be
+    """The files that replace URLs in messages, and the reasons why other URLs could not be
     fetched.
     """
 
@@ -37,8 +37,8 @@ class Promotion:
     issues: tuple[InitializationIssue, ...] = ()
 
     def apply(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Return the messages with their URLs replaced by files, or the same object if nothing is
-        replaced.
+        """Replace URLs in messages by files. Return the same object if there are none to
+        replace.
         """
         if not self.files:
             return messages
@@ -63,10 +63,10 @@ def user_attachments(messages: Iterable[ModelMessage]) -> Iterator[Attachment]:
 
 
 async def promotion(opening: Opening, deployment_id: str) -> Promotion:
-    """Copy the attachments of a run to the user's files. Later calls in the run return the same
-    result.
+    """Copy the attachments of the run's conversation to the user's files, once per run.
 
-    An attachment that cannot be fetched becomes an issue. Raises `QuickAppError`.
+    An attachment that cannot be fetched becomes an issue. Raises `QuickAppError` if the deployment
+    is unknown.
     """
     return await opening.known.get_or_ask(PROMOTION, partial(promote_all, opening, deployment_id))
 
@@ -97,7 +97,9 @@ async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
 
 
 def goes_as_it_is(attachment: Attachment, info: DeploymentInfo) -> bool:
-    """Return True if the deployment fetches the attachment's URL itself, so that no copy is needed.
+    """Return True if the deployment fetches the URL of the attachment itself, so that no copy is
+    needed.
+
     Services without DIAL's protocol fetch only images.
     """
     is_address = locate_file(attachment.url or "").kind == "external"
@@ -107,7 +109,9 @@ def goes_as_it_is(attachment: Attachment, info: DeploymentInfo) -> bool:
 
 
 async def promote(attachment: Attachment, opening: Opening) -> FileInfo | str:
-    """Return the file of an attachment, or the reason why it could not be fetched."""
+    """Return the user's file with the content of an attachment, or the reason why it could not be
+    fetched.
+    """
     url = attachment.url or ""
     loader = opening.loader
     try:

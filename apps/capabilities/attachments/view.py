@@ -1,8 +1,8 @@
-"""Prepares the attachments in a conversation for the model. It describes all attachments, and sends
-the selected ones.
+"""Prepares attachments for each call to the model: describes all of them, and sends those that the
+policy selects.
 
-DIAL and applications of this installation fetch files of the caller by their path. Other services
-get the data: as an attachment if they support DIAL's messages, otherwise as OpenAI's content parts.
+DIAL and applications of this installation fetch files by path. Other services receive the data, as
+DIAL's attachments or as OpenAI's content parts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,32 +32,31 @@ returns only text.
 Part = Mapping[str, Any]
 
 Kept = dict[int, list[tuple[Attachment, Attachment | str]]]
-"""Maps the index of each message to its selected attachments, each with the data to send or with a
-problem.
+"""Maps the index of a message to its selected attachments, each with the attachment to send or the
+reason why it cannot be sent.
 """
 MOST_CHARACTERS = 28 * 1024 * 1024
-"""The limit in characters for all data in one request, about 20 MiB of files, because services
-reject much larger requests.
+"""The size limit of the data in one request in characters, about 20 MiB of files. Services reject
+much larger requests.
 """
 TOO_MUCH = "this conversation has too many or too large files."
 TOLD_ROLES = frozenset({"user", "tool"})
-"""The roles of messages that describe attachments. `assistant` is excluded, because a model
+"""The roles of messages in which attachments are described. `assistant` is not one, because a model
 imitates its own messages.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class FilePacking:
-    """Prepares the files of a run for sending. Each file is loaded once."""
+    """Loads files for sending, each file of a run once."""
 
     packed: dict[str, Attachment | str] = field(default_factory=dict)
 
     async def pack(
         self, attachment: Attachment, info: DeploymentInfo, loader: Loader
     ) -> Attachment | str:
-        """Return the attachment with its data, or with a URL that the service fetches itself.
-
-        If the attachment cannot be sent, return the reason.
+        """Return the attachment with its data, or with a URL that the service fetches itself. If it
+        cannot be sent, return the reason.
         """
         url = attachment.url
         if not url or info.files == "path":
@@ -122,8 +121,8 @@ def element(name: str, text: str) -> str:
 
 
 class AttachmentView(msgspec.Struct, frozen=True):
-    """A view step, which prepares attachments before each model call. `problems` maps URLs to the
-    reasons why they could not be fetched.
+    """A view step that prepares attachments before each model call. `problems` has the reasons why
+    URLs could not be fetched.
     """
 
     opening: Opening
@@ -133,7 +132,7 @@ class AttachmentView(msgspec.Struct, frozen=True):
     packing: FilePacking = msgspec.field(default_factory=FilePacking)
 
     async def __call__(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Return the messages with packed attachments, or the same object if there are no
+        """Return the messages as the model receives them, or the same object if there are no
         attachments.
         """
         if not any(message.attachments for message in messages):
@@ -150,7 +149,7 @@ class AttachmentView(msgspec.Struct, frozen=True):
     async def deliver(
         self, messages: Sequence[ModelMessage], keep: Keep, info: DeploymentInfo
     ) -> Kept:
-        """Prepare the selected attachments, newest first, up to the size limit."""
+        """Load the attachments that `keep` selects, newest message first, up to the size limit."""
         kept: Kept = {}
         room, loader = MOST_CHARACTERS, self.opening.loader
         for place in range(len(messages) - 1, -1, -1):
@@ -175,8 +174,8 @@ def visible_message(
     kept: Sequence[tuple[Attachment, Attachment | str]],
     problems: Mapping[str, str],
 ) -> ModelMessage:
-    """Return the message with a description of its attachments, and with the prepared
-    attachments.
+    """Return the message with a description of its attachments and the attachments that could be
+    prepared.
     """
     if not message.attachments:
         return message
@@ -203,8 +202,8 @@ def notes(
 def in_parts(
     messages: Sequence[ModelMessage], kept: Kept, problems: Mapping[str, str]
 ) -> list[ModelMessage]:
-    """Return the messages with content parts. A tool's attachments follow the results of all calls
-    in the answer.
+    """Convert attachments to content parts. Those of tools follow the results of all calls of the
+    answer.
     """
     seen: list[ModelMessage] = []
     brought: list[Part] = []

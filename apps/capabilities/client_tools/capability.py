@@ -1,4 +1,4 @@
-"""Toolsets of the kind `client`, whose tools run in the page of the conversation.
+"""Defines toolsets of the kind `client`, whose tools run in the page of the conversation.
 
 A call waits as an interaction. The page gets a JSON object with `name`, under which a script
 registered the tool; `title`, a description of the call; the validated `arguments`; `is_repeatable`;
@@ -87,10 +87,11 @@ def prepare_tool(
 
 
 async def result_of(arguments: Arguments, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Convert the page's answer to the result for the model.
+    """Convert the page's answer to the result for the model. Raises `ToolError` if the tool failed
+    or timed out.
 
     An answer is `{"outcome": "done", "result": JSON}`, `{"outcome": "failed", "error": "…"}`, or
-    `{"outcome": "timeout"}` if the page did not respond in time. Raises `ToolError`.
+    `{"outcome": "timeout"}` if the page did not respond in time.
     """
     answered = invocation.answers.get("client_tool")
     if answered is None:  # The arguments are invalid, so the page was not asked.
@@ -112,8 +113,9 @@ async def result_of(arguments: Arguments, opening: Opening, invocation: Invocati
 def with_page(
     tool: PreparedTool, declared: ClientTool, arguments: Arguments, display: Display, seconds: float
 ) -> PreparedTool:
-    """Return a tool that first asks the page. Its stage opens when the page answers, or if the
-    arguments are invalid.
+    """Return a tool whose calls wait until the page has run the declared tool.
+
+    The stage of a call opens when the page answers, or if the arguments are invalid.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -135,8 +137,8 @@ def with_page(
 
 
 def with_permission(tool: PreparedTool, permission: str) -> PreparedTool:
-    """Return a tool that only a user with the permission can call. For any other user, a call fails
-    without asking the page.
+    """Return a tool whose calls fail, without asking the page, unless the caller has the
+    permission.
     """
     if not permission:
         return tool

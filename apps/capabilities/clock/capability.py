@@ -1,7 +1,6 @@
-"""Provides the current time to the model, and the time of each tool result.
+"""Tells the model the current time, and the time of each tool result.
 
-The timestamp of a result is stored in its state, so that it remains in the history. The line with
-the time is added only to the messages for the model.
+The time of a result is stored in its state, and added as a line only to the messages for the model.
 """
 
 from collections.abc import Mapping, Sequence
@@ -74,7 +73,9 @@ def find_zone(text: str) -> str:
 
 
 def near_names(wanted: str, zones: Mapping[str, str]) -> list[str]:
-    """Return the zones with a similar name, or whose city is the requested text."""
+    """Return up to three zones: those whose city is `wanted`, and then those with a similar
+    name.
+    """
     cities = [name for name in zones if name.rpartition("/")[2] == wanted]
     return [*cities, *get_close_matches(wanted[:60], zones, n=3, cutoff=0.75)][:3]
 
@@ -86,8 +87,8 @@ def zones_by_folded_name() -> Mapping[str, str]:
 
 
 def time_step(tool: str, zone: str) -> HistoryStep:
-    """Return a step that appends the time to the conversation. `zone` is the user's time zone, or
-    "" if it is unknown.
+    """Return a history step that appends the current time. `zone` is the user's time zone, or "" if
+    it is unknown.
     """
 
     async def tell(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:

@@ -1,4 +1,4 @@
-"""Lists the operator's files for the model, at the beginning of a conversation and after each
+"""Lists the operator's files for the model, at the start of a conversation and whenever they
 change.
 """
 
@@ -43,7 +43,9 @@ Status = Literal["new", "updated", "removed"]
 
 
 class ListedEntry(msgspec.Struct, omit_defaults=True, frozen=True):
-    """An entry of the listing. `status` is None if it has not changed since the last listing."""
+    """A file or folder in a listing. `status` is None if it has not changed since the previous
+    listing.
+    """
 
     title: str
     url: str
@@ -61,8 +63,8 @@ _decoder = msgspec.json.Decoder(FileListing)
 
 
 def announcement_step(available: ListedEntries) -> HistoryStep:
-    """Return a step that appends a listing of the files to the conversation if the files have
-    changed.
+    """Return a history step that lists the files if they have changed since the conversation's last
+    listing.
     """
 
     async def announce(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:

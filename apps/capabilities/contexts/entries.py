@@ -15,7 +15,7 @@ from apps.workspace.loading.loader import last_segment
 from apps.workspace.stored_files import FileInfo, Files, FolderInfo
 
 MOST_ENTRIES = 1_000
-"""The maximum number of entries in a listing, which are about 50,000 tokens."""
+"""The maximum number of entries in a listing. A listing of this length has about 50,000 tokens."""
 UNKNOWN_TYPE = "application/octet-stream"
 
 
@@ -37,8 +37,8 @@ class ContextEntry:
 
 @dataclass(frozen=True, slots=True)
 class ListedEntries:
-    """The entries of a listing. `unread` contains the folders that could not be listed; `left_out`
-    is the number of entries above the limit.
+    """A listing of the operator's files. `unread` has the folders that could not be listed, and
+    `left_out` the number of entries above the limit.
     """
 
     entries: tuple[ContextEntry, ...] = ()
@@ -55,8 +55,8 @@ def has_files(manifest: Manifest) -> bool:
 
 
 async def available(manifest: Manifest, opening: Opening) -> ListedEntries:
-    """Return the files and folders that the operator attached and that currently exist. A folder
-    that cannot be listed becomes an issue.
+    """Return the operator's files and folders that currently exist. A folder that cannot be listed
+    becomes an issue.
     """
     if not has_files(manifest):
         return ListedEntries()
@@ -100,7 +100,9 @@ async def entries_of(place: int, context: Context, files: Files) -> ListedEntrie
 def entries_below(
     folder: str, found: Sequence[FileInfo | FolderInfo], context: FolderContext
 ) -> Iterator[ContextEntry]:
-    """Yield the files and folders below a folder, each folder before its content."""
+    """Yield the files and folders below a folder up to its `max_depth`, each folder before its
+    content.
+    """
     level = folder.count("/")
     yielded: set[str] = set()
     for one in found:

@@ -1,4 +1,4 @@
-"""The tool that searches the user's earlier conversations with the application."""
+"""Defines the tool that searches the user's earlier conversations with the application."""
 
 import re
 from collections.abc import Sequence
@@ -74,7 +74,9 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def search(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Search the user's earlier conversations. Raises `InvalidParameter` if the query is empty."""
+    """Search the user's earlier conversations for the query of the call. Raises `InvalidParameter`
+    if the query is empty.
+    """
     query = invocation.arguments[QUERY].strip()
     if not query:
         raise InvalidParameter(QUERY, "it is empty. Write a few words.")
@@ -89,8 +91,8 @@ async def search(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def list_found(found: Sequence[FoundConversation]) -> str:
-    """Return the found conversations as a numbered list in Markdown. Each title and excerpt is on
-    one line, so that its text cannot end the quote.
+    """Return the conversations as a numbered list in Markdown. Titles and excerpts are reduced to
+    one line, so that an excerpt cannot break out of its quote.
     """
     return "\n".join(
         f"{number}. [{plain(one.title) or 'Untitled'}]({one.address}), {one.updated_at:%Y-%m-%d}\n"

@@ -41,14 +41,16 @@ logger = logging.getLogger(__name__)
 
 HEADING = "> #### Response:\n"
 NOTICE_CHARACTERS = 100
-"""The number of characters that are reserved for the truncation notice, so that the session ID
-after it is preserved.
+"""The number of characters reserved for the truncation notice, so that the session ID at the end is
+not cut off.
 """
 
 
 async def call_deployment(target: Target, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Call the deployment, and return its answer as the tool's result. Raises `ToolError`,
-    `ToolTimedOut`, `InvalidParameter`, and the workspace's errors.
+    """Call the deployment, and return its answer as the tool's result.
+
+    Raises `ToolError` or `ToolTimedOut` if the call fails, `InvalidParameter` if a file cannot be
+    sent, and the workspace's errors.
     """
     workspace = opening.workspace
     find = workspace.deployment if target.is_looked_up else workspace.assumed
@@ -65,7 +67,9 @@ async def call_deployment(target: Target, opening: Opening, invocation: Invocati
 async def ask_shown(
     target: Target, model: Model, request: ModelRequest, output: StageOutput
 ) -> ToolResult:
-    """Call the model and show its answer in the stage. Raises `ModelFailed`, `ToolError`."""
+    """Call the model, and show its answer in the stage. Raises `ModelFailed` if the call fails, and
+    `ToolError` if there is no usable answer.
+    """
     invocation = output.invocation
     invocation.stage.write(HEADING)
     reply = await ask_model(
@@ -107,7 +111,9 @@ async def make_request(
 
 
 async def system_text(target: Target, workspace: Workspace) -> str:
-    """Return the system prompt of the tool. Raises `Unsupported`, `FileRefused`."""
+    """Return the tool's system prompt with its variables filled in, or "" if there is none. Raises
+    the workspace's errors if a prompt of DIAL cannot be loaded.
+    """
     prompt = target.system_prompt
     if prompt is None:
         return ""
@@ -118,7 +124,7 @@ async def system_text(target: Target, workspace: Workspace) -> str:
 
 @dataclass(slots=True)
 class StageOutput:
-    """The `emit` function of a call, which shows the answer in the tool's stage."""
+    """The `emit` function of a deployment's answer, which shows the answer in the tool's stage."""
 
     target: Target
     invocation: Invocation

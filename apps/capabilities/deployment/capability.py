@@ -1,4 +1,4 @@
-"""Toolsets of the kind `dial-deployment`, which turn models and applications into tools."""
+"""Defines toolsets of the kind `dial-deployment`, which turn models and applications into tools."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -37,8 +37,8 @@ from apps.manifest.toolsets.tools import DeploymentTool, SimpleDeploymentTool, a
 from apps.workspace.port import DeploymentInfo
 
 LONGEST_SECONDS = 3600
-"""The timeout of a whole call in seconds. The manifest's timeout limits only the time without
-output, so this timeout ensures that every call ends.
+"""The timeout of a whole call in seconds. It ensures that every call ends, because the manifest's
+timeout limits only the time without output.
 """
 
 CITATIONS = (
@@ -52,7 +52,7 @@ Make = Callable[[DeploymentInfo], PreparedTool]
 
 @dataclass(frozen=True, slots=True)
 class DeferredTool:
-    """A tool of a manifest that is created when its deployment is known."""
+    """A tool of a manifest that is created once the features of its deployment are known."""
 
     toolset: str
     path: str
@@ -60,7 +60,7 @@ class DeferredTool:
     make: Make
     cites: bool = False
     is_repeatable: bool | None = None
-    """The value of `is_repeatable` in the manifest."""
+    """The value of `is_repeatable` in the manifest, or None if it is not set."""
     is_optional: bool = False
 
 
@@ -92,7 +92,9 @@ def prepare(manifest: Manifest) -> Open | None:
 def tools_of(
     manifest: Manifest,
 ) -> Iterator[tuple[str, str, DeploymentToolSet, DeploymentTool | SimpleDeploymentTool]]:
-    """Yield each enabled tool with the path of its toolset, its own path, and its toolset."""
+    """Yield the enabled tools of deployments: the path of the toolset, the tool's own path, the
+    toolset and the tool.
+    """
     for place, toolset in enabled_nodes(DeploymentToolSet, manifest.tool_sets, "tool_sets"):
         for index, tool in enumerate(toolset.tools):
             if isinstance(tool, DeploymentTool | SimpleDeploymentTool) and tool.enabled:
@@ -106,7 +108,7 @@ def defer(
     tool: DeploymentTool | SimpleDeploymentTool,
     manifest: Manifest,
 ) -> DeferredTool:
-    """Return a tool that is created when its deployment is known. Raises `InitializationIssue` if a
+    """Return a tool that is created once its deployment is known. Raises `InitializationIssue` if a
     parameter has a reserved name.
     """
     cites, stated = bool(tool.propagate_annotations_to_choice), toolset.is_repeatable
@@ -141,8 +143,8 @@ async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | Initiali
 
 
 def is_known_repeatable(info: DeploymentInfo) -> bool:
-    """Return True if a call to the deployment can be repeated. A model has no side effects, and an
-    application of this installation does not repeat its recorded steps.
+    """Return True if calls to the deployment can be repeated: a model has no side effects, and an
+    application of this installation resumes after its recorded steps.
     """
     return info.is_recorded or not info.is_application
 
@@ -151,8 +153,8 @@ RISKS: tuple[Risk, Risk] = ("read-only", "changes")
 
 
 def risk_of(info: DeploymentInfo) -> Risk:
-    """Return the risk of a call to the deployment. A model has no side effects; an application may
-    change something.
+    """Return the risk of calling the deployment: a model changes nothing, but an
+    application may.
     """
     return "changes" if info.is_application else "read-only"
 
@@ -189,7 +191,7 @@ def prepare_declared(
 
 
 def reserved_names(tool: DeploymentTool) -> frozenset[str]:
-    """Return the tool's parameters that would overwrite a reserved field of the request."""
+    """Return the names of parameters that would overwrite a reserved field of the request."""
     if tool.sends_configuration:
         return frozenset()
     names = tool.open_ai_tool.function.parameters.properties.keys()

@@ -28,14 +28,18 @@ POSSIBLE = "Use paths of files (files/…), http(s) URLs or data: URIs."
 
 @dataclass(frozen=True, slots=True)
 class OutgoingFiles:
-    """Converts URLs of files to attachments that one deployment can read."""
+    """Converts URLs of files to attachments that a deployment can read. `query` is the name of the
+    tool's question argument.
+    """
 
     info: DeploymentInfo
     loader: Loader
     query: str = QUERY
 
     async def attach_all(self, urls: Sequence[str]) -> tuple[Attachment, ...]:
-        """Attach all files in order, or none. Raises `InvalidParameter`."""
+        """Return the attachments for the URLs, in order. Raises `InvalidParameter` if there are too
+        many, or if one cannot be attached.
+        """
         if len(urls) > MOST_FILES:
             raise refusal(f"there are {len(urls)} files; the limit is {MOST_FILES}.")
         return tuple(await all_of(map(self.attach, urls)))
@@ -68,10 +72,8 @@ class OutgoingFiles:
             raise refusal(str(error)) from error
 
     async def stored(self, url: str) -> Attachment:
-        """Return an attachment with a path in the caller's files. The file is stored first if
-        necessary.
-
-        Raises `FileRefused`.
+        """Return an attachment with a path in the caller's files. A file that is stored elsewhere
+        is first copied there. Raises `FileRefused` if it cannot be stored.
         """
         info = await self.loader.promote(url)
         title = last_segment(info.path)
@@ -79,7 +81,9 @@ class OutgoingFiles:
         return Attachment(info.content_type, title, url=info.path)
 
     async def load(self, url: str) -> Loaded:
-        """Load the content of a file. Raises `FileRefused`."""
+        """Load a file, and check its type. Raises `FileRefused` if it cannot be loaded, and
+        `InvalidParameter` if the deployment does not accept its type.
+        """
         file = await self.loader.take(url)
         self.check_type(file.name, file.type)
         return file
@@ -125,8 +129,8 @@ def session_of(target: Target, invocation: Invocation) -> str | None:
 
 
 def begun_by(call_id: str) -> str:
-    """Return the text with which the first answer of a conversation ends. It contains the ID with
-    which the model can continue the conversation.
+    """Return the line at the end of a conversation's first answer. It contains the ID with which
+    the model can continue the conversation.
     """
     return f"\n\n[session_id: {call_id}]"
 
@@ -168,8 +172,8 @@ async def replay(
 async def question(
     target: Target, arguments: Mapping[str, Any], files: OutgoingFiles
 ) -> ModelMessage:
-    """Return the question with its files. Raises `InvalidParameter` if the files are not a list of
-    URLs, or if a file cannot be sent.
+    """Return the message with the question and its files. Raises `InvalidParameter` if
+    `attachment_urls` is not a list of URLs, or if a file cannot be sent.
     """
     urls = arguments.get(FILES) or ()
     if isinstance(urls, str):

@@ -26,11 +26,9 @@ QUERY = "query"
 FILES = "attachment_urls"
 SESSION = "session_id"
 OURS = frozenset({QUERY, FILES, SESSION})
-"""The arguments of a generated tool that have a special meaning. All other arguments are added to
-the request.
-"""
+"""The arguments of a tool that have a special meaning. All others are added to the request."""
 RESERVED = frozenset({"messages", "model", "stream", "stream_options", "tools"})
-"""The fields of a request that no argument can fill."""
+"""Fields of a request that an argument must not overwrite."""
 
 
 def shown_as(**stage: Any) -> ParameterDisplay:
@@ -59,8 +57,8 @@ session = SimpleParameter(
 
 
 def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Parameter]:
-    """Return the tool's parameters with a special meaning, by name. All other parameters are added
-    to the request unchanged.
+    """Return the parameters that have a special meaning, by name. All other arguments are added to
+    the request unchanged.
     """
     own: dict[str, Parameter] = {tool.query_parameter: query}
     if tool.takes_files:
@@ -73,13 +71,13 @@ def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Par
 def complete_parameters(
     written: FunctionParameters, added: Mapping[str, Parameter]
 ) -> FunctionParameters:
-    """Return the parameters in the manifest, with missing parameters added."""
+    """Return the parameters in the manifest, plus those in `added` that it does not declare."""
     missing = {name: value for name, value in added.items() if name not in written.properties}
     return written.model_copy(update={"properties": {**written.properties, **missing}})
 
 
 def generate_parameters(info: DeploymentInfo, *, is_resumable: bool) -> FunctionParameters:
-    """Return the parameters of a tool, generated from the features of its deployment."""
+    """Generate the parameters of a tool from the features of its deployment."""
     own: dict[str, Parameter] = {QUERY: query}
     if info.files != "none":
         own[FILES] = files_of(info)
@@ -96,8 +94,8 @@ def files_of(info: DeploymentInfo) -> ArrayParameter:
 
 
 def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) -> Arguments:
-    """Return the schema of the arguments: the parameters, and the configuration that the deployment
-    declares.
+    """Return the arguments of a generated tool: its own parameters, and the configuration that the
+    deployment declares.
     """
     own = read_arguments(parameters)
     if not info.configuration_schema:
@@ -115,8 +113,8 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
 
 
 def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge our parameters with the parameters of the declared configuration. Our parameters take
-    precedence. Definitions are preserved, because properties may refer to them.
+    """Merge the tool's own parameters with the declared configuration. Own parameters take
+    precedence, and definitions are preserved, because properties may refer to them.
     """
     properties = {n: v for n, v in configurable(declared).items() if n not in OURS}
     required = declared.get("required")
@@ -132,6 +130,6 @@ def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> d
 
 
 def configurable(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schemas of the values for `custom_fields.configuration`, by name."""
+    """Return the schemas of the deployment's configuration properties, by name."""
     properties = schema.get("properties")
     return properties if isinstance(properties, Mapping) else {}

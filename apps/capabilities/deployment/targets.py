@@ -1,4 +1,4 @@
-"""A deployment that is called as a tool, and the fields of its requests in addition to the
+"""Defines a deployment that is called as a tool, and the fields of its requests other than the
 messages.
 """
 
@@ -28,7 +28,7 @@ from apps.workspace.port import DeploymentInfo
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A deployment under the name of its tool.
+    """A deployment that is called as the tool `name`.
 
     `seconds` is the timeout without output. `parameters` and `static_tools` are added to every
     request. `arguments` contains the names of the arguments that are added to the request.

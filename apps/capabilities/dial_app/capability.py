@@ -1,5 +1,5 @@
-"""Toolsets of the kind `dial-app`: applications of DIAL, which are called over MCP if they support
-it, otherwise through chat completions.
+"""Defines toolsets of the kind `dial-app`: applications of DIAL that are called over MCP if they
+support it, otherwise through chat completions.
 """
 
 import asyncio
@@ -99,7 +99,7 @@ class PreparableApp:
         return replace(tool, toolset=self.path, is_repeatable=repeats)
 
     def warn(self, fields: tuple[str, ...], why: str) -> None:
-        """Warn the operator once, in the log, that these fields have no effect."""
+        """Log a warning, once per field, that these fields have no effect."""
         for name in fields:
             if getattr(self.node, name) is not None and name not in self.warned:
                 self.warned.add(name)

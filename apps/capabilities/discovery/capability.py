@@ -1,6 +1,4 @@
-"""Tool discovery: large toolsets are not offered to the model, which searches for the tools that it
-needs.
-"""
+"""Hides large toolsets from the model, which searches for the tools that it needs."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -33,7 +31,7 @@ PARAMETERS = parameters(
     {"query": text_parameter("What the tool should do, in a few words.", display=IN_TITLE)}, "query"
 )
 GRACE_SECONDS = 5.0
-"""The additional seconds for a keyword search after a model times out."""
+"""The number of seconds that remain for a keyword search after the model's timeout."""
 DESCRIPTION = """\
 Finds tools that are not listed and makes them available to you. Search before you say that \
 something cannot be done. There are more tools in:
@@ -83,14 +81,14 @@ class ToolGroup:
 
     @property
     def line(self) -> str:
-        """Return the toolset's line in the description of the search tool."""
+        """Return the line that describes the toolset in the description of the search tool."""
         count = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
         text = one_line(self.description, DESCRIPTION_CHARACTERS)
         return f"- {one_line(self.name)} ({count}){f': {text}' if text else ''}"
 
 
 def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> list[ToolGroup]:
-    """Return the toolsets that can be hidden and have at least `least` tools, in manifest order."""
+    """Return the toolsets with `least` or more tools that can be hidden, in manifest order."""
     internal = internal_tools(manifest)
     members: dict[str, list[Tool]] = {}
     for tool in tools:
@@ -106,7 +104,7 @@ def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> li
 
 
 def internal_tools(manifest: Manifest) -> dict[str, str]:
-    """Return a mapping from names of internal tools to paths of their toolsets."""
+    """Map names of internal tools to the paths of their toolsets."""
     return {
         tool.open_ai_tool.function.name: place
         for place, toolset in enabled_nodes(InternalToolSet, manifest.tool_sets, "tool_sets")

@@ -21,11 +21,11 @@ from apps.errors import QuickAppError
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""The timeout in seconds for the model that chooses tools. A keyword search is better than a slower
-model.
+"""The timeout in seconds for the model that chooses tools. After that, a keyword search is better
+than waiting.
 """
 DESCRIPTION_CHARACTERS = 400
-"""The length in characters to which the description of each tool in the catalog is truncated."""
+"""Descriptions of tools in the catalog are truncated to this many characters."""
 QUERY_CHARACTERS = 2_000
 MOST_FOUND = 10
 """The maximum number of tools that a search makes available, because the schema of each tool is
@@ -54,9 +54,7 @@ class ToolChoice:
 async def choose(
     opening: Opening, deployment_id: str, query: str, specs: Sequence[ToolSpec]
 ) -> ToolChoice:
-    """Return the tools that the deployment chooses for a query. Names that are not in `specs` are
-    ignored.
-    """
+    """Ask the deployment which tools fit a query. Names that are not in `specs` are ignored."""
     workspace = opening.workspace
     try:
         async with asyncio.timeout(SECONDS):

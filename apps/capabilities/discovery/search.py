@@ -1,4 +1,4 @@
-"""Searches the hidden tools of a run, and makes the results available.
+"""Searches the hidden tools of a run, and makes the tools it finds available.
 
 If no model is available, a keyword search finds the tools.
 """
@@ -17,12 +17,11 @@ from apps.errors import ToolError
 
 TOOL_NAME = "internal_tool_search"
 STATE_KEY = "lazy_loaded_tools"
-"""The state key of the tool names that a conversation has already found."""
+"""The key in the conversation's state under which the names of found tools are stored."""
 SHORTEST = 3
-"""The minimum length in characters of words that are compared, which excludes "a", "to" and "of".
-"""
+"""Shorter words, such as "a", "to" and "of", are not compared."""
 STEM = 4
-"""The minimum length in characters of the prefix that two forms of the same word share."""
+"""The minimum length in characters of a common prefix that makes two words match."""
 QUERY_WORDS = 50
 NAME_WEIGHT = 2
 
@@ -31,8 +30,8 @@ _word = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Finds deferred tools. `deferred` contains all tools that a search can find, by name; `topics`
-    are lines that describe them to the model.
+    """Finds the hidden tools of a run. `deferred` has all of them by name; `topics` are lines that
+    describe them to the model.
     """
 
     toolbox: Toolbox
@@ -41,16 +40,16 @@ class Search:
     topics: str
 
     def withhold(self) -> None:
-        """Hide the deferred tools. The model cannot call a deferred tool until a search has found
-        it.
+        """Hide the deferred tools. A call to a hidden tool fails until a search has found
+        the tool.
         """
         for name, tool in self.deferred.items():
             del self.toolbox.listed[name]
             self.toolbox.unlisted[name] = replace(tool, call=refusal(name))
 
     def reveal(self, names: Iterable[str], saved: dict[str, Any]) -> None:
-        """Offer the named tools to the model for the rest of this run and in later requests, for
-        which `saved` stores them.
+        """Offer the named tools to the model for the rest of the run, and store all found tools in
+        `saved` for later requests.
         """
         for name in names:
             if self.toolbox.unlisted.pop(name, None) is not None:

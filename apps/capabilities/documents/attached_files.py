@@ -1,5 +1,5 @@
-"""Searches the files that an operator attached to an application. The text of these files is
-stored.
+"""Searches the files that an operator attached to an application. Their text is stored in the
+database.
 """
 
 import asyncio
@@ -19,11 +19,15 @@ from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.loading.loader import last_segment
 
 OWNER = "attached"
-"""The owner of these files in the cache. Permissions are checked before the cache is used."""
+"""The owner of attached files in the cache. They have no user as owner, because permissions are
+checked before the cache is used.
+"""
 
 
 def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
-    """Return the contexts with stored files, if the application can search documents."""
+    """Return the manifest's contexts that are stored files or folders, or () if the application
+    cannot search documents.
+    """
     documents = manifest.features.documents if manifest.features is not None else None
     if documents is None or not documents.enabled:
         return ()
@@ -37,7 +41,7 @@ def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SearchableFiles:
-    """The files in an application's `contexts` that the caller of `corpus` can currently read."""
+    """The attached files of an application that the caller of `corpus` can currently read."""
 
     corpus: CorpusReader
     contexts: Sequence[Context]
@@ -47,8 +51,8 @@ class SearchableFiles:
         return [one for one in found if any(covers(c, one.address) for c in self.contexts)]
 
     async def find(self, path: str, version: str) -> DocumentIndex | None:
-        """Return the stored document of a file, or None if this version of the file is not
-        stored.
+        """Return the document of a stored file, or None if this version of the file is not
+        indexed.
         """
         for one in await self.documents():
             if one.is_searchable and (one.address, one.version) == (path, version):
@@ -56,8 +60,8 @@ class SearchableFiles:
         return None
 
     async def load(self, document: AttachedDocument) -> DocumentIndex | None:
-        """Load a document from the database, and cache it if there is space. Return None if the
-        document has just changed.
+        """Load a document from the database or the cache. Return None if the document has just
+        changed.
         """
         key = DocumentKey(OWNER, "", str(document.number), document.version)
         found = cache.get(key)
@@ -78,7 +82,7 @@ class SearchableFiles:
     async def open(
         self, documents: Sequence[AttachedDocument]
     ) -> LoadedDocuments | LargeCorpus | None:
-        """Return the documents that can be searched, or None if there are none."""
+        """Prepare the documents that can be searched. Return None if there are none."""
         searchable = [one for one in documents if one.is_searchable]
         if not searchable:
             return None
@@ -90,8 +94,8 @@ class SearchableFiles:
 
 
 def covers(context: Context, address: str) -> bool:
-    """Return True if the file at `address` still belongs to the context. The manifest may have
-    changed since the file was stored.
+    """Return True if the file is part of the manifest's context, which may have changed since the
+    file was indexed.
     """
     if not isinstance(context, FileContext | FolderContext):
         return False

@@ -1,7 +1,6 @@
-"""Caches documents in the memory of this process for later questions about them.
+"""Caches parsed documents in memory for later questions about them.
 
-A cached document is neither loaded nor embedded again. An entry is dropped with its conversation,
-after a day, or when other entries need the space.
+An entry is dropped with its conversation, after a day, or when other entries need the space.
 """
 
 import time
@@ -17,12 +16,14 @@ SECONDS = 24 * 3600.0
 LEAST_BYTES = 64 * 2**20
 BYTES_PER_CHUNK = 12 * 1024
 MOST_CHUNKS = 20_000
-"""A process searches up to this many chunks of attached files itself."""
+"""The maximum number of chunks of attached files that a process searches itself. The database
+searches larger sets of files.
+"""
 
 
 def most_bytes() -> int:
-    """Return the maximum size of the cache in bytes, which is enough for the chunks that an
-    application may have.
+    """Return the size limit of the cache in bytes, which leaves room for the chunks of an
+    application's attached files.
     """
     return max(LEAST_BYTES, min(settings.CORPUS_CHUNKS, MOST_CHUNKS) * BYTES_PER_CHUNK)
 
@@ -41,7 +42,7 @@ class DocumentKey(NamedTuple):
 
 
 class DocumentCache:
-    """A thread-safe cache that drops the least recently used documents."""
+    """A thread-safe cache that evicts the least recently used documents."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -57,7 +58,7 @@ class DocumentCache:
             return found[0]
 
     def put(self, key: DocumentKey, document: DocumentIndex) -> None:
-        """Cache a document that has an owner."""
+        """Cache the document, unless its key has no owner."""
         if not key.owner:
             return
         with self.lock:
@@ -66,8 +67,8 @@ class DocumentCache:
         self.trim()
 
     def trim(self) -> None:
-        """Evict documents until the cache is within its size limit. Call it after embedding too,
-        because embedding makes documents larger.
+        """Evict documents until the cache is within its size limit. It must be called after
+        embedding too, which makes documents larger.
         """
         most = most_bytes()
         with self.lock:
@@ -79,7 +80,6 @@ class DocumentCache:
                 self.drop(key)
 
     def forget_folder(self, folder: str) -> None:
-        """Drop the documents of the conversation that owns the folder."""
         with self.lock:
             for key in [key for key in self.kept if key.folder == folder]:
                 self.drop(key)

@@ -1,5 +1,5 @@
-"""Two tools for documents: one returns their text, and the other answers requests from them and
-cites its sources.
+"""Defines two tools for documents: one returns their text, and the other answers requests from them
+and cites its sources.
 """
 
 from collections.abc import AsyncIterator
@@ -36,8 +36,8 @@ from apps.manifest.toolsets.parameters import SimpleSchema as Items
 from apps.workspace.loading.shared_loads import rules_of
 
 LONGEST_SECONDS = 3600
-"""The timeout of a whole answer in seconds, the same as for a deployment call. The application
-limits the time without output.
+"""The timeout of a whole answer in seconds, the same as for calls to deployments. The manifest's
+timeout limits only the time without output.
 """
 PAGE_CHARACTERS = 10_000
 """The maximum length of one page of text in characters, about 2,500 tokens."""
@@ -113,8 +113,8 @@ def extraction_tool(manifest: Manifest, names: ToolNames) -> PreparedTool:
 
 
 async def extract_text(names: ToolNames, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Return one page of a document's text. Raises `InvalidParameter`, and `ServiceFailed` if the
-    file cannot be reached.
+    """Return one page of a document's text. Raises `InvalidParameter` if the page does not exist,
+    and the errors of `open_document`.
     """
     arguments = invocation.arguments
     document = await open_document(opening, FILE_URL, str(arguments[FILE_URL]), invocation.stage)
@@ -140,8 +140,8 @@ def footer(page: int, total: int) -> str:
 def answer_tool(
     manifest: Manifest, wanted: Documents, names: ToolNames, *, searches_attached: bool = False
 ) -> PreparedTool:
-    """Return the tool that answers requests. With `searches_attached`, a call without a file
-    searches the operator's files.
+    """Return the tool that answers questions about documents. With `searches_attached`, a call
+    without a file searches the operator's files.
     """
     work = DocumentAnswers(
         wanted, manifest.orchestrator.deployment.id, names, rules_of(manifest).seconds

@@ -15,29 +15,30 @@ from apps.documents.bm25 import terms
 from apps.documents.chunks import sentences
 
 REFERENCE_TYPE = "text/plain"
-"""The type of a source's attachment, next to the answer and in the stage of the call.
+"""The type of the attachment that describes a source, next to the answer and in the stage of the
+call.
 
 - `title`: `[1] report.pdf, page 3`; the answer has the same number in brackets.
-- `data`: the sentence that is cited, in one line of at most `QUOTE_CHARACTERS`.
-- `reference_url`: the document, as files/… or its URL, of a PDF with `#page=3`; missing for a
-  document without a URL.
+- `data`: the cited sentence, on one line of at most `QUOTE_CHARACTERS`.
+- `reference_url`: the document's path (files/…) or URL, with `#page=3` for a page of a PDF; missing
+for a document without a URL.
 - `reference_type`: the media type of the document.
 """
 QUOTE_CHARACTERS = 300
 ANSWER_CHARACTERS = 100_000
-"""The number of characters at the beginning of an answer in which references to sources are
-searched.
-"""
+"""References to sources are searched only in this many characters at the beginning of an answer."""
 REQUEST_WEIGHT = 0.25
-"""The weight of the request's words, relative to the words of the cited statement."""
+"""The weight of the request's words when a sentence is chosen as a quote. Words of the citing
+statement have weight 1.
+"""
 
 STATE = "document_sources"
-"""The state key of the highest number so far. The next request, and a resumed run, continue with
-the next number.
+"""The key in the conversation's state of the highest source number so far. Later requests continue
+with the next number.
 """
 MOST_SOURCES = 9_000
-"""The highest number of a source. Later numbers restart, because references have at most four
-digits.
+"""The highest number of a source, because references have at most four digits. Numbering then
+restarts at 1.
 """
 
 _number = re.compile(r"\[(\d{1,4})\]")
@@ -45,15 +46,15 @@ _number = re.compile(r"\[(\d{1,4})\]")
 
 @dataclass(frozen=True, slots=True)
 class CitedSource:
-    """A passage with its number, counted from 1."""
+    """A passage with the number under which an answer refers to it, counted from 1."""
 
     number: int
     passage: Passage
 
     @property
     def excerpt(self) -> str:
-        """Return the passage for the model, escaped so that it cannot close the element around
-        it.
+        """Return the passage as an element for the model, escaped so that its text cannot close the
+        element.
         """
         document, chunk, chunks, _ = self.passage
         place = escape(place_of_page(document, chunk.page))
@@ -67,7 +68,7 @@ class CitedSource:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A sentence of a source that supports an answer, with its page."""
+    """A sentence of a source that supports an answer, and the number of its page."""
 
     number: int
     document: CitedDocument
@@ -109,9 +110,7 @@ def last_number(opening: Opening) -> int:
 
 
 def citations(sources: Sequence[CitedSource], answer: str, request: str) -> list[Citation]:
-    """Return the citations of the sources to which an answer refers, or of all sources if it refers
-    to none.
-    """
+    """Cite the sources to which the answer refers, or all sources if it refers to none."""
     answer = answer[:ANSWER_CHARACTERS]
     named = {int(number) for number in _number.findall(answer)}
     chosen = [source for source in sources if source.number in named] or sources
@@ -119,8 +118,8 @@ def citations(sources: Sequence[CitedSource], answer: str, request: str) -> list
 
 
 def statements(answer: str, number: int) -> str:
-    """Return the sentences of the answer that refer to the source with this number, without the
-    reference numbers.
+    """Return the sentences of the answer that refer to source `number`, without reference
+    numbers.
     """
     mark = f"[{number}]"
     found = (sentence for sentence in sentences(marks_inside(answer)) if mark in sentence)
@@ -128,15 +127,15 @@ def statements(answer: str, number: int) -> str:
 
 
 def marks_inside(answer: str) -> str:
-    """Return the text with each reference number moved before the full stop that it follows, so
-    that the number belongs to the sentence.
+    """Move reference numbers before the full stop that they follow, so that they belong to the
+    sentence.
     """
     return re.sub(r"([.!?])((?:\s?\[\d{1,4}\])+)", r"\2\1", answer)
 
 
 def cite(source: CitedSource, statement: str, request: str) -> Citation:
-    """Return a citation of the source's sentence that shares the most words with the statement and,
-    with less weight, with the request.
+    """Cite the sentence of the source that shares the most words with the statement and, with less
+    weight, with the request.
     """
     document, chunk, chunks, _ = source.passage
     ordered = [chunk, *(one for one in chunks if one is not chunk)]
@@ -156,8 +155,6 @@ def cite(source: CitedSource, statement: str, request: str) -> Citation:
 
 
 def likeness(sentence: str, wanted: frozenset[str]) -> float:
-    """Return a score for the words that the sentence shares with the wanted words. Short sentences
-    score higher.
-    """
+    """Score how many wanted words the sentence contains. Short sentences score higher."""
     words = frozenset(terms(sentence))
     return len(words & wanted) / math.sqrt(len(words) or 1)

@@ -1,4 +1,4 @@
-"""Opens a document by its URL, either from the cache, or by loading, parsing and indexing it."""
+"""Opens a document by its URL: from the cache, or by loading, parsing and indexing it."""
 
 import asyncio
 import hashlib
@@ -28,20 +28,17 @@ from apps.workspace.loading.shared_loads import SingleFlightCache
 from apps.workspace.stored_files import FileInfo, file_version
 
 KEPT_BYTES = 32 * 1024 * 1024
-"""The maximum total size of the documents that a run caches, in bytes, in addition to the shared
-cache.
-"""
+"""The size limit in bytes of the documents that a run caches in addition to the process's cache."""
 LARGE_AT_ONCE = 4
-"""The number of large documents that a process reads at the same time. Each takes up to
+"""The number of large documents that a process reads concurrently. Each takes up to
 `CHAT_UPLOAD_MAX_BYTES` of memory.
 """
 
 
 @dataclass(slots=True)
 class RunDocuments:
-    """The documents that all calls of one run share.
-
-    `watching` maps the key of each document to the stages of the calls that wait for it.
+    """The documents that all calls of one run share. `watching` maps each document that is being
+    read to the stages of the calls that wait for it.
     """
 
     vision: Vision
@@ -49,7 +46,7 @@ class RunDocuments:
         default_factory=lambda: SingleFlightCache(KEPT_BYTES, lambda document: document.size)
     )
     embedded: list[DocumentIndex] = field(default_factory=list)
-    """Documents that were embedded with this run's permissions, so they are cached only until it
+    """Documents that are embedded with the caller's permissions. Embedding them stops when the run
     ends.
     """
     attached: SearchableFiles | None = None
@@ -88,7 +85,11 @@ async def run_documents(
 
 
 async def open_document(opening: Opening, parameter: str, url: str, stage: Stage) -> DocumentIndex:
-    """Open a document, and report slow work in the stage. Raises `InvalidParameter`, `ToolError`."""
+    """Open a document, and report slow work in the stage.
+
+    Raises `InvalidParameter` if the file cannot be loaded, and `ToolError` if it cannot be read as
+    a document.
+    """
     try:
         return await find(opening, bare(url.strip()), stage)
     except FileRefused as error:
@@ -96,7 +97,11 @@ async def open_document(opening: Opening, parameter: str, url: str, stage: Stage
 
 
 async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
-    """Return the document, from the cache or newly read. Raises `FileRefused` and `ToolError`."""
+    """Return the document, from a cache or newly read.
+
+    Raises `FileRefused` if the file cannot be loaded, and `ToolError` if it cannot be read as a
+    document.
+    """
     info = await stored_info(opening, url)
     if info is not None:
         attached = opening.known[RUN_DOCUMENTS].attached
@@ -116,16 +121,15 @@ async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
 
 
 async def is_large(opening: Opening, info: FileInfo) -> bool:
-    """Return True for a document of the caller that is larger than other files may be."""
+    """Return True for a file of the caller that is larger than the limit for other files."""
     loader = opening.loader
     return info.size > loader.rules.limit and await loader.files.is_own(info.path)
 
 
 class LargeDocuments(asyncio.Semaphore):
-    """Limits the number of large documents that are read at the same time on one event loop."""
+    """Limits how many large documents are read concurrently on one event loop."""
 
-    async def aclose(self) -> None:
-        """Do nothing, because there is nothing to close."""
+    async def aclose(self) -> None: ...
 
 
 def large_documents() -> LargeDocuments:
@@ -133,7 +137,9 @@ def large_documents() -> LargeDocuments:
 
 
 async def read_document(opening: Opening, file: Loaded, url: str, stage: Stage) -> DocumentIndex:
-    """Return the document of a loaded file, from the cache or newly read. Raises `ToolError`."""
+    """Return the document of a loaded file, from a cache or newly read. Raises `ToolError` if it
+    cannot be read.
+    """
     version = file.version or hashlib.sha256(file.content).hexdigest()
     key = document_key(opening, file.path or url_key(url), version)
     found = await find_cached(opening, key)
@@ -150,8 +156,10 @@ async def read_document(opening: Opening, file: Loaded, url: str, stage: Stage) 
 
 
 async def find_cached(opening: Opening, key: DocumentKey) -> DocumentIndex | None:
-    """Return the cached document, or None if it is not cached, or if this run has to read more of
-    it than earlier runs.
+    """Return the cached document.
+
+    Return None if it is not cached, or if this run can read images in it that earlier runs did not
+    read.
     """
     found, shared = cache.get(key), opening.known[RUN_DOCUMENTS]
     if found is None or not found.text.images or repr(key) in shared.opened.kept:
@@ -161,7 +169,9 @@ async def find_cached(opening: Opening, key: DocumentKey) -> DocumentIndex | Non
 
 
 async def stored_info(opening: Opening, url: str) -> FileInfo | None:
-    """Return the current metadata of a stored file, or None for other URLs. Raises `FileRefused`."""
+    """Return the current metadata of a stored file, or None for other URLs. Raises `FileRefused` if
+    the file cannot be accessed.
+    """
     place, loader = locate_file(url), opening.loader
     if place.kind not in ("stored", "relative"):
         return None
@@ -174,7 +184,9 @@ def document_key(opening: Opening, address: str, version: str) -> DocumentKey:
 
 
 async def make(opening: Opening, file: Loaded, url: str, key: DocumentKey) -> DocumentIndex:
-    """Parse and index the content of a file. Raises `UnreadableDocument`."""
+    """Parse and index the content of a file, and cache the document. Raises `UnreadableDocument` if
+    it has no readable text.
+    """
     bounds = document_bounds(opening.caller.bucket)
     known = cache.get(key)
     if known is not None:
@@ -200,7 +212,7 @@ async def with_images_read(
     key: DocumentKey,
     index: Callable[[PagedText], DocumentIndex],
 ) -> PagedText:
-    """Return the text, including the text of its images if a model can read them.
+    """Return the text, including the text of images if a model can read them.
 
     Raises `UnreadableDocument` if there is no text at all.
     """

@@ -1,7 +1,7 @@
-"""Computes the vectors of requests, and in the background the vectors of documents.
+"""Computes the vectors of requests, and of documents in the background.
 
-The first question does not wait for the vectors of a document. A process computes vectors for one
-document at a time. A failure is logged, and the document is then searched only by keyword.
+The first question about a document does not wait for the document's vectors. A process computes
+vectors for one document at a time. If this fails, the document is searched only by keyword.
 """
 
 import asyncio
@@ -20,26 +20,30 @@ from apps.workspace.embeddings.port import Embedder, Vectors
 logger = logging.getLogger(__name__)
 
 BATCH = 32
-"""The number of chunks in one request to the embedding model. Other users' questions wait for at
+"""The number of chunks in one request to the embedding model. Questions of other users wait for at
 most one such request.
 """
 MOST_CHUNKS = 2_000
-"""The limit of chunks for embedding a document, about 500 pages, which takes minutes. Longer
-documents support only keyword search.
+"""The maximum number of chunks of a document that is embedded, about 500 pages, which takes
+minutes. Longer documents are searched only by keyword.
 """
 MOST_WAITING = 32
-"""The maximum number of documents that are queued for embedding. A further document is queued with
-the next question about it.
+"""The maximum number of documents that are queued for embedding. Others are queued with the next
+question about them.
 """
 TOO_LONG = "it is too long to be searched by meaning"
 NOT_KEPT = "there is no room to cache it, so it is not prepared for a search by meaning"
 VECTOR_SECONDS = 5.0
-"""The timeout for a request's vector in seconds. After that, only keyword search is used."""
+"""The timeout in seconds for computing a request's vector. After that, only keyword search
+is used.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingCost:
-    """The caller who pays for embeddings, and the function that receives the usage."""
+    """The deployment that computes embeddings, and the function that charges the caller for the
+    usage.
+    """
 
     deployment_id: str
     spend: Spend
@@ -49,7 +53,7 @@ NO_COST = EmbeddingCost("", ignore_usage)
 
 
 class EmbeddingQueue:
-    """Computes vectors on one event loop, and stops when the loop ends."""
+    """Queues documents whose vectors are computed in the background of one event loop."""
 
     def __init__(self) -> None:
         self.turn = asyncio.Semaphore(1)
@@ -58,9 +62,10 @@ class EmbeddingQueue:
     def begin(
         self, document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost, width: int = 0
     ) -> None:
-        """Start computing the missing vectors of a document, unless this is already running.
+        """Start computing the missing vectors of a document in the background, unless this is
+        already running.
 
-        The vectors must have the dimension `width`, or any dimension if it is 0.
+        `width` is the required dimension of the vectors, or 0 for any.
         """
         document.vectors.begin(embedder.model, width)
         if len(document.chunks) > MOST_CHUNKS:
@@ -89,7 +94,7 @@ class EmbeddingQueue:
         cache.trim()
 
     async def end(self, documents: Iterable[DocumentIndex]) -> None:
-        """Stop computing vectors for these documents. Vectors that are already computed remain."""
+        """Stop computing vectors for these documents, and keep the vectors computed so far."""
         tasks = [task for one in documents if (task := self.tasks.get(one)) is not None]
         for task in tasks:
             task.cancel()
@@ -100,8 +105,8 @@ class EmbeddingQueue:
 
 
 async def embed_document(document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost) -> None:
-    """Compute the missing vectors. Raises the embedder's errors, and `ServiceFailed` for vectors of
-    different dimensions.
+    """Compute and add the missing vectors of a document. Raises the embedder's errors, and
+    `ServiceFailed` if the vectors have different dimensions.
     """
     vectors, chunks = document.vectors, document.chunks
     while vectors.count < len(chunks) and not document.is_dropped:
@@ -128,8 +133,8 @@ class RequestVector:
 
 
 async def request_vector(embedder: Embedder, request: str) -> tuple[RequestVector | None, int]:
-    """Return the vector of a request, and the tokens used. The vector is None if only keyword
-    search is possible.
+    """Return the request's vector and the tokens used. The vector is None if the request can be
+    searched only by keyword.
     """
     try:
         async with asyncio.timeout(VECTOR_SECONDS):

@@ -1,4 +1,4 @@
-"""A searchable document: its chunks, their words, and the vectors that exist so far."""
+"""Defines a searchable document: its chunks, their words, and the vectors computed so far."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,18 +13,18 @@ MOST_UNKNOWN = 0.5
 used.
 """
 BYTES_OF_A_CHARACTER = 4
-"""The assumed size of a character in bytes. Every text is stored twice, in its page and in its
-chunk.
+"""The assumed size of a character of text in bytes. Texts are stored twice: in their page and in
+their chunk.
 """
 
 
 @dataclass(slots=True, eq=False)
 class DocumentIndex:
-    """A document that can be searched. `address` links to it, or is "" without a link.
+    """A document that can be searched. `address` is its link, or "".
 
-    `number` is the number of an attached document, or 0 for other documents. The vectors of
-    attached documents are in the database, and only counted here. `is_dropped` means that no cache
-    contains the document anymore, so no vectors are needed.
+    `number` is the number of an attached document, whose vectors are in the database and only
+    counted here, or 0 for other documents. `is_dropped` means that no cache contains the document
+    anymore, so no vectors are needed.
     """
 
     name: str
@@ -47,7 +47,7 @@ class DocumentIndex:
 
     @property
     def size(self) -> int:
-        """Return the approximate size of the document in memory, in bytes."""
+        """Return the approximate memory usage of the document in bytes."""
         characters = sum(len(page.text) for page in self.text.pages)
         return BYTES_OF_A_CHARACTER * characters + self.words.size + self.vectors.size
 
@@ -81,8 +81,8 @@ class ChunkVectors:
         return int(self.batches[0].shape[1]) if self.batches else 0
 
     def begin(self, model: str, width: int = 0) -> None:
-        """Drop vectors that cannot be compared with new ones, because another model computed them
-        or their dimension is not `width` (0 for any).
+        """Prepare for vectors of a model with the dimension `width` (0 for any). Stored vectors
+        that cannot be compared with them are dropped.
         """
         if model != self.model or (width and self.width not in (0, width)):
             self.model, self.batches, self.count, self.problem = model, [], 0, ""
@@ -104,8 +104,8 @@ class ChunkVectors:
 
 
 def meaningful(found: Embeddings) -> Vectors:
-    """Return the vectors of the texts. Texts that the model does not support get zeros, so that
-    they match no request.
+    """Return the vectors of the texts, with zeros for texts that the model does not support, so
+    that they match no request.
     """
     unknown = [n for n, share in enumerate(found.unknown_shares) if share > MOST_UNKNOWN]
     if not unknown:

@@ -1,4 +1,4 @@
-"""Searches a corpus that is too large for the memory of a process. The database ranks its
+"""Searches a set of documents that is too large for a process's memory. The database ranks the
 chunks.
 """
 
@@ -22,7 +22,7 @@ from apps.workspace.loading.loader import last_segment
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document in a large corpus, of which only the matching parts are loaded."""
+    """A document of a large corpus, of which only the found parts are loaded."""
 
     attached: AttachedDocument
     pages: PageNames
@@ -70,7 +70,7 @@ class LargeCorpus:
     async def passages(
         self, found: Mapping[ChunkPlace, float], chunks: Mapping[tuple[int, int], TextChunk]
     ) -> list[Passage]:
-        """Return the passages, except for passages of documents that have changed in the
+        """Return the passages of the found chunks, without documents that have changed in the
         meantime.
         """
         there = [place for place in found if place in chunks]

@@ -1,4 +1,6 @@
-"""The names of the document tools and their parameters. Applications choose one of two sets."""
+"""Defines two sets of names for the document tools and their parameters, from which applications
+choose.
+"""
 
 from dataclasses import dataclass
 
@@ -8,8 +10,8 @@ FILE_URLS = "file_urls"
 
 @dataclass(frozen=True, slots=True)
 class ToolNames:
-    """The names of both tools, and of their parameters `page` and `request`. `takes_one_file` means
-    that the second tool also has the parameter `file_url`.
+    """The names of both document tools, and of their parameters `page` and `request`.
+    `takes_one_file` means that the second tool also has the parameter `file_url`.
     """
 
     extraction: str
@@ -21,4 +23,4 @@ class ToolNames:
 
 USUAL = ToolNames("file_content_extraction_tool", "page", "rag_tool", "request", True)
 SOURCE = ToolNames("extract_file_content", "page_number", "rag_search", "query", False)
-"""The names from the documentation of the agent whose tools these reimplement."""
+"""The names that another agent uses for its document tools, for applications that expect them."""

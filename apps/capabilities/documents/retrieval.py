@@ -19,19 +19,19 @@ from apps.workspace.corpora import AttachedDocument, CorpusReader
 from apps.workspace.embeddings.port import Vectors
 
 MOST_RANKED = 50
-"""The maximum number of chunks that each search contributes to the merged result."""
+"""The maximum number of chunks that each of the two searches contributes."""
 RANK_OFFSET = 60
-"""The usual constant of reciprocal rank fusion. With a larger constant, the top ranks have less
-weight.
+"""The constant of reciprocal rank fusion; 60 is the usual value. A larger constant gives the top
+ranks less weight.
 """
 LEAST_SIMILARITY = 0.25
-"""Texts with a lower cosine similarity count as unrelated."""
+"""Texts with a lower cosine similarity are treated as unrelated."""
 NEIGHBOURS = 1
-"""The number of chunks on each side of a matching chunk that are included."""
+"""The number of chunks before and after a matching chunk that its passage includes."""
 
 
 class ChunkPlace(NamedTuple):
-    """Identifies a chunk by the number of its document and its number in the document."""
+    """Identifies a chunk by the number of its document and its index in the document."""
 
     document: int
     chunk: int
@@ -42,10 +42,10 @@ NONE_STORED: Mapping[tuple[int, int], float] = {}
 
 
 class CitedDocument(Protocol):
-    """A document with a matching passage, as users and models see it.
+    """A document with a found passage, as users and models see it.
 
-    `address` is a link to the document, or "". `noun` is the word for its pages, such as "slide",
-    or "" if it has no pages.
+    `address` is its link, or "". `noun` is the word for its pages, such as "slide", or "" if it has
+    none.
     """
 
     @property
@@ -60,13 +60,11 @@ class CitedDocument(Protocol):
     @property
     def noun(self) -> str: ...
 
-    def title(self, page: int) -> str:
-        """Return the title of a page by its number, or "" if it has none."""
-        ...
+    def title(self, page: int) -> str: ...
 
 
 def place_of_page(document: CitedDocument, page: int) -> str:
-    """Return a page's location for users: "report.pdf, page 3"."""
+    """Return the location of a page as users read it, such as "report.pdf, page 3"."""
     if not document.noun or not page:
         return document.name
     title = one_line(document.title(page))
@@ -74,10 +72,9 @@ def place_of_page(document: CitedDocument, page: int) -> str:
 
 
 class Passage(NamedTuple):
-    """A matching chunk with its neighboring chunks, in order.
+    """A found chunk with its neighbors, in order.
 
-    `score` is the sum of the scores in both rankings. Only scores of the same search can be
-    compared.
+    `score` combines the ranks in both searches, and can be compared only within one search.
     """
 
     document: CitedDocument
@@ -93,11 +90,11 @@ def find_passages(
     most: int,
     stored: Mapping[tuple[int, int], float] = NONE_STORED,
 ) -> list[Passage]:
-    """Return at most `most` passages, best first. `vector` is the request's, or None for keyword
-    search only.
+    """Return up to `most` passages, best first. `vector` is the request's vector, or None for
+    keyword search only.
 
-    `stored` maps chunks with stored vectors to their cosine similarity. Its keys are the numbers of
-    the attached document and of the chunk.
+    `stored` has the cosine similarities of chunks whose vectors are in the database, by document
+    number and chunk number.
     """
     rankings = [by_words(documents, request)]
     if vector is not None:
@@ -137,7 +134,7 @@ def by_stored(
 
 
 def best_places(rankings: Sequence[Mapping[ChunkPlace, float]], most: int) -> Scores:
-    """Return the chunks with the best combined rank, best first."""
+    """Merge the rankings, and return the `most` best chunks with their scores, best first."""
     points = merge_rankings(rankings)
     found = sorted(points, key=lambda place: (-points[place], place))[:most]
     return {place: points[place] for place in found}
@@ -155,8 +152,8 @@ def merge_rankings(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
 def passage(
     documents: Sequence[DocumentIndex], place: ChunkPlace, used: set[ChunkPlace]
 ) -> Passage:
-    """Return a passage with the chunk and its neighbors, except for chunks in `used`. Add the
-    passage's chunks to `used`.
+    """Return the chunk with its neighbors, without neighbors in `used`. Add the chunks of the
+    passage to `used`.
     """
     document = documents[place.document]
     there = range(len(document.chunks))
@@ -165,8 +162,9 @@ def passage(
 
 
 def around(place: ChunkPlace, used: set[ChunkPlace] | None = None) -> list[ChunkPlace]:
-    """Return the chunk and its neighbors except for chunks in `used`, and add them to `used`. A
-    returned neighbor may not exist.
+    """Return the chunk and its neighbors, without neighbors in `used`, and add them to `used`.
+
+    A returned neighbor may not exist.
     """
     near = range(max(place.chunk - NEIGHBOURS, 0), place.chunk + NEIGHBOURS + 1)
     found = [ChunkPlace(place.document, number) for number in near]
@@ -179,8 +177,8 @@ def around(place: ChunkPlace, used: set[ChunkPlace] | None = None) -> list[Chunk
 
 @dataclass(frozen=True, slots=True)
 class LoadedDocuments:
-    """Searches documents in the memory of the process. `reader` compares the stored vectors of
-    attached documents.
+    """Searches documents in the memory of the process. `reader` finds similar chunks of attached
+    documents in the database.
     """
 
     documents: Sequence[DocumentIndex]
@@ -205,9 +203,7 @@ class LoadedDocuments:
 
 
 def write_modes(stage: Stage, documents: Sequence[DocumentIndex]) -> None:
-    """Write into the stage how each document is searched, and which parts of it cannot be
-    searched.
-    """
+    """Write into the stage how each document is searched, and which parts of it are missing."""
     for document in documents:
         stage.write(
             f"- {'; '.join((f'{document.name}: {search_mode(document)}', *gaps(document)))}\n"
@@ -216,7 +212,7 @@ def write_modes(stage: Stage, documents: Sequence[DocumentIndex]) -> None:
 
 
 def gaps(document: DocumentIndex) -> Iterator[str]:
-    """Yield descriptions of the parts that are missing in a document's text."""
+    """Yield sentences about parts of the document without text."""
     text = document.text
     missing = sum(not page.text for page in text.pages)
     if missing and text.noun:
@@ -245,8 +241,8 @@ def list_documents(documents: Sequence[DocumentIndex]) -> str:
 
 
 def summary(documents: Sequence[AttachedDocument]) -> str:
-    """Return the number of attached files and how they are searched, on one line because there may
-    be hundreds of files.
+    """Count the attached files by the way they are searched, on one line because there may be
+    hundreds.
     """
     counts = Counter(map(attached_mode, documents))
     return ", ".join(f"{count} {words}" for words, count in counts.items())

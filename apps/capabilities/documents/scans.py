@@ -21,15 +21,15 @@ from apps.workspace.port import DeploymentInfo
 
 PNG = "image/png"
 AT_ONCE = 4
-"""The maximum number of pages of one document that a model reads concurrently."""
+"""The maximum number of pages of one document that are read concurrently."""
 MOST_FAILURES = 3
-"""The number of failed pages after which the service counts as unavailable. The remaining pages are
-then read with the next question.
+"""After this many failed pages, the service counts as unavailable. The next question about the
+document retries the remaining pages.
 """
 PAGES = 30
 """The maximum number of pages of one document that a model reads."""
 PAGE_CHARACTERS = 40_000
-"""The maximum number of characters of the text of one page, about five times a full page."""
+"""The maximum number of characters of a page's text, about five times a full page."""
 NO_TEXT = "NO TEXT"
 TASK = f"""You transcribe pages of a document. Write down all the text of the page in the picture, in \
 reading order and in its own language, as Markdown with headings, lists and tables. Of a chart or \
@@ -43,15 +43,15 @@ ADVICE = (
 )
 
 Tell = Callable[[str], object]
-"""A function that receives lines of Markdown with the progress."""
+"""A function that receives progress messages in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vision:
     """The model that reads pages for an application. `seconds` is its timeout without output.
 
-    `is_named` means that the manifest names the deployment for this purpose; otherwise, it is the
-    application's own model.
+    `is_named` means that the manifest names a deployment for this purpose. Otherwise, the
+    application's own model reads them.
     """
 
     deployment_id: str
@@ -59,7 +59,7 @@ class Vision:
     seconds: float
 
     def blindness(self, info: DeploymentInfo) -> str:
-        """Return the reason why the deployment cannot read images, or "" if it can read them."""
+        """Return the reason why the deployment cannot read images, or "" if it can."""
         reads = info.reads(PNG)
         if reads or (self.is_named and reads is None):
             return ""
@@ -67,7 +67,7 @@ class Vision:
         return f"the {whose} {self.deployment_id!r} does not accept images. {ADVICE}"
 
     async def reader(self, opening: Opening, bounds: Bounds) -> "PageReader | str":
-        """Return a page reader, or the reason why there is none."""
+        """Return a page reader for the model, or the reason why there is none."""
         name = self.deployment_id
         try:
             info = await opening.workspace.facts(name)
@@ -81,10 +81,8 @@ class Vision:
 
 @dataclass(slots=True)
 class PageReader:
-    """Reads the pages of one document. By page number, `texts` contains the texts of pages, and
-    `unread` the reasons why other pages were not read.
-
-    Both grow while pages are read.
+    """Reads the pages of one document. `texts` has the texts by page number, and `unread` the
+    reasons why pages were not read.
     """
 
     opening: Opening
@@ -96,8 +94,8 @@ class PageReader:
     failures: int = 0
 
     async def read(self, content: bytes, text: PagedText, tell: Tell) -> None:
-        """Read the pages. Never raises: pages that cannot be read are added to `unread`, with the
-        reason.
+        """Read the image-only pages of a PDF. Pages that cannot be read are added to `unread` with
+        the reason.
         """
         numbers, total = list(text.images), len(text.pages)
         turns = asyncio.Semaphore(AT_ONCE)
@@ -115,7 +113,7 @@ class PageReader:
         tell(f"\nOf {len(numbers)} such pages, {len(self.texts)} were read.\n\n")
 
     async def try_page(self, content: bytes, number: int) -> str:
-        """Read a page. Return the reason why it cannot be read, or "" on success."""
+        """Read one page. Return the reason if it cannot be read, or "" on success."""
         if self.failures >= MOST_FAILURES:
             self.unread[number] = "too many other pages could not be read"
             return self.unread[number]
@@ -131,14 +129,16 @@ class PageReader:
         return ""
 
     async def draw(self, content: bytes, number: int) -> str:
-        """Return the page as PNG in base64, or "" for an empty page. Raises
-        `UnreadableDocument`.
+        """Return the page as base64-encoded PNG, or "" for an empty page. Raises
+        `UnreadableDocument` if the page cannot be rendered.
         """
         order = Order("page_images", TITLES["pdf"], pages=(number, number + 1))
         return (await extract(content, order, self.bounds)).parts[0].text
 
     async def transcribe(self, number: int, picture: str) -> str:
-        """Return the text of a page. Raises `ModelFailed`, and the workspace's errors."""
+        """Ask the model for the text of a page image. Raises `ModelFailed` if there is no answer,
+        and the workspace's errors.
+        """
         request = ModelRequest(
             [ModelMessage("system", TASK), self.question(number, picture)],
             parameters=self.info.defaults,
@@ -157,8 +157,8 @@ class PageReader:
         return "" if said.strip(".*` ") == NO_TEXT else said
 
     def question(self, number: int, picture: str) -> ModelMessage:
-        """Return the question about a page. For a service without DIAL's attachments, it consists
-        of OpenAI content parts.
+        """Return the message to the model with the page image, in the format that its service
+        supports.
         """
         words = f"Page {number}."
         if self.info.files == "none":
@@ -169,7 +169,7 @@ class PageReader:
 
 
 def limit_images(text: PagedText) -> PagedText:
-    """Return the text with images beyond the limit replaced by a notice."""
+    """Keep the first `PAGES` images, and add a notice about the others."""
     numbers = list(text.images)
     if len(numbers) <= PAGES:
         return text

@@ -1,4 +1,4 @@
-"""The file tools, with which the model works in a folder of the caller's files."""
+"""Defines the file tools, with which the model works on the caller's files."""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
@@ -68,8 +68,8 @@ def file_tool(manifest: Manifest, name: FileTool, most_files: int) -> PreparedTo
 async def run_file_tool(
     kind: FileToolKind, most_files: int, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Run a file tool. Raises `InvalidParameter`, and `ServiceFailed` if the files cannot be
-    reached.
+    """Run a file tool. Raises `InvalidParameter` if an argument is invalid, and `ServiceFailed` if
+    the files cannot be reached.
     """
     result = await kind.work(FileToolContext(opening, most_files), invocation.arguments)
     show_result(invocation, shorten_text(result.content, STAGE_CHARACTERS))

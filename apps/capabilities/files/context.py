@@ -1,4 +1,4 @@
-"""The files of one run for the file tools, and the results of these tools."""
+"""Gives the file tools access to the files of a run, and builds the tools' results."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ Arguments = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FileToolContext:
-    """The context of a file tool in a run. A search reads up to `most_files` files."""
+    """The run in which a file tool is called. A search reads up to `most_files` files."""
 
     opening: Opening
     most_files: int
@@ -31,20 +31,20 @@ class FileToolContext:
         return self.opening.workspace.files
 
     async def home(self) -> str:
-        """Return the agent's own folder; it ends with a slash."""
+        """Return the path of the agent's own folder, which ends with a slash."""
         return f"{await self.files.home()}{encode_path(self.opening.loading.rules.folder)}"
 
     async def load(self, parameter: str, path: str) -> Loaded:
-        """Return the content of a file. A run loads each file once. Raises `InvalidParameter`."""
+        """Return a file with its content. A run loads each file once. Raises `InvalidParameter` if
+        it cannot be loaded.
+        """
         with as_invalid_parameter(parameter):
             return await self.opening.loader.load(path)
 
     async def entries(
         self, parameter: str, folder: str, *, is_deep: bool
     ) -> list[FileInfo | FolderInfo]:
-        """Return the entries of a folder. Raises `InvalidParameter` if the folder cannot be listed
-        in time.
-        """
+        """List a folder. Raises `InvalidParameter` if the folder cannot be listed in time."""
         try:
             with as_invalid_parameter(parameter):
                 async with asyncio.timeout(self.opening.loading.rules.seconds):
@@ -57,7 +57,7 @@ class FileToolContext:
             ) from None
 
     def forget(self, *paths: str) -> None:
-        """Drop loaded files from the run's cache because they have changed."""
+        """Drop changed files from the run's cache."""
         gone = frozenset(map(encode_path, paths))
         loading = self.opening.loading
         loading.loads.forget(lambda file: encode_path(file.path) in gone)
@@ -66,7 +66,7 @@ class FileToolContext:
 
 @contextmanager
 def as_invalid_parameter(parameter: str) -> Iterator[None]:
-    """Convert `FileRefused` errors inside the block to `InvalidParameter` errors about the
+    """Convert `FileRefused` errors in the block to `InvalidParameter` errors about the
     parameter.
     """
     try:

@@ -1,4 +1,4 @@
-"""Caches the text of files of any type for a run, and defines the file tool that reads its lines."""
+"""Caches the text of documents for a run, and defines the file tool that reads lines."""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -13,18 +13,16 @@ from apps.errors import InvalidParameter
 from apps.workspace.loading.files import Loaded, document_bounds
 
 KEPT = 16_000_000
-"""The total size of the documents that a run caches: characters of text, plus bytes of partially
-read documents. The newest document is always cached.
+"""The size limit of a run's cached documents: characters of text, plus bytes of documents that are
+not fully read. The newest document is always cached.
 """
 MOST_CHARACTERS = 100_000
-"""The maximum number of characters that one call returns, about 25,000 tokens."""
+"""The maximum number of characters that one call to the tool returns, about 25,000 tokens."""
 
 
 @dataclass(slots=True)
 class RunDocumentCache:
-    """Caches documents by a hash of their content, and removes the least recently used
-    documents.
-    """
+    """Caches parsed documents by a hash of their content, and evicts the least recently used."""
 
     kept: dict[str, Document] = field(default_factory=dict)
 
@@ -48,9 +46,8 @@ DOCUMENTS = Key[RunDocumentCache]("file_documents")
 async def read_document(
     context: FileToolContext, parameter: str, path: str, *, until: int | None = None
 ) -> Document:
-    """Return a document, read up to line `until` or to its end, as far as time allows.
-
-    Raises `InvalidParameter`.
+    """Parse a document up to line `until`, or as far as time allows. Raises `InvalidParameter` if
+    it cannot be loaded or read.
     """
     file = await context.load(parameter, path)
     cache = context.opening.known.get_or_make(DOCUMENTS, RunDocumentCache)

@@ -1,4 +1,4 @@
-"""File tools that list a folder or find files by pattern."""
+"""Defines the file tools that list a folder or find files by pattern."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +9,7 @@ from apps.errors import InvalidParameter
 from apps.workspace.stored_files import FileInfo, FolderInfo
 
 DEEPEST = 10
-"""The maximum number of folder levels in a list."""
+"""The maximum number of folder levels that the tools list or search."""
 MOST_ENTRIES = 1_000
 LONGEST_PATTERN = 500
 
@@ -39,8 +39,8 @@ async def find_files(context: FileToolContext, arguments: Arguments) -> ToolResu
 
 
 async def files_below(context: FileToolContext, folder: str, depth: int) -> list[FileInfo]:
-    """Return the files below a folder, down to `depth`. Files in the folder itself are at depth 1.
-    Raises `InvalidParameter`.
+    """List the files below a folder, down to `depth`, where 1 is the folder itself. Raises
+    `InvalidParameter` if it cannot be listed.
     """
     found = await context.entries("path", folder, is_deep=depth > 1)
     return [
@@ -53,8 +53,8 @@ async def files_below(context: FileToolContext, folder: str, depth: int) -> list
 def tree(
     found: Iterable[FileInfo | FolderInfo], folder: str, depth: int
 ) -> list[FileInfo | FolderInfo]:
-    """Return the files and folders below a folder by path, down to `depth`. Files below that depth
-    are represented by their folder.
+    """Return the files and folders below a folder, sorted by path. A file deeper than `depth` is
+    represented by its folder.
     """
     entries: dict[str, FileInfo | FolderInfo] = {}
     for entry in found:
@@ -86,8 +86,8 @@ def lines_result(lines: Sequence[str], nothing: str) -> ToolResult:
 
 
 def depth_of(arguments: Arguments, usual: int) -> int:
-    """Return the depth in the arguments, by default `usual`. Raises `InvalidParameter` if it is not
-    from 1 to `DEEPEST`.
+    """Return the argument `max_depth`, or `usual` if it is missing. Raises `InvalidParameter` if it
+    is not from 1 to `DEEPEST`.
     """
     depth = arguments.get("max_depth")
     if depth is None:

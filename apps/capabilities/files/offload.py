@@ -1,4 +1,4 @@
-"""Writes large tool results to files, which the model can read."""
+"""Stores large tool results as files, which the model can search and read."""
 
 import logging
 import re
@@ -28,7 +28,7 @@ NEEDED = ("read_lines", "search")
 ALWAYS_EXCLUDED = frozenset(
     {f"{PREFIX}read_lines", f"{PREFIX}search", "internal_skills_read_skill"}
 )
-"""The tools whose results are never stored in files: tools that read files, and tools whose results
+"""The tools whose results are never stored as files: tools that read files, and tools whose results
 are instructions.
 """
 FOLDER = "tool_results/"
@@ -38,15 +38,17 @@ _unsafe = re.compile(r"[^\w-]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Offload:
-    """The rule for large results. `threshold` is in bytes of UTF-8."""
+    """Decides which tool results are stored as files. `threshold` is in bytes of UTF-8; `excluded`
+    has names of tools.
+    """
 
     threshold: int
     excluded: frozenset[str]
 
 
 def read_offload(wanted: DialFiles, tools: Collection[str]) -> Offload | None:
-    """Return the rule for large results, or None if the application does not store them in files.
-    Raises `InitializationIssue`.
+    """Return the rule for large results, or None if offloading is disabled. Raises
+    `InitializationIssue` if the model could not read the files.
     """
     found = wanted.tool_call_result_offload
     enabled = settings.TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT
@@ -90,8 +92,8 @@ def offload_step(context: FileToolContext, offload: Offload) -> ResultStep:
 async def write_result(
     context: FileToolContext, tool: str, result: ToolResult, content: bytes
 ) -> ToolResult:
-    """Store the content of a result in a file, and return the result with a notice in its place.
-    Raises the workspace's errors.
+    """Store the result's text in a file, and return the result with a notice about the file as its
+    text. Raises the workspace's errors.
     """
     info, path = await write_text(context, tool, content)
     lines = content.count(b"\n") + 1
@@ -116,8 +118,8 @@ async def write_result(
 
 
 async def write_text(context: FileToolContext, tool: str, content: bytes) -> tuple[FileInfo, str]:
-    """Store a text in a file. Return the file, and its path for the model. Raises the workspace's
-    errors.
+    """Store the result of a tool in a new file. Return the file, and its path for the model. Raises
+    the workspace's errors.
     """
     home = await context.home()
     place = f"{home}{FOLDER}{file_name(tool)}"
@@ -126,7 +128,7 @@ async def write_text(context: FileToolContext, tool: str, content: bytes) -> tup
 
 
 async def keep_result(context: FileToolContext, offload: Offload, tool: str, text: str) -> str:
-    """Store a result that no longer fits into the context window. Return the path of the file, or
+    """Store a result that no longer fits into the context window. Return the path of its file, or
     "" if it was not stored.
     """
     if tool in offload.excluded:

@@ -1,7 +1,7 @@
-"""Validates and converts the paths that the model reads and writes, and matches patterns for paths.
+"""Validates and converts the paths that the model writes, and matches path patterns.
 
 A relative path is below the agent's own folder. A path that begins with `files/` is the full path
-of a stored file. Paths are checked before they reach a workspace.
+of a stored file.
 """
 
 import fnmatch
@@ -13,9 +13,9 @@ from apps.errors import InvalidParameter
 from apps.workspace.loading.file_locations import ROOT, encode_path, home_path_problem
 
 HOME = frozenset({"", ".", "./", "/"})
-"""The paths that refer to the agent's own folder."""
+"""The ways in which a model writes the path of the agent's own folder."""
 SHOWN = 200
-"""The maximum number of characters of a path in an error message."""
+"""Paths are truncated to this many characters in error messages."""
 
 
 def is_folder(path: str) -> bool:
@@ -23,18 +23,18 @@ def is_folder(path: str) -> bool:
 
 
 def check_own(parameter: str, path: str) -> None:
-    """Raise `InvalidParameter` if the path of a file in the agent's folder is invalid."""
+    """Raise `InvalidParameter` if this is not a valid path of a file in the agent's own folder."""
     refuse(parameter, path, home_path_problem(path))
 
 
 def check_file(parameter: str, path: str) -> None:
-    """Raise `InvalidParameter` if the path of a file to read is invalid."""
+    """Raise `InvalidParameter` if this is not a valid path of a file to read."""
     refuse(parameter, path, readable_problem(path))
 
 
 def check_folder(parameter: str, path: str) -> None:
-    """Raise `InvalidParameter` if the path of a folder to read is invalid. The final slash may be
-    missing.
+    """Raise `InvalidParameter` if this is not a valid path of a folder to read. The final slash may
+    be missing.
     """
     if path not in HOME:
         refuse(parameter, path, readable_problem(path.removesuffix("/")))
@@ -62,7 +62,7 @@ def full_folder(home: str, path: str) -> str:
 
 
 def shown_path(home: str, path: str) -> str:
-    """Return the path to show to the model. It is relative if the file is in the agent's folder."""
+    """Return the path as the model sees it: relative if the file is in the agent's own folder."""
     base, parts = home.rstrip("/").split("/"), path.split("/")
     if [*map(unquote, parts[: len(base)])] != [*map(unquote, base)]:
         return path
@@ -70,18 +70,16 @@ def shown_path(home: str, path: str) -> str:
 
 
 def readable(segment: str) -> str:
-    """Return the decoded segment of a path. If decoding it again would change it, return the
-    segment undecoded.
-    """
+    """Decode a segment of a path, unless decoding the result again would change it."""
     plain = unquote(segment)
     return plain if unquote(plain) == plain else segment
 
 
 def matches_path(path: str, pattern: str) -> bool:
-    """Return True if the path matches the pattern. `*` and `?` match within one segment, `**`
+    """Return True if the path matches the pattern. `*` and `?` match within a segment, and `**`
     matches any number of segments.
 
-    A pattern without a slash matches only the name, in any folder.
+    A pattern without a slash matches only the file name, in any folder.
     """
     parts = path.split("/")
     if "/" not in pattern and pattern != "**":

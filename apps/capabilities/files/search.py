@@ -1,4 +1,4 @@
-"""The file tool that searches for text in a file, or in all files below a folder."""
+"""Defines the file tool that searches for text in a file, or in all files below a folder."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -22,16 +22,14 @@ from apps.errors import InvalidParameter
 
 MOST_CONTEXT = 50
 AT_ONCE = 4
-"""The maximum number of files of a folder that are searched, and held in memory, at the same
-time.
-"""
+"""The maximum number of files that a search reads concurrently and holds in memory."""
 AGAIN = "Search again to continue from there."
 MOST_UNREAD = 10
-"""The maximum number of unreadable files that a notice names."""
+"""The maximum number of unreadable files that a result lists."""
 MOST_CHARACTERS = 40_000
-"""The maximum number of characters of a result."""
+"""The maximum number of characters of a search result."""
 LONGEST_LINE = 400
-"""The length in characters to which a line is truncated around the match."""
+"""Longer lines are truncated to this many characters around the match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +47,10 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class FileHits:
-    """The result for one file: `hits` of its `lines` match, and `shown` are the lines to show.
+    """The matches in one file: `hits` of its `lines` match, and `shown` are the lines to show.
 
-    `problem` is the reason why the file could not be read, or "". `rest` describes the part that
-    was read, or is "" if the whole file was read.
+    `problem` is the reason why the file could not be read, or "". `rest` describes how much was
+    read, or is "" if all was read.
     """
 
     name: str
@@ -73,8 +71,8 @@ def find_hits(name: str, document: Document, query: Query) -> FileHits:
 
 
 def shown_lines(lines: Sequence[str], hits: Sequence[int], query: Query) -> Iterator[str]:
-    """Yield the lines to show. A matching line begins with `12: `, and a line around a match with
-    `12- `. `--` stands for omitted lines.
+    """Yield the lines to show: `12: …` for a match, `12- …` for a line around it, and `--` for
+    omitted lines.
     """
     marked, last = frozenset(hits), -1
     for hit in hits:
@@ -98,8 +96,8 @@ def shortened_line(line: str, query: Query) -> str:
 
 
 def lines_to_show(lines: Iterator[str]) -> tuple[str, ...]:
-    """Return the lines up to and including the first line that exceeds the result's limit, so that
-    `joined_lines` adds its notice.
+    """Return the lines up to the first one beyond the result's limit, which makes `joined_lines`
+    add its notice.
     """
     kept: list[str] = []
     room = MOST_CHARACTERS
@@ -142,7 +140,7 @@ async def search_file(context: FileToolContext, home: str, place: str, query: Qu
 
 
 def read_query(arguments: Arguments) -> Query:
-    """Return the query in the arguments. Raises `InvalidParameter` if the pattern or the number of
+    """Parse the arguments of a search. Raises `InvalidParameter` if the pattern or the number of
     context lines is invalid.
     """
     pattern, context = arguments["pattern"], arguments.get("context_lines") or 0

@@ -1,4 +1,6 @@
-"""The file tools: titles, descriptions and parameters for the model, and the functions."""
+"""Declares the file tools: their titles, descriptions and parameters for the model, and their
+functions.
+"""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -27,7 +29,7 @@ from apps.manifest.toolsets.parameters import (
 
 PREFIX = "internal_file_"
 READING: frozenset[FileTool] = frozenset({"list", "read_lines", "search", "find"})
-"""The tools that change nothing."""
+"""The file tools that change nothing, so they are called without approval as read-only tools."""
 OWN = "A path relative to your own folder, such as notes/plan.md."
 ANY = (
     "A path relative to your own folder, such as notes/plan.md, or the whole path of a stored "
@@ -44,8 +46,8 @@ Work = Callable[[FileToolContext, Arguments], Coroutine[Any, Any, ToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class FileToolKind:
-    """The declaration of a file tool. `streams` is the name of the argument that is shown while the
-    model writes it, or "" if there is none.
+    """Declares a file tool. `streams` is the argument that is shown while the model writes it, or
+    "" for none.
     """
 
     title: str
@@ -60,8 +62,8 @@ class FileToolKind:
 
 
 def taking(*optional: str, **properties: SimpleParameter) -> FunctionParameters:
-    """Return the schema of a tool's parameters. A parameter is required unless it has a default or
-    is listed as optional.
+    """Return the schema of a tool's parameters. They are required unless they have a default or are
+    listed as optional.
     """
     required = (n for n, p in properties.items() if p.default is None and n not in optional)
     return parameters(dict(properties), *required)

@@ -1,4 +1,4 @@
-"""File tools that write, edit, delete, copy and move files.
+"""Defines the file tools that write, edit, delete, copy and move files.
 
 A write fails if the file has changed since it was read, so that no concurrent change is lost.
 """
@@ -51,8 +51,8 @@ async def write_file(context: FileToolContext, arguments: Arguments) -> ToolResu
 
 
 async def twice(path: str, work: Callable[[], Awaitable[Result]]) -> Result:
-    """Run `work`, which changes a file, and return its result. If the file changed in the meantime,
-    retry once with the new version. Raises `InvalidParameter`.
+    """Run `work`, which changes a file, and retry it once if another request changed the file in
+    the meantime. Raises `InvalidParameter` if that happens again.
     """
     try:
         return await work()
@@ -68,8 +68,8 @@ async def twice(path: str, work: Callable[[], Awaitable[Result]]) -> Result:
 async def replace(
     context: FileToolContext, place: str, content: bytes, content_type: str
 ) -> tuple[FileInfo, bool]:
-    """Write a file, replacing its current version, if any. Return the file, and True if it is
-    new.
+    """Write a file, and replace its current version if there is one. Return the file, and True if
+    it is new.
     """
     try:
         etag: str | None = (await context.files.info(place)).etag
@@ -99,8 +99,8 @@ async def edit_file(context: FileToolContext, arguments: Arguments) -> ToolResul
 
 
 async def change(context: FileToolContext, place: str, old: str, new: str) -> tuple[FileInfo, int]:
-    """Replace a text in a file. Return the file, and the line number at which the change begins,
-    counted from 0. Raises `InvalidParameter`.
+    """Replace a text in a file. Return the file, and the line number of the change, counted from 0.
+    Raises `InvalidParameter` if the text does not occur exactly once.
     """
     found = await context.files.read(place, limit=context.opening.loading.rules.limit)
     text, line = with_replacement(utf8(found.content), old, new)
@@ -120,8 +120,8 @@ def utf8(content: bytes) -> str:
 
 
 def with_replacement(text: str, old: str, new: str) -> tuple[str, int]:
-    """Return the text with `old` replaced by `new`, and the line number of the change, counted from
-    0. Raises `InvalidParameter`.
+    """Replace `old`, and return the text and the line number of the change, counted from 0. Raises
+    `InvalidParameter` if `old` does not occur exactly once.
     """
     if old not in text and "\r\n" in text:
         old, new = with_crlf(old), with_crlf(new)
@@ -183,7 +183,9 @@ async def move_file(context: FileToolContext, arguments: Arguments) -> ToolResul
 async def transfer(
     context: FileToolContext, arguments: Arguments, *, is_move: bool
 ) -> tuple[str, str]:
-    """Copy or move a file. Return both paths as the model wrote them. Raises `InvalidParameter`."""
+    """Copy or move a file. Return the two paths as the model wrote them. Raises `InvalidParameter`
+    if a path cannot be used.
+    """
     source, destination = arguments["source"], arguments["destination"]
     check_own("destination", destination)
     home = await context.home()

@@ -1,4 +1,4 @@
-"""Calls the tool of a hook. If an error occurs, the hook is skipped, and the request continues."""
+"""Calls the tools of hooks. If a call fails, the hook is skipped, and the request continues."""
 
 import asyncio
 import logging
@@ -32,8 +32,8 @@ logger = logging.getLogger(__name__)
 
 
 def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
-    """Return the tool of a hook, or None if the run does not have it. The model may not be allowed
-    to call the tool.
+    """Return the tool of a hook, or None if the run has no such tool. Tools that are hidden from
+    the model are included.
     """
     tools = {**toolbox.hidden, **toolbox.unlisted, **toolbox.listed}
     if hook.toolset_name is None:
@@ -87,8 +87,8 @@ async def call_hook(
     messages: Sequence[ModelMessage],
     **names: Any,
 ) -> tuple[Mapping[str, Any], ToolResult] | None:
-    """Call the hook's tool. Return the arguments and the result, or None after logging if the call
-    fails.
+    """Call the hook's tool. Return the arguments and the result, or None if the call fails, which
+    is logged.
     """
     task = asyncio.current_task()
     try:
@@ -120,7 +120,9 @@ def log_skipped(planned: PlannedHook, why: str) -> None:
 async def arguments_of(
     hook: Hook, messages: Sequence[ModelMessage], names: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the rendered arguments. Raises `TemplateRefused`."""
+    """Return the hook's arguments with its templates rendered. Raises `TemplateRefused` if this
+    fails.
+    """
     if not has_expressions(hook.arguments):
         return dict(hook.arguments)
     return await render_template(hook.arguments, template_context(hook.event, messages, **names))

@@ -1,4 +1,6 @@
-"""Hooks: tools that QuickApps calls automatically, before, during and after the model's answer."""
+"""Defines hooks: tools that QuickApps calls automatically before, during and after the model's
+answer.
+"""
 
 import asyncio
 import logging
@@ -26,17 +28,15 @@ logger = logging.getLogger(__name__)
 
 SECONDS = 15.0
 SECONDS_AT_THE_END = 30.0
-"""The default timeout of hooks at the end of a run, in seconds. The user does not wait for these
-hooks.
-"""
+"""The default timeout in seconds of hooks at the end of a run, for which the user does not wait."""
 MOST_SECONDS_AT_THE_END = 60.0
-"""The maximum time in seconds by which all hooks together delay the end of a request, unless one of
-them has a longer timeout.
+"""The maximum delay of a request's end by all hooks together, in seconds, unless a hook has a
+longer timeout.
 """
 WATCHING = frozenset({"on_user_message", "on_tool_result", "on_status"})
 CALLS = "hook_calls"
-"""The state key of a mapping from the prefix of a hook's call IDs to the time of its tool's last
-call, in ISO 8601.
+"""The key in the conversation's state of the times of the hooks' last calls, in ISO 8601, by prefix
+of the calls' IDs.
 """
 
 
@@ -80,7 +80,7 @@ def seconds_of(hook: Hook) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RunHooks:
-    """The hooks of one run. `tools` maps the place of each hook to its tool."""
+    """Runs the hooks of one run. `tools` maps the place of each hook to its tool."""
 
     manifest: Manifest
     opening: Opening
@@ -89,7 +89,7 @@ class RunHooks:
     def find_tools(
         self, planned: Sequence[PlannedHook], toolbox: Toolbox
     ) -> list[InitializationIssue]:
-        """Find the tools of the hooks, and return an issue for each missing tool."""
+        """Find the tools of hooks, and return an issue for each hook whose tool is missing."""
         issues = []
         for one in planned:
             tool = find_tool(one.hook, self.manifest, toolbox)
@@ -104,8 +104,8 @@ class RunHooks:
     async def start(
         self, planned: PlannedHook, messages: Sequence[ModelMessage]
     ) -> Sequence[ModelMessage]:
-        """Return the messages with the results of a hook that runs at the start, as if the model
-        had called its tool.
+        """Run a hook at the start of a request, and return the messages with its result, as if the
+        model had called the tool.
         """
         tool, hook = self.tools.get(planned.place), planned.hook
         if tool is None:
@@ -143,7 +143,7 @@ class RunHooks:
         return True
 
     async def complete(self, planned: Sequence[PlannedHook], completed: CompletedAnswer) -> None:
-        """Call the hooks at the end of the run, one after another, until their time limit."""
+        """Call the hooks after the answer, one after another, up to their common time limit."""
         seconds = max(MOST_SECONDS_AT_THE_END, *(one.seconds for one in planned))
         try:
             async with asyncio.timeout(seconds):
@@ -175,10 +175,9 @@ def skipped_issue(planned: PlannedHook, problem: str) -> InitializationIssue:
 def fresh_call(
     state: Mapping[str, Any], prefix: str, minutes: int, messages: Sequence[ModelMessage] | None
 ) -> datetime | None:
-    """Return the time of the tool's last call, or None if it is more than `minutes` ago or the tool
-    was never called.
+    """Return the time of the tool's last call, or None if it was more than `minutes` ago or never.
 
-    If `messages` are given, they must contain the result of that call.
+    If `messages` are given, they must contain that call.
     """
     calls = state.get(CALLS)
     try:

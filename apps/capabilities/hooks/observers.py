@@ -1,5 +1,5 @@
-"""Calls hooks that do not affect the run. They run one after another, in parallel with the run,
-which waits for them only at its end.
+"""Calls hooks that do not affect the run, one after another in the background. The run waits for
+them only at its end.
 """
 
 import asyncio
@@ -23,8 +23,8 @@ MOST_WAITING = 200
 """The maximum number of hook calls that a run queues. Further calls are dropped."""
 CLOSING_SECONDS = 30.0
 STOPPED_SECONDS = 5.0
-"""The timeout in seconds for hooks that are still running when a user stops the run, because the
-user waits for them.
+"""The timeout in seconds for hooks that are running when a user stops the run. It is short because
+the user waits.
 """
 
 Watched = tuple[PlannedHook, Mapping[str, Any]]
@@ -34,8 +34,7 @@ Watched = tuple[PlannedHook, Mapping[str, Any]]
 class Observers:
     """Calls the observing hooks of one run. `tools` maps the place of each hook to its tool.
 
-    The results of the tools are dropped. If a hook fails, the failure is logged, and the next hook
-    still runs.
+    Results are discarded, and failures are logged.
     """
 
     opening: Opening
@@ -48,9 +47,7 @@ class Observers:
     is_answered: bool = False
 
     def tell(self, event: str, **names: Any) -> None:
-        """Queue the hooks that observe the event. They run after the hooks that are already
-        queued.
-        """
+        """Queue the hooks that observe the event."""
         for one in self.planned:
             if one.hook.event != event or one.place not in self.tools:
                 continue
@@ -73,7 +70,7 @@ class Observers:
                 self.waiting.task_done()
 
     async def begin(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Queue the hooks for the user's message and the start of the run. Used as a history
+        """Queue the hooks for the user's message and for the start of the run, as a history
         step.
         """
         self.tell("on_user_message")
@@ -81,7 +78,7 @@ class Observers:
         return messages
 
     async def take_result(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """Queue the hooks for a tool result. Used as a result step."""
+        """Queue the hooks for a tool result, as a result step."""
         if call.name not in self.private:
             self.tell(
                 "on_tool_result",
@@ -93,7 +90,7 @@ class Observers:
         return result
 
     async def finish(self, completed: CompletedAnswer) -> None:
-        """Record that the run has answered, and wait for the queued hooks."""
+        """Note that the run has answered, and wait for the queued hooks."""
         self.is_answered = True
         await self.wait(CLOSING_SECONDS)
 
@@ -102,7 +99,7 @@ class Observers:
 
     @asynccontextmanager
     async def watching(self, contribution: Contribution) -> AsyncIterator[Contribution]:
-        """Yield the contribution with added steps, which queue hooks during the run.
+        """Yield the contribution, extended by steps that queue hooks during the run.
 
         At the end, queue the hooks for the final status, and wait for all hooks up to a timeout.
         """
@@ -130,7 +127,7 @@ class Observers:
             await asyncio.wait((self.worker,))
 
     async def wait(self, seconds: float) -> None:
-        """Wait until all queued hooks have run, or until the timeout."""
+        """Wait until all queued hooks have run, for at most `seconds`."""
         try:
             async with asyncio.timeout(seconds):
                 await self.waiting.join()

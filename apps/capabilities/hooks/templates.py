@@ -1,6 +1,6 @@
-"""Renders the arguments of a hook, a JSON-e template, with the data of the conversation.
+"""Renders the arguments of hooks, which are JSON-e templates, with data of the conversation.
 
-A short template can require unlimited time or memory, so each template is rendered in a separate
+Even a short template could take unlimited time or memory, so templates are rendered in a separate
 thread with limits.
 """
 
@@ -23,9 +23,7 @@ MOST_SECONDS = 5.0
 """The timeout in seconds for rendering a template, which usually takes milliseconds."""
 MOST_CHARACTERS = 2_000_000
 MOST_ITEMS = 100_000
-"""The maximum number of items of a list or an object, and of the whole result with all nested
-items.
-"""
+"""The maximum number of items of a list or object, and of all nested items in the result."""
 MOST_BITS = 4096
 TOO_LARGE = "the template produces a value that is too large"
 
@@ -33,11 +31,12 @@ _binary = Interpreter.visit_BinOp.__code__
 
 
 class TemplateRefused(Exception):
-    """Raised if a template cannot be rendered. The text contains nothing from the conversation."""
+    """Raised if a template cannot be rendered. The message contains nothing from the
+    conversation.
+    """
 
 
 def has_expressions(template: Any) -> bool:
-    """Return True if the template contains an expression."""
     match template:
         case str():
             return "${" in template
@@ -55,14 +54,18 @@ def has_expressions(template: Any) -> bool:
 async def render_template(
     template: Mapping[str, Any], context: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Render a template in a separate thread, within limits. Raises `TemplateRefused`."""
+    """Render a template in a separate thread, within limits. Raises `TemplateRefused` if this
+    fails.
+    """
     return await asyncio.to_thread(render, template, context)
 
 
 def render(
     template: Mapping[str, Any], context: Mapping[str, Any], seconds: float = MOST_SECONDS
 ) -> dict[str, Any]:
-    """Render a template in this thread. Raises `TemplateRefused`."""
+    """Render a template in the current thread, within limits. Raises `TemplateRefused` if this
+    fails.
+    """
     names = {**context, "range": bounded_range, "join": bounded_join}
     try:
         with limit_seconds(seconds):
@@ -82,8 +85,8 @@ def render(
 
 @contextmanager
 def limit_seconds(seconds: float) -> Iterator[None]:
-    """Limit the time of the block. If the block takes longer, `TemplateRefused` is raised in this
-    thread.
+    """Limit the time and the values of the block. Raises `TemplateRefused` in the block when a
+    limit is exceeded.
     """
     end = time.monotonic() + seconds
 
@@ -123,8 +126,10 @@ def check_size(value: Any) -> None:
 
 
 def remaining_items(value: Any, left: int = MOST_ITEMS) -> int:
-    """Return how many of the `left` items remain after the value is counted. Raises
-    `TemplateRefused` if none remain. A shared value counts each time it occurs.
+    """Subtract the number of nested items in `value` from `left`. Raises `TemplateRefused` if the
+    result is negative.
+
+    A value that occurs several times counts each time.
     """
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for item in inner:
@@ -149,9 +154,9 @@ def bounded_join(items: list[Any], separator: Any) -> str:
 
 
 def without_second_reading(template: Any) -> Any:
-    """Return the template with each `$find` replaced by equivalent operators.
+    """Replace each `$find` of the template by equivalent operators.
 
-    The library renders the result of `$find` again. It would therefore evaluate expressions in the
+    The library renders the result of `$find` a second time, and would evaluate expressions in the
     text of a conversation.
     """
     if isinstance(template, list):
@@ -182,7 +187,7 @@ def template_context(event: str, messages: Sequence[ModelMessage], **names: Any)
 
 
 def last_message(seen: Sequence[Mapping[str, Any]], role: str) -> Mapping[str, Any] | None:
-    """Return the newest message with this role and without tool calls, or None if there is none."""
+    """Return the newest message with this role and without tool calls, or None."""
     of_role = (m for m in reversed(seen) if m["role"] == role and not m["tool_calls"])
     return next(of_role, None)
 

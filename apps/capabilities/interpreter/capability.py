@@ -1,4 +1,4 @@
-"""The Python interpreter tool: the model writes code, and one of two engines runs it."""
+"""Defines the Python interpreter tool: the model writes code, and one of two engines runs it."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -34,21 +34,21 @@ TITLE = "Calling Python Code Interpreter"
 TITLE_WORDS = 7
 FILES = "attachment_urls"
 GRACE_SECONDS = 1.0
-"""The time in seconds by which the general tool timeout exceeds the interpreter's own timeout,
-which has a better error message.
+"""The number of seconds by which the tool's timeout exceeds the interpreter's own timeout, which
+has a better error message.
 """
 
 SHOWN = {
     "title": ParameterStage(show_value_in_stage_title=True, ignore=True),
     "code": ParameterStage(format="python", ignore_parameter_name=True),
 }
-"""The default display of parameters, if the manifest does not set it."""
+"""The display of the tool's parameters if the manifest does not set it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSession:
-    """The interpreter of one run. A call uses the state of the previous call, so each call waits
-    for its `turn`.
+    """The interpreter session of one run. Each call needs the state of the previous call, so calls
+    take turns.
     """
 
     session: InterpreterSession
@@ -73,7 +73,9 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def find_tool(manifest: Manifest) -> tuple[InternalToolSet, InternalTool] | None:
-    """Return the first enabled interpreter tool, because a run has only one interpreter."""
+    """Return the first enabled interpreter tool and its toolset, or None. A run has only one
+    interpreter.
+    """
     found = (
         (toolset, tool)
         for path, toolset in enabled_nodes(InternalToolSet, manifest.tool_sets, "tool_sets")
@@ -84,15 +86,15 @@ def find_tool(manifest: Manifest) -> tuple[InternalToolSet, InternalTool] | None
 
 
 def choose_engine(manifest: Manifest) -> Engine:
-    """Return DIAL's interpreter if its URL is configured, otherwise the built-in sandbox."""
+    """Return DIAL's code interpreter if its URL is configured, otherwise the built-in sandbox."""
     if settings.PY_INTERPRETER_URL:
         return dial_engine(settings.PY_INTERPRETER_URL, time_limit(manifest))
     return sandbox_engine()
 
 
 def time_limit(manifest: Manifest) -> float:
-    """Return the timeout of one call in seconds. The interpreter's own setting overrides the
-    timeouts of applications.
+    """Return the timeout of one call in seconds: the setting for the interpreter, or else the
+    application's timeout.
     """
     return float(settings.PY_INTERPRETER_CLIENT_TIMEOUT or rules_of(manifest).seconds)
 
@@ -145,8 +147,8 @@ def with_short_title(tool: PreparedTool) -> PreparedTool:
 async def run_code(
     engine: Engine, seconds: float, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Run the code of a call. Raises `InvalidParameter` and `ExecutionTimedOut`. Other failures are
-    returned as results.
+    """Run the code of a call. Raises `InvalidParameter` for invalid arguments and
+    `ExecutionTimedOut`; other failures are results.
     """
     own = opening.known.get_or_make(SESSION, lambda: RunSession(engine.open(opening)))
     request = read_request(invocation.arguments)

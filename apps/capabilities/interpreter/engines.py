@@ -1,4 +1,6 @@
-"""The interface of both interpreter engines, and the types of output that become attachments."""
+"""Defines the interface of both interpreter engines, and the types of output that become
+attachments.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +15,7 @@ Status = Literal["SUCCESS", "FAILURE"]
 
 PLOTLY = "application/vnd.plotly.v1+json"
 TEXTS = frozenset({"text/plain", "text/markdown"})
-"""The media types of text that the model sees unchanged."""
+"""The media types of output that the model sees as text."""
 
 ENDINGS = {
     ".plotly.json": PLOTLY,
@@ -26,14 +28,14 @@ ENDINGS = {
     ".txt": "text/plain",
     ".md": "text/markdown",
 }
-"""Maps file extensions to the media types of files that code writes. The first match wins."""
+"""Maps extensions of files that code writes to media types. The first match wins."""
 
 ENDING_OF = {kind: ending for ending, kind in reversed(ENDINGS.items())} | {"text/xml": ".xml"}
 
 
 @dataclass(frozen=True, slots=True)
 class ProducedFile:
-    """A displayed value or a file that the code created. `name` is "" for a value."""
+    """A value that the code displayed, or a file that it created. `name` is "" for a value."""
 
     name: str
     type: str
@@ -42,8 +44,8 @@ class ProducedFile:
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """The result of running code. `notes` are for the model, and describe effects that the output
-    does not show.
+    """The result of running code. `notes` tell the model about effects that the output does not
+    show.
     """
 
     status: Status
@@ -62,21 +64,20 @@ class ExecutionTimedOut(ToolTimedOut):
 
 
 class InterpreterSession(Protocol):
-    """Runs the code of one run's calls. The calls do not overlap."""
+    """Runs the code of one run's calls, one call at a time."""
 
     async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
-        """Run the code. Raises `InterpreterFailed`, and `TimeoutError` if the service does not
-        answer.
+        """Run the code of a call. Raises `InterpreterFailed` if it cannot be run, and
+        `TimeoutError` if a service does not answer.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An interpreter engine. `advice` describes the engine to the model, and is appended to the
-    tool's description.
+    """An interpreter engine. `advice` is appended to the tool's description.
 
-    `open` takes little time, because nothing is started before the first call.
+    `open` is cheap: an engine starts nothing before the first call.
     """
 
     advice: str
@@ -86,8 +87,8 @@ class Engine:
 def earlier_states(
     opening: Opening, messages: Sequence[ModelMessage]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the state of this request, the state of the previous request, and the states of earlier
-    answers, newest first.
+    """Yield the states of this request, of the previous one, and of earlier answers, newest
+    first.
     """
     yield opening.conversation.saved
     yield opening.conversation.state
@@ -95,9 +96,7 @@ def earlier_states(
 
 
 def file_type(name: str) -> str:
-    """Return the media type of the file with this name, or "" for a kind of file that is not
-    shown.
-    """
+    """Return the media type for a file name, or "" if such files are not shown."""
     lowered = name.lower()
     return next((kind for ending, kind in ENDINGS.items() if lowered.endswith(ending)), "")
 

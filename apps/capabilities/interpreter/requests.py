@@ -1,4 +1,4 @@
-"""Parses the arguments of calls to the interpreter, and finds the files to which they refer."""
+"""Parses the arguments of interpreter calls, and finds the files to which they refer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from apps.agent.messages import ModelMessage
 from apps.errors import InvalidParameter, ToolError
 
 MOST_CODE_CHARACTERS = 64_000
-"""The maximum length of the code in characters, which is more than models write at once."""
+"""The maximum length of the code in characters, more than models write in one call."""
 MOST_FILES = 20
 MOST_PAGE = 1_000_000_000
 
@@ -25,7 +25,7 @@ class DataSample(BaseModel):
 
 
 class Request(BaseModel):
-    """The arguments of a call. `open_session` discards the state of earlier calls."""
+    """The arguments of an interpreter call. `open_session` discards the state of earlier calls."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -42,13 +42,13 @@ class Request(BaseModel):
 
     @property
     def sample(self) -> DataSample | None:
-        """Return the requested part of the output, or None for the whole output."""
+        """Return the part of the output that the model wants to see, or None for all of it."""
         sample = self.data_sample_config
         return sample if sample is not None and sample.sample_data else None
 
 
 def read_request(arguments: Mapping[str, Any]) -> Request:
-    """Parse the arguments of a call. Raises `InvalidParameter` if an argument is invalid."""
+    """Parse the arguments of an interpreter call. Raises `InvalidParameter` if one is invalid."""
     try:
         return Request.model_validate(dict(arguments))
     except ValidationError as error:
@@ -61,13 +61,13 @@ UNMATCHED = "no matching attachment found in conversation"
 
 
 class InterpreterFailed(ToolError):
-    """Raised if the code cannot be run. The model gets the text as an ordinary result."""
+    """Raised if the code cannot be run. The model receives the message as an ordinary result."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file that the code can read. `name` is its name in the code, and `url` the complete URL of
-    the attachment.
+    """A file that the code can read. `name` is its name in the working directory, and `url` the
+    full URL of the attachment.
     """
 
     name: str
@@ -75,7 +75,7 @@ class InputFile:
 
 
 class FileProblems:
-    """Collects the problems of all files, to report them to the model at once."""
+    """Collects the problems with input files, to report them to the model together."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -84,7 +84,7 @@ class FileProblems:
         self.lines.append(f"- {name}: {problem}")
 
     def check(self) -> None:
-        """Raise `InterpreterFailed` if there are problems."""
+        """Raise `InterpreterFailed` with all problems if there are any."""
         if self.lines:
             raise InterpreterFailed("\n".join(["Failed to prepare input files:", *self.lines]))
 
@@ -92,8 +92,8 @@ class FileProblems:
 def match_files(
     wanted: Sequence[str], messages: Sequence[ModelMessage], problems: FileProblems
 ) -> list[InputFile]:
-    """Return the attachments to which the arguments refer. Unknown files and duplicate names become
-    problems.
+    """Find the attachments to which the arguments refer. Unknown files and duplicate names are
+    added to `problems`.
     """
     urls = list(dict.fromkeys(attachment_urls(messages)))
     found: dict[str, InputFile] = {}
@@ -110,8 +110,8 @@ def match_files(
 
 
 def attachment_urls(messages: Sequence[ModelMessage]) -> Iterator[str]:
-    """Yield the URLs of attachments, newest first, so that a name refers to the latest file with
-    that name.
+    """Yield the URLs of attachments, newest first, so that a file name refers to the latest file
+    with this name.
     """
     for message in reversed(messages):
         for attachment in message.attachments:
@@ -120,8 +120,8 @@ def attachment_urls(messages: Sequence[ModelMessage]) -> Iterator[str]:
 
 
 def match(text: str, urls: Sequence[str]) -> str | None:
-    """Return the first URL that ends in the text, or in the text with encoded spaces, or None if no
-    URL does.
+    """Return the first URL that equals or ends in the text, with or without encoded spaces, or
+    None.
     """
     endings = (text, text.replace(" ", "%20"))
     whole = next((url for url in urls if url in endings), None)

@@ -1,4 +1,4 @@
-"""Builds the result of an execution for the model, with attachments."""
+"""Converts the outcome of executed code to a tool result with attachments."""
 
 import base64
 import re
@@ -20,15 +20,15 @@ from apps.errors import FileRefused
 AS_ATTACHMENT = "Content will be presented as attachment"
 CONTENT_TYPE = "application/json"
 MOST_INLINE_BYTES = 512 * 1024
-"""The limit in bytes for an attachment that is embedded in the answer, for callers who cannot own
-files.
+"""The size limit in bytes of an attachment that is embedded in the answer, for callers without
+their own files.
 """
 
 _unsafe = re.compile(r"[^\w.-]+", re.ASCII)
 
 
 async def make_result(execution: Execution, request: Request, opening: Opening) -> ToolResult:
-    """Store the produced files as attachments, and return the rest of the execution as JSON in a
+    """Store the produced files as attachments, and return the other output as JSON in a
     code block.
     """
     titles = titles_of(execution.produced, (request.display_title or "").strip())
@@ -62,7 +62,7 @@ def dump(execution: Execution, sample: DataSample | None, notes: Sequence[str]) 
 
 
 def page_text(text: str, sample: DataSample | None) -> str:
-    """Return one page of the text. If the page number is too large, return the last page."""
+    """Return the requested page of the text, or the last page if the page number is too large."""
     if sample is None:
         return text
     pages = max(1, -(-len(text) // sample.page_size))
@@ -73,8 +73,8 @@ def page_text(text: str, sample: DataSample | None) -> str:
 
 
 def titles_of(produced: Sequence[ProducedFile], title: str) -> list[str]:
-    """Return the title that the model chose, numbered if there are several values, otherwise the
-    names of the files.
+    """Return the titles of the attachments: the title that the model chose, numbered if there are
+    several, otherwise the file names.
     """
     if not title:
         return [item.name for item in produced]
@@ -84,8 +84,8 @@ def titles_of(produced: Sequence[ProducedFile], title: str) -> list[str]:
 
 
 async def store_produced_file(item: ProducedFile, title: str, opening: Opening) -> Attachment:
-    """Store a file for the caller. If the caller cannot own files, embed it in the answer. Raises
-    `FileRefused`.
+    """Store a file for the caller, or embed it in the answer if the caller cannot own files. Raises
+    `FileRefused` if it cannot be stored.
     """
     if not opening.caller.bucket and len(item.content) <= MOST_INLINE_BYTES:
         return Attachment(type=item.type, title=title, data=inline(item))
@@ -100,7 +100,7 @@ def inline(item: ProducedFile) -> str:
 
 
 def stored_name(item: ProducedFile, title: str) -> str:
-    """Return a unique file name, so that files of earlier calls are not replaced."""
+    """Return a unique file name, so that the file does not replace a file of an earlier call."""
     ending = ENDING_OF[item.type]
     stem = (item.name or title or "output").removesuffix(ending)
     safe = _unsafe.sub("_", stem).strip("._")[:60] or "output"

@@ -1,4 +1,4 @@
-"""Runs code that a user starts, with the interpreter of an application and without a model."""
+"""Runs code that a user starts, with an application's interpreter and without a model."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,13 +21,16 @@ from apps.manifest.manifest import Manifest
 
 
 def can_run(manifest: Manifest) -> bool:
-    """Return True if users can run code with the application's interpreter."""
+    """Return True if users can run code with the application's interpreter.
+
+    They cannot if each run needs the approval of a second user.
+    """
     rules = rules_for(manifest)
     return rules is not None and not (rules.mode == "confirm" and rules.nearest("four_eyes"))
 
 
 def rules_for(manifest: Manifest) -> ApprovalRules | None:
-    """Return the approval rules of the interpreter, or None if the application has none."""
+    """Return the approval rules of the application's interpreter, or None if it has none."""
     found = find_tool(manifest)
     if found is None:
         return None
@@ -36,9 +39,10 @@ def rules_for(manifest: Manifest) -> ApprovalRules | None:
 
 
 def check_code(manifest: Manifest, code: str) -> None:
-    """Raise `Refused` if the user may not run the code.
+    """Raise `Missing` if the application has no interpreter, and `Forbidden` if its approval rules
+    forbid the code.
 
-    Running the code counts as the user's approval.
+    Running the code counts as the user's own approval.
     """
     rules = rules_for(manifest)
     if rules is None:
@@ -56,11 +60,11 @@ def check_code(manifest: Manifest, code: str) -> None:
 async def run_user_code(
     manifest: Manifest, code: str, opening: Opening, messages: Sequence[ModelMessage] = ()
 ) -> Execution:
-    """Run the code in a new interpreter session. The attachments of the messages are its input
+    """Run the code in a new interpreter session, with the attachments of the messages as its input
     files.
 
-    The caller has checked the code. If it takes too long or cannot be run, the result contains the
-    reason.
+    The caller must have checked the code. If the code cannot be run or times out, `stderr` of the
+    result contains the reason.
     """
     seconds = time_limit(manifest)
     session = choose_engine(manifest).open(opening)

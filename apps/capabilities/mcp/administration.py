@@ -1,6 +1,6 @@
-"""Returns the state of every MCP session for administrators, and tests servers.
+"""Lists the state of all MCP sessions for administrators, and tests servers.
 
-The asynchronous functions are for the event loop that runs applications. Synchronous views call
+The asynchronous functions must run on the event loop that runs applications. Synchronous views call
 them through `async_to_sync`.
 """
 
@@ -22,12 +22,11 @@ from apps.workspace.egress.urls import read_url
 
 @dataclass(frozen=True, slots=True)
 class PooledSession:
-    """A session of the pool. `id` is valid for `reconnect` while the process lives.
+    """A session of the pool. `id` identifies it for `reconnect` while the process lives.
 
-    `error` is a sentence; `details` is the last output of a program or the cause of the error.
-    `tools` contains the names of the known tools of the server. `version` is the version of the row
-    with the command of the program. `since` is the time of the connection, or None while
-    disconnected.
+    `error` is a sentence; `details` is its cause or the last output of a program. `tools` has the
+    names of the server's tools that are known. `version` is the version of the stored command of a
+    program. `since` is the time of the connection, or None while disconnected.
     """
 
     id: int
@@ -46,7 +45,7 @@ class PooledSession:
 
 
 async def sessions() -> list[PooledSession]:
-    """Return every session of this process, by server."""
+    """Return all sessions of this process, sorted by server."""
     found = (session_of(slot) for slot in current_pool().slots.values())
     return sorted(found, key=lambda session: (session.server, session.bucket, session.id))
 
@@ -81,14 +80,18 @@ def connected_since(slot: SessionSlot) -> datetime | None:
 
 
 def session_title(server: McpServerInfo) -> str:
-    """Return the display name of the server's sessions. Raises `AddressInvalid`."""
+    """Return the server's display name: the name of its program, or its URL without the query.
+    Raises `AddressInvalid` if the URL is invalid.
+    """
     if server.protocol == "stdio":
         return server.server
     return read_url(server.url).parts._replace(fragment="", query="").geturl()
 
 
 async def list_server(server: McpServerInfo, bucket: str, seconds: float = 30.0) -> Listing:
-    """Return the current lists of the server. Raises `ToolError`, `Unsupported`."""
+    """Request the lists of a server. Raises `ToolError` if the server cannot be reached, and
+    `Unsupported` if a program or secret does not exist.
+    """
     endpoint = await find_endpoint(server)
     async with current_pool().leases() as leases:
         slot = leases.take(endpoint, bucket)
@@ -102,10 +105,8 @@ async def list_server(server: McpServerInfo, bucket: str, seconds: float = 30.0)
 
 
 async def reconnect(session_id: int, seconds: float = 30.0) -> PooledSession | None:
-    """Close a session and open it again, without waiting after earlier failures. Return None for an
-    unknown ID.
-
-    The state of the returned session shows whether it connected.
+    """Close a session and open it again, even during the pause after a failure. Return its new
+    state, or None for an unknown ID.
     """
     slots = current_pool().slots.values()
     slot = next((slot for slot in slots if slot.id == session_id), None)

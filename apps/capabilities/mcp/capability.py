@@ -1,4 +1,4 @@
-"""Toolsets of the kinds `mcp` and `dial-mcp`: the tools and resources of MCP servers."""
+"""Defines toolsets of the kinds `mcp` and `dial-mcp`: the tools and resources of MCP servers."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -16,7 +16,9 @@ from apps.workspace.loading.shared_loads import rules_of
 
 
 def read_toolsets(manifest: Manifest) -> tuple[list[PreparableToolset], list[InitializationIssue]]:
-    """Return the toolsets that can be used, and an issue for each toolset that cannot be used."""
+    """Return the usable toolsets of the manifest, and an issue for each toolset whose URL or
+    authorization is invalid.
+    """
     toolsets: list[PreparableToolset] = []
     issues: list[InitializationIssue] = []
     seconds = rules_of(manifest).seconds
@@ -37,9 +39,7 @@ def read_toolsets(manifest: Manifest) -> tuple[list[PreparableToolset], list[Ini
 async def without_forbidden(
     toolsets: Sequence[PreparableToolset], manifest: Manifest, opening: Opening
 ) -> list[PreparableToolset]:
-    """Return the toolsets that the caller may use if the manifest enables this filter, otherwise
-    all toolsets.
-    """
+    """Drop toolsets of DIAL that the caller may not use, if the manifest enables this filter."""
     if not any(one.toolset.kept_as for one in toolsets):
         return list(toolsets)
     usable = await usable_ids(manifest, opening)

@@ -1,5 +1,5 @@
-"""The resources of servers: a list in the prompt, a tool that reads a resource, and prefetched
-resources.
+"""Offers the resources of MCP servers: a list in the prompt, a tool that reads a resource, and
+prefetched resources.
 """
 
 import logging
@@ -49,8 +49,8 @@ Contents = Sequence[types.TextResourceContents | types.BlobResourceContents]
 
 @dataclass(frozen=True, slots=True)
 class ToolsetResources:
-    """The resources of one toolset in one run. If the manifest restricts them, `only` contains the
-    URIs that can be read.
+    """The resources of one toolset in a run. `only` has the URIs that can be read if the manifest
+    restricts them, or is None.
     """
 
     binding: ToolsetBinding
@@ -69,8 +69,8 @@ class ToolsetResources:
 
 
 async def list_resources(binding: ToolsetBinding) -> ToolsetResources | None:
-    """Return the resources of a toolset, or None if the manifest does not enable resources. Raises
-    `ConnectionFailed`.
+    """Return the resources of a toolset, or None if the manifest does not enable them. Raises
+    `ConnectionFailed` if they cannot be listed.
     """
     wanted = binding.toolset.resources
     if wanted is None or not wanted.enabled:
@@ -88,9 +88,7 @@ async def list_resources(binding: ToolsetBinding) -> ToolsetResources | None:
 
 
 def resource_prompt(offered: Iterable[ToolsetResources]) -> str:
-    """Return the part of the system prompt that lists readable resources, or "" if there are
-    none.
-    """
+    """Return the part of the system prompt that lists the resources, or "" if there are none."""
     lines = [resource_line(one, resource) for one in offered for resource in one.listed]
     if not lines:
         return ""
@@ -110,7 +108,7 @@ def reading_arguments() -> Arguments:
 
 
 def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
-    """Return the tool that reads resources of all toolsets. It has the settings of the first
+    """Return the tool that reads resources of all toolsets. Its options are those of the first
     toolset.
     """
     first = offered[0].toolset
@@ -129,8 +127,8 @@ def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
 async def read(
     offered: Sequence[ToolsetResources], opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Read the resource in the arguments, and return its contents. Raises `ToolError` and
-    `InvalidParameter`.
+    """Return the contents of the resource in the arguments. Raises `ToolError` if it cannot be
+    read, and `InvalidParameter` if it is unknown.
     """
     uri = str(invocation.arguments["uri"])
     resources = find_toolset(offered, uri, str(invocation.arguments.get("toolset") or ""))
@@ -156,7 +154,7 @@ async def read(
 
 
 def distrust(resources: ToolsetResources, opening: Opening) -> None:
-    """Mark the run as having read untrusted content if the manifest marks the server as
+    """Mark the run as having read untrusted content, if the manifest declares the server
     untrusted.
     """
     if resources.toolset.node.is_untrusted:
@@ -164,8 +162,8 @@ def distrust(resources: ToolsetResources, opening: Opening) -> None:
 
 
 def find_toolset(offered: Sequence[ToolsetResources], uri: str, name: str) -> ToolsetResources:
-    """Return the toolset that has the resource with this URI. Raises `InvalidParameter` if there is
-    none.
+    """Return the toolset that has this resource. Raises `InvalidParameter` if there is none or if
+    several have it.
     """
     named = [one for one in offered if not name or one.toolset.label == name]
     if not named:
@@ -189,10 +187,10 @@ def texts_in(contents: Contents) -> list[str]:
 async def read_eager(
     resources: ToolsetResources,
 ) -> tuple[list[Injection], list[InitializationIssue]]:
-    """Read the prefetched resources, and return them as injections, together with issues for
-    failures.
+    """Read the prefetched resources of a toolset. Return them as injections, and an issue for each
+    one that cannot be read.
 
-    The injections look as if the model had read the resources. Resources are cached like lists.
+    The injections look as if the model had read the resources.
     """
     wanted, label = resources.toolset.resources, resources.toolset.label
     found: list[Injection] = []
@@ -212,8 +210,8 @@ async def read_eager(
 
 
 def read_ahead(toolset: str, uri: str, text: str) -> Injection:
-    """Return an injection that adds the resource's text, unless the conversation already contains
-    its current version.
+    """Return an injection that adds the resource's text unless the conversation already contains
+    this version of it.
     """
     arguments = {"uri": uri, "toolset": toolset}
     shown = shorten_text(text, RESULT_CHARACTERS)

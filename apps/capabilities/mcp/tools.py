@@ -1,6 +1,4 @@
-"""Converts the tools of a server to tools of a run. The tools are prepared once for each list from
-the server.
-"""
+"""Converts the tools of a server to tools of runs, once for each list from the server."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,10 +41,10 @@ from apps.manifest.toolsets.tools import as_stated
 logger = logging.getLogger(__name__)
 
 MOST_TOOLS = 500
-"""The maximum number of tools of a toolset. Models support far fewer tools."""
+"""The maximum number of tools of a toolset, far more than models support."""
 DESCRIPTION_CHARACTERS = 10_000
 MOST_NAMED = 10
-"""The maximum number of withheld tools that an issue names."""
+"""The maximum number of withheld tools that an issue lists."""
 WHY = {
     "changed": "because the server changed the description and no operator has reviewed it yet",
     "withheld": "because an operator did not accept the changed description",
@@ -54,12 +52,12 @@ WHY = {
 PYTHON = ParameterStage(format="python", ignore_parameter_name=True)
 HIDDEN = ParameterStage(ignore=True)
 MOST_PROGRESS = 200
-"""The maximum number of progress messages in the stage of a call."""
+"""The maximum number of the server's progress messages that a call shows in its stage."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTools:
-    """The tools of a toolset. Only the platform can call `hidden` tools."""
+    """The tools of a toolset. Only QuickApps itself, not the model, can call `hidden` tools."""
 
     tools: tuple[PreparedTool, ...] = ()
     hidden: tuple[PreparedTool, ...] = ()
@@ -67,8 +65,8 @@ class PreparedTools:
 
 
 def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str]) -> PreparedTools:
-    """Prepare the tools of a list. `withheld` contains the tools that must not be offered to
-    models, as returned by `withheld_tools`.
+    """Prepare the tools of a listing. `withheld` has the tools that must not be offered to models,
+    with the state of their review.
     """
     hides = frozenset(toolset.node.hidden_from_model or ())
     # Tools that hooks need come first, then the other tools in the server's order.
@@ -115,9 +113,7 @@ def withheld_issue(toolset: Toolset, state: str, names: Sequence[str]) -> Initia
 
 
 def allowed_tools(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
-    """Yield the tools that the manifest allows. If a name occurs several times, only its first tool
-    is used.
-    """
+    """Yield the tools that the manifest allows, each name once."""
     only = frozenset(toolset.node.allowed_tools or ())
     hidden = frozenset(toolset.node.hidden_from_model or ())
     there = {tool.name: tool for tool in reversed(listing.tools)}
@@ -132,7 +128,9 @@ def allowed_tools(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
 def prepare_tool(
     toolset: Toolset, tool: types.Tool, name: str, schemas: InputSchemaReader
 ) -> PreparedTool:
-    """Prepare a tool. `name` is its name for the model. Raises `SchemaInvalid`."""
+    """Prepare a tool. `name` is its name for the model. Raises `SchemaInvalid` if its schema cannot
+    be used.
+    """
     arguments = schemas.read(tool.input_schema)
     written = full_name(toolset.name, tool.name)
     called = one_line(tool.name)
@@ -167,19 +165,17 @@ def tool_display(toolset: Toolset, title: Localized) -> Display:
 
 
 def is_told_repeatable(told: types.ToolAnnotations | None) -> bool:
-    """Return True if the server declares the tool idempotent."""
+    """Return True if the server declares that calls to the tool can be repeated."""
     return told is not None and bool(told.read_only_hint or told.idempotent_hint)
 
 
 def is_told_open(told: types.ToolAnnotations | None) -> bool:
-    """Return True if the server declares that the tool returns content from external sources."""
+    """Return True if the server declares that the tool returns content from outside sources."""
     return told is not None and bool(told.open_world_hint)
 
 
 def risk_of(told: types.ToolAnnotations | None) -> Risk:
-    """Return the risk of a tool that its server declares. It is shown to the user who approves a
-    call.
-    """
+    """Return the risk that the server declares. Users see it when they approve a call."""
     if told is None:
         return "changes"
     if told.read_only_hint:
@@ -196,10 +192,10 @@ async def call(
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """Call the server's tool `tool_name`, whose name for the model is `name`. `file_names` contains
+    """Call the tool `tool_name` of a server. `name` is its name for the model, and `file_names` are
     the parameters whose values are files.
 
-    Raises `ToolError`, `FileRefused`.
+    Raises `ToolError` if the call fails, and `FileRefused` if a file cannot be accessed.
     """
     binding = opening.known[BINDINGS][path]
     toolset = binding.toolset

@@ -1,6 +1,4 @@
-"""Opens toolsets in a run. The result contains the tools and resources of their servers, and an
-issue for each toolset that cannot be opened.
-"""
+"""Opens MCP toolsets in a run. A toolset that cannot be opened becomes an issue."""
 
 import asyncio
 import logging
@@ -57,15 +55,15 @@ logger = logging.getLogger(__name__)
 INSTRUCTIONS_CHARACTERS = 10_000
 NO_TOOLS = "its server lists no tools."
 MOST_PREPARED = 8
-"""The maximum number of lists that a toolset caches, because a server may return different lists to
-different callers.
+"""The maximum number of listings whose prepared tools a toolset caches. A server may return
+different tools to different callers.
 """
 
 
 @dataclass(slots=True)
 class OpenedToolset:
-    """An opened toolset. `binding` is set if the server was found, and `refusal` if it requires a
-    sign-in.
+    """An opened toolset. `binding` is set if the server was found, and `refusal` if the server
+    requires a sign-in.
 
     `connecting` is the tool with which the user signs in with their own account, if the server
     supports that.
@@ -83,15 +81,15 @@ class OpenedToolset:
 
 
 class PreparableToolset:
-    """Opens a toolset for runs, and stores its prepared tools for later runs."""
+    """Opens a toolset in runs, and caches its prepared tools."""
 
     def __init__(self, toolset: Toolset) -> None:
         self.toolset = toolset
         self.prepared: dict[Hashable, PreparedTools] = {}
 
     async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Open the toolset with `open_known`. If the user has to sign in first, the toolset has
-        only the tool with which the user signs in.
+        """Open the toolset. If the user has to sign in first, it has only the tool with which the
+        user signs in.
         """
         wanted = wanted_account(self.toolset)
         if wanted is None:
@@ -110,7 +108,9 @@ class PreparableToolset:
         return opened
 
     async def open_known(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Open the toolset. Failures of the server become issues. Raises `NotSignedIn`."""
+        """Open the toolset with its tools. Failures become issues. Raises `NotSignedIn` if the user
+        has to sign in first.
+        """
         opened = OpenedToolset()
         label = self.toolset.label
         try:
@@ -136,7 +136,7 @@ class PreparableToolset:
     async def open_again(
         self, refused: OpenedToolset, outcome: SignIn, opening: Opening, leases: Leases
     ) -> OpenedToolset:
-        """Reopen the toolset after the user was asked to sign in."""
+        """Open the toolset again after the user was asked to sign in."""
         refusal = refused.refusal
         if outcome == "success":
             if refused.binding is not None:
@@ -215,8 +215,8 @@ async def open_toolsets(
     """Yield the toolsets as one contribution, with `issues` before their issues and `more` after
     their tools.
 
-    Toolsets that require a sign-in are reopened after all capabilities have been opened. A user is
-    therefore asked to sign in at most once per run, for all toolsets together.
+    Toolsets that require a sign-in are reopened after all capabilities have been opened, so that a
+    user is asked at most once per run.
     """
     async with current_pool().leases() as leases:
         opened = await together(one.open(opening, leases) for one in toolsets)
@@ -251,7 +251,7 @@ async def together(opening: Iterable[Coroutine[None, None, OpenedToolset]]) -> l
 
 
 def unreachable_reason(toolset: Toolset, error: QuickAppError | AddressInvalid) -> str:
-    """Return the reason why the workspace could not find the server."""
+    """Return the reason why the workspace could not find the toolset's server."""
     status = error.status if isinstance(error, ServiceFailed) else None
     named = f"required toolset ({toolset.kept_as})"
     if isinstance(error, DeploymentNotFound) or status == HTTPStatus.NOT_FOUND:

@@ -1,4 +1,4 @@
-"""Long-term memory: the model stores and searches facts about the user."""
+"""Adds long-term memory: the model stores and searches facts about the user."""
 
 import logging
 from collections.abc import AsyncIterator, Sequence
@@ -18,7 +18,7 @@ from apps.workspace.memories.operations import most_important
 logger = logging.getLogger(__name__)
 
 RULES = "memory_rules"
-"""The name of the predefined prompt with instructions for using the memory."""
+"""The name of the predefined prompt that tells the model how to use the memory."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -29,7 +29,6 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def open_memories(manifest: Manifest, wanted: Memory) -> Open:
-    """Return the function that opens the memories for runs of an application."""
     tools = memory_tools(manifest, wanted)
 
     @asynccontextmanager
@@ -56,7 +55,7 @@ def open_memories(manifest: Manifest, wanted: Memory) -> Open:
 
 
 def priming_step(remembering: RunMemories) -> HistoryStep:
-    """Return a step that adds the memories to the conversation, as if the model had searched for
+    """Return a history step that adds the most important memories, as if the model had searched for
     them. They are added again only if they have changed.
     """
     wanted = remembering.wanted

@@ -1,4 +1,4 @@
-"""The memories of one run, with their maintenance in the background."""
+"""Gives a run access to the caller's memories, and maintains them in the background."""
 
 import asyncio
 import logging
@@ -21,10 +21,10 @@ UPKEEP_SECONDS = 30.0
 
 @dataclass(slots=True)
 class Upkeep:
-    """Maintains a run's memories in the background after new memories are stored.
+    """Tracks the maintenance of a run's memories in the background.
 
-    The maintenance needs the run's credentials, so the run waits for it at its end. If the run is
-    canceled, the maintenance is canceled too.
+    It needs the run's credentials, so the run waits for it at its end, and cancels it if the run is
+    canceled.
     """
 
     task: asyncio.Task[None] | None = None
@@ -48,7 +48,7 @@ class Upkeep:
 
 @dataclass(frozen=True, slots=True)
 class RunMemories:
-    """The memories of a run's caller, with the settings of its application."""
+    """The memories of a run's caller, with the memory settings of the application."""
 
     store: MemoryStore
     embedder: Embedder
@@ -56,7 +56,9 @@ class RunMemories:
     upkeep: Upkeep = field(default_factory=Upkeep)
 
     def look_after(self) -> None:
-        """Prune and merge the memories in the background, once for all changes in the meantime."""
+        """Prune and merge the memories in the background, once for all changes made in the
+        meantime.
+        """
         upkeep = self.upkeep
         upkeep.is_wanted = True
         if upkeep.task is None or upkeep.task.done():
@@ -82,4 +84,3 @@ class RunMemories:
 
 
 MEMORIES = Key[RunMemories]("memories")
-"""The key of the run's memories."""

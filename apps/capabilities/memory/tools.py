@@ -1,4 +1,4 @@
-"""The memory tools: their descriptions for the model, and their functions."""
+"""Defines the memory tools: their descriptions for the model, and their functions."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,7 +43,9 @@ HEADING = (
 
 
 def search_names(wanted: MemoryFeature) -> tuple[str, str]:
-    """Return the names of the search tool and of its parameter for the number of results."""
+    """Return the names of the tool that searches memories, and of its parameter for the number of
+    results.
+    """
     return ("search_memory", "top_k") if wanted.source_names else ("search_memories", "limit")
 
 
@@ -118,15 +120,15 @@ def about_parameters(wanted: MemoryFeature) -> dict[str, Parameter]:
 
 
 def required_of(wanted: MemoryFeature) -> tuple[str, ...]:
-    """Return the names of the required arguments. The category is required if the manifest does not
-    allow the default category.
+    """Return the required arguments of `store_memory`. The category is required if the manifest
+    does not allow the default one.
     """
     is_named = wanted.categories is not None and GENERAL not in wanted.categories
     return ("content", "category") if is_named else ("content",)
 
 
 def without_defaults(about: Mapping[str, Parameter]) -> dict[str, Parameter]:
-    """Return the parameters of a change, without defaults, so that omitted fields do not change."""
+    """Remove the defaults of parameters, so that an update does not change omitted fields."""
     return {
         name: one.model_copy(update={"default": None}) if hasattr(one, "default") else one
         for name, one in about.items()
@@ -164,7 +166,7 @@ def memory_tool(
 
 
 async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Run a memory tool. Raises `InvalidParameter` and `ToolError`."""
+    """Run a memory tool. Raises `InvalidParameter` or `ToolError` if it fails."""
     with refusals():
         text = await work(opening.known[MEMORIES], invocation.arguments)
     return plain_result(invocation, text)
@@ -172,7 +174,7 @@ async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> Tool
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Convert errors about rejected memories to errors for the model."""
+    """Convert errors about memories in the block to errors for the model."""
     try:
         yield
     except MemoryRefused as error:
@@ -233,9 +235,7 @@ def listing(lines: Iterable[str], otherwise: str) -> str:
 
 
 def memory_line(memory: MemoryItem, score: float | None = None) -> str:
-    """Return the memory on one line, so that its content cannot look like another memory or the end
-    of the list.
-    """
+    """Return the memory on one line, quoted so that its content cannot look like another memory."""
     facts = [
         f"id {memory.id}",
         f"category {quote_text(memory.category)}",

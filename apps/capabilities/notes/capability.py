@@ -1,4 +1,4 @@
-"""Notes: tools with which the model reads and writes the notes of the user or the user's team."""
+"""Defines the tools with which the model reads and writes notes of the user or the user's team."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""The tools that read notes. Each tool may raise `NoteRefused` or `ToolError`."""
+"""Implements the tools that read notes. Each tool may raise `NoteRefused` or `ToolError`."""
 
 from itertools import islice
 from typing import Any
@@ -15,7 +15,7 @@ from apps.notes.store import find_note
 MOST_HITS = 50
 MOST_LISTED = 200
 UPDATED_AT_ONCE = 10.0
-"""The maximum time in seconds that a search spends on embedding notes that have changed."""
+"""The maximum time in seconds for which a search first embeds changed notes."""
 UPDATE_SECONDS = 60.0
 NONE = "No note was found."
 
@@ -47,7 +47,7 @@ def found_line(shown: int, count: int) -> str:
 
 
 async def search_by_meaning(own: RunNotes, owner: str, given: dict[str, Any], most: int) -> str:
-    """Run a semantic search, after embedding as many changed notes as time allows."""
+    """Embed changed notes for a limited time, and then run a semantic search."""
     query = (given.get("query") or "").strip()
     if not query:
         raise InvalidParameter("query", "it is empty. Write the subject of the notes.")

@@ -1,4 +1,4 @@
-"""The notes of one run: their owner, their author, and the embedder for semantic search."""
+"""Gives the notes tools access to the notes of a run's caller."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,13 +29,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 FOLDER = "conversations/"
-"""The prefix of the caller's folder if the run belongs to a conversation of the chat page."""
+"""The prefix of the caller's folder in runs of stored conversations."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunNotes:
-    """Provides the notes that a run can use. `deployment_id` is the embedding deployment; None
-    means the installation's default.
+    """The notes that a run can use. `deployment_id` is the embedding deployment, or None for the
+    installation's default.
     """
 
     space: NoteSpace
@@ -43,14 +43,14 @@ class RunNotes:
     deployment_id: str | None = None
 
     def owner(self, given: dict[str, Any]) -> str:
-        """Return the owner of the notes in the arguments' workspace. Raises `NoteRefused`."""
+        """Return the owner of the notes in the workspace that the arguments name. Raises
+        `NoteRefused` if it is unknown.
+        """
         return self.space.named(given.get("workspaceName") or "").owner
 
     @property
     def author(self) -> Author:
-        """Return the agent as the author of a change, together with the untrusted sources that the
-        run has read.
-        """
+        """Return the author that is recorded for changes by this run."""
         caller = self.opening.caller
         is_conversation = caller.folder.startswith(FOLDER)
         return Author(
@@ -62,28 +62,27 @@ class RunNotes:
         )
 
     async def embedder(self) -> Embedder:
-        """Return the embedder for semantic search in notes. Raises `ToolError`."""
+        """Return the embedder for semantic search in notes. Raises `ToolError` if it is
+        unavailable.
+        """
         try:
             return await find_embedder(self.opening, self.deployment_id)
         except (DeploymentNotFound, Unsupported) as error:
             raise ToolError(f"Notes cannot be compared here: {error}", is_lasting=True) from error
 
     def has_read(self, note: Note) -> None:
-        """Record that the run has read the note. A note that is marked as untrusted also marks the
-        run as having read untrusted content.
-        """
+        """Record that the run has read the note, which may contain untrusted content."""
         if note.is_untrusted:
             self.opening.taint.add(f"note “{note.title}”")
 
 
 NOTES = Key[RunNotes]("notes")
-"""The key of the run's notes."""
 
 Work = Callable[[RunNotes, dict[str, Any]], Any]
 
 
 async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Run a notes tool. Raises `InvalidParameter` and `ToolError`."""
+    """Run a notes tool. Raises `InvalidParameter` or `ToolError` if it fails."""
     with refusals():
         text = await work(opening.known[NOTES], dict(invocation.arguments))
     return plain_result(invocation, text)
@@ -91,7 +90,7 @@ async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> Tool
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Convert errors about rejected notes to errors for the model."""
+    """Convert errors about notes in the block to errors for the model."""
     try:
         yield
     except NoteRefused as error:

@@ -1,6 +1,4 @@
-"""Formats notes for the model as quoted data, so that the model does not follow instructions in
-them.
-"""
+"""Formats notes as quoted data for the model, so that it does not follow instructions in them."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -14,21 +12,19 @@ HEADING = (
     "in them."
 )
 ALL_CHARACTERS = 40_000
-"""The maximum total length of the texts in one result, in characters."""
+"""The maximum number of characters of all notes in one result."""
 FEWEST_CHARACTERS = 1_000
-"""The minimum length of each text in characters, even if there are many texts."""
+"""Each note in a result gets at least this many characters, even if there are many notes."""
 
 
 def quote_line(value: object) -> str:
-    """Quote the value on one line, so that no part of it can look like the next line."""
+    """Return the value as JSON on one line, so that no part of it can look like another line."""
     text = json.dumps(value, ensure_ascii=False)
     return text.replace("\u2028", " ").replace("\u2029", " ")
 
 
 def facts_of(note: Note, names: Sequence[str]) -> dict[str, Any]:
-    """Return the requested properties of a note by name. A name that is not a built-in property is
-    a field of the note.
-    """
+    """Return properties of a note by name. Other names refer to the note's own fields."""
     known: dict[str, Any] = {
         "title": note.title,
         "tags": note.tags,
@@ -40,12 +36,14 @@ def facts_of(note: Note, names: Sequence[str]) -> dict[str, Any]:
 
 
 def note_lines(notes: Iterable[Note], names: Sequence[str]) -> str:
-    """Return a line of JSON for each note."""
+    """Return the named properties of each note as JSON, one note per line."""
     return "\n".join(quote_line(facts_of(note, names)) for note in notes)
 
 
 def note_texts(notes: Sequence[Note], scores: Sequence[float] = ()) -> str:
-    """Return the notes with their texts, up to the size limit."""
+    """Return the notes with their properties and texts, up to the size limit. `scores` are their
+    similarities, if any.
+    """
     most = max(ALL_CHARACTERS // max(len(notes), 1), FEWEST_CHARACTERS)
     parts = []
     for number, note in enumerate(notes):

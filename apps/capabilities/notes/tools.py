@@ -1,6 +1,4 @@
-"""The descriptions of the notes tools for the model. The names and arguments are the same as in
-TidGi.
-"""
+"""Declares the notes tools for the model. Their names and arguments are the same as in TidGi."""
 
 from functools import partial
 
@@ -28,7 +26,7 @@ from apps.manifest.toolsets.parameters import (
 from apps.notes.filters import UNDERSTOOD
 
 ASKED_FIRST = Approval(mode="confirm", always=("conversation", "application"))
-"""The default approval for changes if the application sets none."""
+"""The default approval of changes to notes."""
 
 WORKSPACE = text_parameter(
     "The owner of the notes: `notes` for the user, or for the team in which they work; a team "

@@ -1,4 +1,4 @@
-"""The tools that write notes. Each tool may raise `NoteRefused` or `ToolError`."""
+"""Implements the tools that write notes. Each tool may raise `NoteRefused` or `ToolError`."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from apps.notes.store import Author
 
 OPERATIONS = ("add", "setText", "setFields", "rename", "delete")
 SYSTEM_KEYS = frozenset({"title", "text", "created", "modified", "type", "creator", "modifier"})
-"""The TiddlyWiki fields that every note already has, so they are not written."""
+"""TiddlyWiki's names of properties that are not stored as fields of a note."""
 
 
 async def operate(own: RunNotes, given: dict[str, Any]) -> str:
@@ -72,7 +72,9 @@ WORK: Mapping[str, Callable[[str, dict[str, Any], Mapping[str, Any], Author], st
 
 
 async def edit(own: RunNotes, given: dict[str, Any]) -> str:
-    """Replace the text `old`, which must occur exactly once in the note, with `new`."""
+    """Replace the text in the argument `old`, which must occur exactly once in the note, by the
+    text in `new`.
+    """
     owner, old, new = own.owner(given), given["old"], given["new"]
     if not old:
         raise InvalidParameter("old", "it is empty; pass the part of the text to change.")
@@ -82,8 +84,8 @@ async def edit(own: RunNotes, given: dict[str, Any]) -> str:
 
 
 def edit_content(content: NoteContent, old: str, new: str) -> NoteContent:
-    """Return the content with `old` replaced by `new`. Raises `InvalidParameter` unless the text
-    contains `old` exactly once.
+    """Replace `old` with `new`. Raises `InvalidParameter` unless the text contains `old` exactly
+    once.
     """
     count = occurrences(content.text, old)
     if count != 1:
@@ -97,9 +99,7 @@ def edit_content(content: NoteContent, old: str, new: str) -> NoteContent:
 
 
 def occurrences(text: str, part: str) -> int:
-    """Return the number of occurrences, including overlapping occurrences, because the model may
-    mean any of them.
-    """
+    """Count the occurrences, including overlapping ones, because the model may mean any of them."""
     count, place = 0, text.find(part)
     while place >= 0:
         count, place = count + 1, text.find(part, place + 1)
@@ -130,7 +130,9 @@ def read_meta(written: str) -> Mapping[str, Any]:
 
 
 def with_meta(content: NoteContent, meta: Mapping[str, Any]) -> NoteContent:
-    """Return the content with these fields. Null removes a field. Raises `InvalidParameter`."""
+    """Set these fields of the note; null removes a field. Raises `InvalidParameter` if the tags are
+    invalid.
+    """
     fields = dict(content.fields)
     for name, value in meta.items():
         if name == "tags" or name in SYSTEM_KEYS:
@@ -147,7 +149,7 @@ def with_meta(content: NoteContent, meta: Mapping[str, Any]) -> NoteContent:
 
 def read_tags(value: Any) -> tuple[str, ...]:
     """Return the tags in a list, or in a text in TiddlyWiki's format: `work [[two words]]`. Raises
-    `InvalidParameter`.
+    `InvalidParameter` for any other value.
     """
     if value is None:
         return ()

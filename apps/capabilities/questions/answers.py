@@ -1,4 +1,4 @@
-"""Builds the card for a question from the model, and converts the user's answers.
+"""Builds the card for the model's question, and converts the user's answer.
 
 An answer is `{"outcome": "answered" | "skipped", "choices": [labels], "text": "…"}`, or
 `{"outcome": "timeout"}` if the user did not answer in time.
@@ -19,10 +19,9 @@ FREEFORM = "allow_freeform"
 LABEL = "label"
 
 INPUTS: Mapping[str, str] = {"single-select": "single", "multi-select": "multiple", "text": "text"}
-"""Maps each type in the model's arguments to the `input` of the card."""
+"""Maps types of questions in the model's arguments to the `input` of the card."""
 
 MOST_OPTIONS = 20
-"""The maximum number of options of a question."""
 QUESTION_CHARACTERS = 2_000
 LABEL_CHARACTERS = 200
 DESCRIPTION_CHARACTERS = 500
@@ -34,11 +33,10 @@ class Option(TypedDict):
 
 
 def read_card(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON of the card for the model's arguments. All texts in it are plain text. Raises
-    `InvalidParameter`.
+    """Return the JSON of the card. Raises `InvalidParameter` if an argument is invalid.
 
-    The card has the keys `question`; `input`, which is `single`, `multiple` or `text`; `options`;
-    and `freeform`, which is True if the user can also write an answer.
+    The card has `question`; `input`, which is `single`, `multiple` or `text`; `options`; and
+    `freeform`, which is True if the user can also write an answer. All texts are plain text.
     """
     kind = INPUTS[arguments[INPUT_TYPE]]
     return {
@@ -50,9 +48,7 @@ def read_card(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_options(kind: str, given: Sequence[Mapping[str, str]]) -> list[Option]:
-    """Return the options of a question. Raises `InvalidParameter` if the options do not fit the
-    kind of question.
-    """
+    """Return the options of a question. Raises `InvalidParameter` if they do not fit its type."""
     if kind == "text":
         if given:
             problem = (
@@ -85,8 +81,8 @@ def read_option(path: str, given: Mapping[str, str]) -> Option:
 
 
 def check_length(path: str, text: str, most: int) -> str:
-    """Return the text. Raises `InvalidParameter` if it is empty or has more than `most`
-    characters.
+    """Return the text if it is not empty and has at most `most` characters, or raise
+    `InvalidParameter`.
     """
     if not text:
         raise InvalidParameter(path, "it is empty. Write the text for the user.")
@@ -123,7 +119,7 @@ CHOOSE = {
 
 
 class QuestionAnswer(BaseModel):
-    """An answer to a question, in the form in which the page sends it."""
+    """The user's answer to a question, as the page sends it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -133,8 +129,8 @@ class QuestionAnswer(BaseModel):
 
 
 def question_problem(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    """Return the reason why the answer is not valid for the card, as a sentence for the user, or ""
-    if it is valid.
+    """Return a sentence for the user about why the answer is invalid for the card, or "" if it is
+    valid.
     """
     try:
         given = QuestionAnswer.model_validate(answer)
@@ -153,7 +149,9 @@ def question_problem(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str
 
 
 def answer_text(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    """Return the answer as text for the model. Choices that are not options count as free text."""
+    """Return the answer as text for the model. Choices that the card does not offer count as free
+    text.
+    """
     if answer.get("outcome") == "timeout":
         return TIMED_OUT
     # Doors reject such answers. An answer from another source must not select an option that was
@@ -174,7 +172,9 @@ def labels(asked: Mapping[str, Any]) -> frozenset[str]:
 
 
 def question_card(asked: Mapping[str, Any]) -> NumberedCard:
-    """Return the question as a text with numbered choices, for users who answer with a message."""
+    """Return a question's card as text with numbered choices, for users who answer with a
+    message.
+    """
     options = asked["options"]
     # The lines of a longer description would look like other options.
     described = [

@@ -1,4 +1,4 @@
-"""A tool with which the model asks the user a question."""
+"""Defines the tool with which the model asks the user a question."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -97,7 +97,9 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def ask(wanted: Questions, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Ask the user the question in the arguments. Raises `InvalidParameter`."""
+    """Ask the user, or return the user's answer if there is one. Raises `InvalidParameter` if an
+    argument is invalid.
+    """
     answered = invocation.answers.get("question")
     if answered is not None:
         given: Mapping[str, object] = answered.answer or {}

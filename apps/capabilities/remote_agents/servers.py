@@ -1,4 +1,4 @@
-"""Sends requests to the server of an agent, with credentials."""
+"""Sends requests to the server of a remote agent, with credentials."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -46,19 +46,19 @@ CHECK_CREDENTIALS = "Check the credentials in `authorization` of the toolset."
 
 
 class CredentialsRefused(ToolError):
-    """Raised if the server returns status code 401."""
+    """Raised if the server rejects the credentials, with status 401."""
 
 
 class ConnectionLost(ToolError):
-    """Raised if the server cannot be reached, or if it ends the connection before its answer is
+    """Raised if the server is unreachable, or closes the connection before its response is
     complete.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class AgentServer:
-    """The server of an agent. `url` is the complete URL in the manifest. `seconds` is the idle
-    timeout: how long the server may send no output.
+    """The server of a remote agent. `url` is the full URL in the manifest. `seconds` is the timeout
+    without output from the server.
     """
 
     label: str
@@ -73,16 +73,16 @@ class AgentServer:
 
     @property
     def account(self) -> WantedAccount | None:
-        """Return the account with which each user signs in to the server, or None if users do not
-        sign in.
+        """Return the account with which each user signs in, or None if users do not sign in
+        themselves.
         """
         if not isinstance(self.how, RestOAuthAuthorization):
             return None
         return WantedAccount(self.url, self.label, self.how)
 
     async def draft(self, caller: Caller, refused_token: str = "") -> tuple[RequestDraft, str]:
-        """Return a request with credentials, and the token in them, or "" if they contain no token
-        that can be renewed. Raises `ToolError` if there are no credentials.
+        """Return a request with credentials, and their renewable token, or "" if there is none.
+        Raises `ToolError` if credentials are unavailable.
         """
         draft = RequestDraft("POST")
         token = await authorize(draft, self.how, caller, self.url, refused_token)
@@ -92,7 +92,9 @@ class AgentServer:
         self, caller: Caller, work: Callable[[RequestDraft], Awaitable[T]]
     ) -> T:
         """Call `work` with a request that has credentials. If the server rejects the token, retry
-        with a new token. Raises `ToolError`.
+        once with a new token.
+
+        Raises `ToolError` if credentials are unavailable.
         """
         draft, token = await self.draft(caller)
         try:
@@ -105,8 +107,8 @@ class AgentServer:
 
 
 def read_server(path: str, field: str, url: str, node: AgentToolSet, seconds: float) -> AgentServer:
-    """Return the server of a toolset. `field` is the field that contains the `url`. Raises
-    `InitializationIssue`.
+    """Return the server of a toolset. `field` is the name of the manifest's field with the `url`.
+    Raises `InitializationIssue` if the URL or the authorization is invalid.
     """
     try:
         address = read_url(url)
@@ -147,10 +149,10 @@ async def send(
     content: bytes | None = None,
     explain: Callable[[bytes], str] = lambda body: "",
 ) -> AsyncIterator[Response]:
-    """Send a request of the tool `name`, and yield the response before its body is read.
+    """Send a request for the tool `name`, and yield the response before its body is read.
 
-    `explain` extracts the reason from the body of an error response. Raises `ToolError`, also for a
-    failure while the body is read.
+    `explain` finds the reason in the body of an error response. Raises `ToolError` if the request
+    fails, or if reading the body in the block fails.
     """
     if draft.query:
         url = f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(draft.query)}"
@@ -194,7 +196,7 @@ async def refusal(
 
 
 def called(server: AgentServer, name: str) -> str:
-    """Return a text that names the tool and its server in error messages."""
+    """Return the name of the tool and its server for error messages."""
     return f"{name} ({server.host})"
 
 

@@ -1,4 +1,4 @@
-"""Builds the tool of an agent, with the options of its toolset."""
+"""Builds the tool that calls a remote agent."""
 
 from apps.capabilities.deployment.capability import LONGEST_SECONDS
 from apps.capabilities.deployment.parameters import FILES
@@ -32,10 +32,10 @@ def agent_tool(
     account: WantedAccount | None,
     attachment: AttachmentFilter | None,
 ) -> PreparedTool:
-    """Return the tool of an agent. `path` is the path of the toolset; `account` is the user's own
-    account on the agent's server.
+    """Return the tool of an agent with the options of its toolset. `path` is the toolset's path,
+    and `account` the user's own account on the server.
 
-    Work without an `attachment` filters its attachments itself.
+    If `attachment` is None, `work` filters attachments itself.
     """
     wishes = ToolOptions(
         read_arguments(parameters),

@@ -1,4 +1,4 @@
-"""A tool with which the model adds attachments to its answer by URL."""
+"""Defines the tool with which the model adds attachments to its answer by URL."""
 
 import mimetypes
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ from apps.workspace.loading.loader import last_segment, url_key
 URL = "url"
 TITLE = "title"
 ANY_TYPE = "*/*"
-"""DIAL's media type for a link that was not fetched."""
+"""DIAL's media type of a link whose content is unknown."""
 MOST_ADDED = 50
-"""The maximum number of attachments that the model adds to one answer."""
+"""The maximum number of attachments that the model can add to one answer."""
 ADDED = Key[set[str]]("added_attachments")
 POSSIBLE = "Use paths of files (files/…), http(s) URLs or data: URIs."
 TOOL_NAME = "internal_representation_add_attachment"
@@ -65,8 +65,8 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def add_attachment(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Add an attachment to the answer. Raises `InvalidParameter`, and `ServiceFailed` if a file
-    cannot be found.
+    """Add an attachment to the answer. Raises `InvalidParameter` if the URL cannot be attached, and
+    `ServiceFailed` if the files cannot be reached.
     """
     added = opening.known.get_or_make(ADDED, set)
     place = read_place(str(invocation.arguments[URL]))
@@ -86,7 +86,7 @@ async def add_attachment(opening: Opening, invocation: Invocation) -> ToolResult
 
 
 def read_place(given: str) -> FileLocation:
-    """Parse the URL of an attachment. Raises `InvalidParameter` if it cannot be attached."""
+    """Parse a URL. Raises `InvalidParameter` if it cannot be attached."""
     try:
         place = locate_file(bare(given.strip()))
     except FileRefused as error:
@@ -112,7 +112,7 @@ async def attachment_at(
     """Return the attachment for a URL. A `data:` URI is stored as a file of the caller; a link is
     not fetched.
 
-    Raises `InvalidParameter`.
+    Raises `InvalidParameter` if the file cannot be used.
     """
     if place.kind == "external":
         return link(place.address, title, messages)
@@ -128,8 +128,8 @@ async def attachment_at(
 
 
 def link(url: str, title: str, messages: Sequence[ModelMessage]) -> Attachment:
-    """Return a link as an attachment. If the conversation already has an attachment with this URL,
-    the link gets its type and title.
+    """Return a link as an attachment, with the type and title of an attachment in the conversation
+    with the same URL, if any.
     """
     attached = (item for message in messages for item in message.attachments)
     same = (item for item in attached if url in (item.url, item.reference_url))

@@ -1,4 +1,6 @@
-"""Calls an agent with a Responses API, and shows its answer in the tool's stage as it arrives."""
+"""Calls a remote agent through a Responses API, and shows its answer in the tool's stage as it
+arrives.
+"""
 
 import base64
 from dataclasses import dataclass, field, replace
@@ -32,8 +34,8 @@ from apps.workspace.services.client import ModelService
 
 @dataclass(frozen=True, slots=True)
 class AgentService(ModelService):
-    """The service of an agent. `secrets` are masked if the response repeats them, regardless of the
-    names of their headers.
+    """The service of a remote agent. `secrets` are redacted in responses, regardless of the header
+    that contained them.
     """
 
     secrets: tuple[str, ...] = field(default=(), repr=False)
@@ -44,8 +46,8 @@ class AgentService(ModelService):
 
 @dataclass(frozen=True, slots=True)
 class ResponsesAgent:
-    """An agent that is called as a tool. `target` is the tool, and `model` calls the agent. `info`
-    states that files must be sent as bytes.
+    """A remote agent that is called as a tool. `target` is the tool, and `model` the agent's name
+    in its API. `info` says that files are sent as data.
     """
 
     target: Target
@@ -55,8 +57,10 @@ class ResponsesAgent:
 
 
 async def call_agent(agent: ResponsesAgent, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Call the agent, and return its answer as the tool's result. Raises `ToolError`,
-    `ToolTimedOut` and `InvalidParameter`.
+    """Call the agent, and return its answer.
+
+    Raises `ToolError` or `ToolTimedOut` if the call fails, and `InvalidParameter` if a file cannot
+    be sent.
     """
     request = with_parts(await make_request(agent.target, agent.info, opening, invocation))
     ask = partial(ask_agent, agent, request, invocation)
@@ -71,8 +75,8 @@ async def call_agent(agent: ResponsesAgent, opening: Opening, invocation: Invoca
 async def ask_agent(
     agent: ResponsesAgent, request: ModelRequest, invocation: Invocation, draft: RequestDraft
 ) -> ToolResult:
-    """Send the request, show the answer in the stage, and return it. Raises `ToolError` and
-    `ToolTimedOut`.
+    """Send the request, and return the answer. Raises `ToolError` or `ToolTimedOut` if this
+    fails.
     """
     output = StageOutput(agent.target, invocation)
     model = make_service_model(service_of(agent.server, draft), agent.model, agent.server.seconds)
@@ -97,7 +101,7 @@ def service_of(server: AgentServer, draft: RequestDraft) -> AgentService:
 
 
 def with_parts(request: ModelRequest) -> ModelRequest:
-    """Return the request with the files of its messages as content parts."""
+    """Convert the files of the request's messages to content parts."""
     return structs.replace(request, messages=[*map(with_files, request.messages)])
 
 

@@ -1,4 +1,4 @@
-"""Toolsets of the kind `responses-agent`: an agent with a Responses API becomes a tool."""
+"""Defines toolsets of the kind `responses-agent`: an agent with a Responses API becomes a tool."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -50,7 +50,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def check_host(path: str, server: AgentServer) -> None:
-    """Raise `InitializationIssue` if the URL is a path on this site."""
+    """Raise `InitializationIssue` if the base URL is only a path, and so refers to this site."""
     if server.trust is Trust.SITE:
         raise InitializationIssue(
             f"{path}.base_url: use a URL that begins with http:// or https://."

@@ -1,5 +1,5 @@
-"""Adds the credentials to a request. A credential overrides a parameter at the same place in the
-request.
+"""Adds credentials to requests of REST tools. A credential overrides a parameter with the same
+name.
 """
 
 from apps.accounts.caller import Caller
@@ -28,11 +28,11 @@ async def authorize(
     url: str,
     refused_token: str = "",
 ) -> str:
-    """Add the credentials for the URL to a request. Return the token in them, or "" if they contain
-    no token that can be renewed.
+    """Add the credentials for the URL to a request. Return their renewable token, or "" if there is
+    none.
 
-    `refused_token` is a token that the service has rejected. Raises `ToolError` if there are no
-    credentials.
+    `refused_token` is a token that the service has rejected. Raises `ToolError` if credentials are
+    unavailable.
     """
     match how:
         case BasicAuthorization():
@@ -68,8 +68,8 @@ async def renewable_token(
     url: str,
     refused: str,
 ) -> str:
-    """Return a token that can be renewed, but not the rejected token `refused`. Raises
-    `ToolError`.
+    """Return a token other than `refused`, which the service has rejected. Raises `ToolError` if
+    none is available.
     """
     if isinstance(how, ClientIdSecretAuthorization):
         return await find_tokens(how).current(url, refused)
@@ -96,8 +96,8 @@ def add_key(draft: RequestDraft, how: ApiKeyAuthorization, key: str) -> None:
 
 
 def authorization_problem(how: RestAuthorization | None) -> str:
-    """Return the reason why credentials cannot be sent, or "" if they can. The text does not
-    contain the credentials.
+    """Return the reason why the credentials cannot be sent, without quoting them, or "" if they
+    can.
     """
     if isinstance(how, BearerAuthorization):
         return header_value_problem(how.token.text)

@@ -1,4 +1,4 @@
-"""Calls an operation of a REST service, and converts the response to a result."""
+"""Calls an operation of a REST service, and converts the response to a tool result."""
 
 import asyncio
 import uuid
@@ -31,15 +31,17 @@ from apps.workspace.media_types import matches_any, media_type
 UNAUTHORIZED = 401
 BINARY = "application/octet-stream"
 IDEMPOTENCY_KEY = "idempotency-key"
-"""The header by which a service recognizes a repeated request."""
+"""The header by which services recognize a retried request."""
 RUN = Key[uuid.UUID]("idempotency_keys")
 
 
 async def call_service(
     operation: Operation, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Call the operation with the arguments. Raises `ToolError`, `InvalidParameter` and
-    `ToolTimedOut`.
+    """Call the operation with the arguments.
+
+    Raises `InvalidParameter` if an argument cannot be sent, and `ToolError` or `ToolTimedOut` if
+    the call fails.
     """
     draft = RequestDraft(operation.method)
     url = operation.address.origin
@@ -71,9 +73,7 @@ async def call_service(
 
 
 def idempotency_key(opening: Opening, invocation: Invocation) -> str:
-    """Return an idempotency key that is the same for all attempts at a call, even in a resumed
-    run.
-    """
+    """Return a key that is the same for all attempts at a call, even in a resumed run."""
     if invocation.ledger.is_kept:
         return invocation.ledger.idempotency_key(invocation.key)
     return str(uuid.uuid5(opening.known.get_or_make(RUN, uuid.uuid4), well_formed(invocation.id)))
@@ -82,7 +82,7 @@ def idempotency_key(opening: Opening, invocation: Invocation) -> str:
 async def result_of(
     operation: Operation, answer: ServiceResponse, opening: Opening, stage: Stage
 ) -> ToolResult:
-    """Convert the response to the result for the model. Raises `ToolError` for an error status.
+    """Convert the response to a tool result. Raises `ToolError` if the status is an error.
 
     If the body cannot be stored as a file, the result contains it, because the call itself has
     succeeded.
@@ -111,8 +111,8 @@ async def result_of(
 
 
 def status_error(operation: Operation, answer: ServiceResponse, text: str) -> ShownError:
-    """Return the error for an unsuccessful response. The model gets only the status, because the
-    body of an error is untrusted.
+    """Return the error for a failed response. The model receives only the status, because the body
+    of an error is untrusted.
     """
     where = " and redirects to another URL, which is not followed" if answer.location else ""
     return ShownError(

@@ -1,4 +1,4 @@
-"""Toolsets of the kind `rest-api`, which turn each operation of an HTTP service into a tool."""
+"""Defines toolsets of the kind `rest-api`, in which each operation of an HTTP service is a tool."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -40,12 +40,14 @@ from apps.workspace.local.secrets.stored_secrets import SecretNeed, unsendable_c
 
 NO_QUERY = "it must not have a query or a fragment, because the paths of the tools follow it."
 REPEATABLE = frozenset({"GET", "PUT", "DELETE"})
-"""The idempotent methods (RFC 9110, 9.2.2)."""
+"""The idempotent methods, according to section 9.2.2 of RFC 9110."""
 RISKS: Mapping[str, Risk] = {"GET": "read-only", "DELETE": "destructive"}
 
 
 def prepare(manifest: Manifest) -> Open | None:
-    """Prepare all REST toolsets of a manifest. Parts that cannot be used become issues."""
+    """Prepare all REST toolsets of a manifest. Toolsets and tools that cannot be used become
+    issues.
+    """
     tools: list[tuple[str, PreparedTool]] = []
     issues: list[InitializationIssue] = []
     needs: list[SecretNeed] = []
@@ -80,7 +82,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 def is_below(place: str, path: str) -> bool:
     """Return True if the tool at `place` needs the credential at `path`, which belongs to the tool
-    itself or to its toolset.
+    or to its toolset.
     """
     toolset, _, inside = path.partition(".")
     is_of_a_tool = inside.startswith("tools[")
@@ -88,8 +90,8 @@ def is_below(place: str, path: str) -> bool:
 
 
 def needs_of_toolset(path: str, toolset: RestToolSet) -> Iterator[SecretNeed]:
-    """Yield the credentials that the toolset's tools share. They are sent to the tools' services or
-    to the token service.
+    """Yield the credentials that all tools of the toolset share, each with the URLs to which it is
+    sent.
     """
     tools = enabled_nodes(RestTool, toolset.tools, f"{path}.tools")
     urls = tuple(toolset.address_of(tool.rest_api_method_info) for _, tool in tools)
@@ -113,7 +115,9 @@ def needs_of_tool(path: str, tool: RestTool, toolset: RestToolSet) -> Iterator[S
 
 
 def check_shared(path: str, toolset: RestToolSet) -> None:
-    """Check the parts that all tools of a toolset share. Raises `InitializationIssue`."""
+    """Raise `InitializationIssue` if the base URL, the headers or the authorization of a toolset
+    are invalid.
+    """
     if toolset.base_url:
         read_url(f"{path}.base_url", toolset.base_url)
         if not {"?", "#"}.isdisjoint(toolset.base_url):

@@ -1,4 +1,4 @@
-"""Sends requests to services, and converts errors to sentences for the model, without URLs."""
+"""Sends requests to REST services, and converts errors to sentences for the model, without URLs."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,8 +28,8 @@ MOST_REDIRECTS = 5
 KEEPS_METHOD = frozenset({307, 308})
 MOVES_TO_GET = frozenset({301, 302, 303})
 MOST_ERROR_BYTES = 65_536
-"""The size in bytes to which the body of an error response is truncated, because it is shown only
-in the stage.
+"""The body of an error response, which is shown only in the stage, is ignored above this many
+bytes.
 """
 
 
@@ -43,7 +43,9 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class ServiceResponse:
-    """A response. `location` is the full target of a redirect; `retry_after` is in seconds."""
+    """A response of a service. `location` is the full target of a redirect, or ""; `retry_after` is
+    in seconds.
+    """
 
     status: int
     content_type: str
@@ -53,7 +55,9 @@ class ServiceResponse:
 
     @property
     def status_line(self) -> str:
-        """Return the status with its standard phrase, not the service's own phrase."""
+        """Return the status with its standard phrase, because the service's own phrase is
+        untrusted.
+        """
         try:
             return f"{self.status} {HTTPStatus(self.status).phrase}"
         except ValueError:
@@ -61,7 +65,9 @@ class ServiceResponse:
 
 
 async def exchange(operation: Operation, draft: RequestDraft) -> ServiceResponse:
-    """Send the request, and follow redirects on the same host. Raises `ToolError`, `ToolTimedOut`."""
+    """Send the request, and follow redirects on the same host. Raises `ToolError` or `ToolTimedOut`
+    if this fails.
+    """
     request = HttpRequest(
         draft.method,
         operation.address.url(draft.path, draft.query),

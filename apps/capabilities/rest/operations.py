@@ -1,4 +1,4 @@
-"""Reads the operations of services from a manifest, and validates them once for all requests."""
+"""Reads the operations of REST toolsets from a manifest, and validates them once for all calls."""
 
 import logging
 from collections.abc import Mapping
@@ -33,10 +33,9 @@ class Operation:
     manifest.
 
     `places` maps parameter names to their places in the request. `credentials` maps parameter names
-    to constants that are hidden from the model and from stages. `headers` are sent with every call
-    of the toolset's tools. `forwarded` contains the names of the caller's headers that are
-    forwarded. Both have names in lower case. `account` describes the users' own sign-in, or is
-    None.
+    to constants that are hidden from models and stages. `headers` are sent with every call.
+    `forwarded` has the names of the caller's headers that are forwarded. Header names are in lower
+    case.
     """
 
     name: str
@@ -101,7 +100,7 @@ def credentials_of(parameters: RestFunctionParameters) -> dict[str, Credential]:
 
 
 def visible_parameters(parameters: RestFunctionParameters) -> RestFunctionParameters:
-    """Return the parameters that models and stages may see."""
+    """Return the parameters without constants that are credentials."""
     hidden = credentials_of(parameters)
     if not hidden:
         return parameters
@@ -118,8 +117,8 @@ def read_url(path: str, url: str) -> ToolAddress:
 
 
 def check_parameters(path: str, parameters: RestFunctionParameters, address: ToolAddress) -> None:
-    """Check that every placeholder has a parameter and every header can be sent. Raises
-    `InitializationIssue`.
+    """Raise `InitializationIssue` if a placeholder in the URL has no parameter, or if a parameter
+    can never be sent.
     """
     places = (parameter.parameter_info for parameter in parameters.properties.values())
     filled = {place.key for place in places if place.type == "url"}
@@ -134,7 +133,7 @@ def check_parameters(path: str, parameters: RestFunctionParameters, address: Too
 
 
 def parameter_problem(parameter: RestParameter) -> str:
-    """Return the reason why the parameter can never be sent, or "" if it can be sent."""
+    """Return the reason why the parameter can never be sent, or "" if it can."""
     place = parameter.parameter_info
     constant = parameter.const if isinstance(parameter, RestConstParameter) else None
     if isinstance(constant, Credential):

@@ -1,4 +1,4 @@
-"""Builds the request of an operation from its arguments."""
+"""Builds the HTTP request of a REST tool from the arguments of a call."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -21,9 +21,9 @@ ACCEPT = (
 
 @dataclass(slots=True)
 class RequestDraft:
-    """A request while it is being built. Header names are in lower case.
+    """An HTTP request under construction. Header names are in lower case.
 
-    `credentials` are texts in the request that are masked if the response repeats them.
+    `credentials` are texts in the request that are redacted in the response.
     """
 
     method: str
@@ -34,7 +34,7 @@ class RequestDraft:
     credentials: set[str] = field(default_factory=set, repr=False)
 
     def content(self) -> bytes | None:
-        """Return the body as JSON. `POST` and `PUT` have a body even without fields."""
+        """Return the body as JSON, or None. `POST` and `PUT` always have a body."""
         if self.body or self.method in {"POST", "PUT"}:
             return msgspec.json.encode(self.body)
         return None
@@ -50,8 +50,8 @@ class RequestDraft:
 
 
 def fill_draft(draft: RequestDraft, operation: Operation, arguments: Mapping[str, Any]) -> None:
-    """Add the arguments to the draft, except for arguments that are None. Raises
-    `InvalidParameter`.
+    """Add the arguments other than None to the draft. Raises `InvalidParameter` if one cannot be
+    sent.
     """
     in_path = {place.key: name for name, place in operation.places.items() if place.type == "url"}
     draft.path = path_values(operation.address, arguments, in_path)
@@ -81,8 +81,8 @@ def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any)
 
 
 def add_forwarded(draft: RequestDraft, headers: Mapping[str, str], wanted: Collection[str]) -> None:
-    """Add the caller's headers whose lower-case names are in `wanted` to the draft. Headers that
-    the draft already contains are not changed.
+    """Add those of the caller's headers whose lower-case names are in `wanted`. Existing headers
+    are not overridden.
     """
     for name, value in headers.items():
         if name.lower() not in wanted or header_name_problem(name) or header_value_problem(value):

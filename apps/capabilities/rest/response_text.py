@@ -1,4 +1,4 @@
-"""Decodes the text of a response for the model, and formats it as Markdown for a stage."""
+"""Decodes the text of a response, and formats it as Markdown for a stage."""
 
 import codecs
 import csv
@@ -29,14 +29,16 @@ MOST_COLUMNS = 20
 CELL_CHARACTERS = 200
 
 VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta"})
-"""The HTML elements without an end tag."""
+"""The HTML elements that have no end tag."""
 
 _between_tags = re.compile(r">\s*<")
 _opened_tag = re.compile(r"<([^\s<>/?!]+)")
 
 
 def decode(body: bytes, content_type: str) -> str | None:
-    """Return the text, or None for binary content. Bytes that cannot be decoded become U+FFFD."""
+    """Decode the body, or return None for binary content. Bytes that cannot be decoded become
+    U+FFFD.
+    """
     encoding = charset(body, content_type)
     if not encoding.startswith(("utf-16", "utf-32")) and b"\0" in body[:8192]:
         return None
@@ -51,8 +53,8 @@ def decode(body: bytes, content_type: str) -> str | None:
 
 
 def hide_in_body(body: bytes, content_type: str, credentials: Collection[str]) -> bytes:
-    """Return the body with the credentials redacted. A body that is not text or has the wrong
-    charset is searched as UTF-8 and UTF-16.
+    """Redact the credentials in the body. A body that is not text, or not in its declared charset,
+    is searched as UTF-8 and UTF-16.
     """
     wanted = needles(credentials)
     text = decode(body, content_type)
@@ -70,8 +72,8 @@ def hide_in_body(body: bytes, content_type: str, credentials: Collection[str]) -
 
 
 def charset(body: bytes, content_type: str) -> str:
-    """Return the charset from the byte order mark, otherwise from the header, otherwise from the
-    declaration in the text.
+    """Return the charset according to the byte order mark, the header, or the declaration in the
+    text, in this order.
     """
     for mark, name in MARKS.items():
         if body.startswith(mark):
@@ -85,7 +87,7 @@ def charset(body: bytes, content_type: str) -> str:
 
 
 def codec_name(name: str) -> str:
-    """Return Python's name of the charset, or "" if it is unknown."""
+    """Return Python's name of a charset, or "" if it is unknown."""
     try:
         return codecs.lookup(name).name
     except LookupError:
@@ -102,7 +104,7 @@ def error_block(status_line: str, text: str) -> str:
 
 
 def format_text(text: str, content_type: str) -> str:
-    """Return the text as Markdown, formatted by its type. Text that cannot be parsed is shown
+    """Format the text as Markdown according to its type. Text that cannot be parsed is shown
     unchanged.
     """
     if not text:
@@ -131,7 +133,9 @@ def indented_json(text: str) -> str:
 
 
 def indented_markup(text: str, unclosed: Collection[str] = ()) -> str:
-    """Return the markup with each tag on its own line. Elements in `unclosed` have no end tag."""
+    """Put each tag of the markup on its own line, indented. Elements in `unclosed` have no
+    end tag.
+    """
     # The markup is not parsed, because entities in an untrusted document must not be expanded.
     if len(text) > STAGE_CHARACTERS:
         return text
@@ -146,7 +150,7 @@ def indented_markup(text: str, unclosed: Collection[str] = ()) -> str:
 
 
 def table(text: str) -> str:
-    """Convert CSV to a Markdown table. Return "" if the text is not a table."""
+    """Convert CSV to a Markdown table, or return "" if the text is not CSV."""
     try:
         rows = list(islice(csv.reader(StringIO(text)), MOST_ROWS + 2))
     except csv.Error:

@@ -1,4 +1,4 @@
-"""Fills the placeholders in URLs of operations with arguments, which cannot change the structure of
+"""Fills the placeholders in URLs of REST tools with arguments, which cannot change the structure of
 the path.
 """
 
@@ -17,10 +17,10 @@ _placeholder = re.compile(r"\{([^{}/?#]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class ToolAddress:
-    """The parsed URL of an operation. In each of the path's `segments`, the pieces with odd indices
-    are placeholders.
+    """The parsed URL of an operation. In each of the `segments` of its path, the pieces with odd
+    indices are placeholders.
 
-    `query` contains pairs of a name and an encoded parameter from the operator's query.
+    `query` has pairs of a name and the encoded parameter in the manifest's URL.
     """
 
     trust: Trust
@@ -33,9 +33,7 @@ class ToolAddress:
         return frozenset(key for pieces in self.segments for key in pieces[1::2])
 
     def url(self, path: Mapping[str, str], query: Mapping[str, str]) -> str:
-        """Return the whole URL with the placeholders filled. A query parameter overrides the
-        operator's parameter with the same name.
-        """
+        """Return the full URL. Parameters in `query` override those of the manifest's URL."""
         segments = "/".join(map("".join, (filled_pieces(pieces, path) for pieces in self.segments)))
         pairs = [text for name, text in self.query if name not in query]
         pairs += [
@@ -45,9 +43,9 @@ class ToolAddress:
 
 
 def read_address(url: str) -> ToolAddress:
-    """Parse the URL of an operation. A URL that begins with `/` is on this server.
+    """Parse the URL of an operation. A URL that begins with `/` is on this site.
 
-    Raises `AddressInvalid`.
+    Raises `AddressInvalid` if it is invalid.
     """
     address = read_url(url)
     parts = address.parts
@@ -71,9 +69,9 @@ def filled_pieces(pieces: tuple[str, ...], values: Mapping[str, str]) -> tuple[s
 def path_values(
     address: ToolAddress, arguments: Mapping[str, object], names: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the values of placeholders by key. `names` maps keys to arguments.
+    """Return the values of the placeholders. `names` maps placeholders to names of arguments.
 
-    Raises `InvalidParameter` for values that would change the path: an empty value, a list, an
+    Raises `InvalidParameter` for a value that would change the path: an empty value, a list, an
     object, or `.` or `..` as a whole segment.
     """
     values: dict[str, str] = {}

@@ -1,4 +1,6 @@
-"""The tools with which the model manages the alarm of a conversation and the user's schedules."""
+"""Defines the tools with which the model manages the conversation's alarm and the user's
+schedules.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -202,13 +204,15 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Run a schedule tool. Raises `InvalidParameter` and `ToolError`."""
+    """Run a schedule tool. Raises `InvalidParameter` or `ToolError` if it fails."""
     text = await on_desk(work, opening, invocation)
     return plain_result(invocation, text)
 
 
 async def set_alarm(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Set the alarm of the conversation, and end the turn. Raises `InvalidParameter`."""
+    """Set the conversation's alarm, and end the turn. Raises `InvalidParameter` if an argument is
+    invalid.
+    """
     text = await on_desk(alarm, opening, invocation)
     show_result(invocation, text)
     # The model often writes no text with this call, and is not called again.
@@ -217,8 +221,8 @@ async def set_alarm(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 async def on_desk(work: Work, opening: Opening, invocation: Invocation) -> str:
-    """Call `work` with the user's schedules on a database thread, and return the text for the
-    model. Raises `InvalidParameter` and `ToolError`.
+    """Call `work` with the user's schedules on a database thread. Raises `InvalidParameter` or
+    `ToolError` if it fails.
     """
     desk = opening.chat.schedules
     if desk is None:
@@ -230,7 +234,9 @@ async def on_desk(work: Work, opening: Opening, invocation: Invocation) -> str:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Convert errors about rejected schedules to errors for the model."""
+    """Convert a `ValidationError` that the block raises for a schedule to an error that the model
+    receives.
+    """
     try:
         yield
     except ValidationError as error:

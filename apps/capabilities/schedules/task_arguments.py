@@ -1,4 +1,4 @@
-"""Converts the arguments of the schedule tools to the fields of a schedule."""
+"""Converts between the arguments of the schedule tools and the fields of a schedule."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, time
@@ -16,7 +16,9 @@ REPEAT = "repeatIntervalMinutes"
 
 
 def schedule_fields(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
-    """Return the fields of a schedule that are set in the arguments. Raises `InvalidParameter`."""
+    """Return the fields of a schedule that the arguments set. Raises `InvalidParameter` if an
+    argument is invalid.
+    """
     zone = given.get("timezone") or time_zone
     return {
         field: read(argument, given[argument], zone)
@@ -26,8 +28,8 @@ def schedule_fields(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
 
 
 def read_moment(argument: str, written: str, zone: str) -> datetime:
-    """Parse a time. A time without an offset is in the time zone `zone`. Raises
-    `InvalidParameter`.
+    """Parse a time, by default in the time zone `zone`. Raises `InvalidParameter` if the time or
+    the zone is invalid.
     """
     try:
         return read_datetime(written, zone_of(zone or "UTC"), EXAMPLE)
@@ -36,8 +38,8 @@ def read_moment(argument: str, written: str, zone: str) -> datetime:
 
 
 def repeat_seconds(argument: str, minutes: float, zone: str = "") -> int:
-    """Return an interval of `minutes` in seconds. Raises `InvalidParameter` if it is not
-    allowed.
+    """Convert an interval from minutes to seconds. Raises `InvalidParameter` if it is too short or
+    too long.
     """
     if not 1 <= minutes <= 366 * 24 * 60:
         raise InvalidParameter(argument, "it must be between 1 minute and a year.")
@@ -45,7 +47,9 @@ def repeat_seconds(argument: str, minutes: float, zone: str = "") -> int:
 
 
 def read_hour(argument: str, written: str, zone: str) -> time | None:
-    """Parse a time of day; ignore its time zone. Return None for "". Raises `InvalidParameter`."""
+    """Parse a time of day without its time zone, or return None for "". Raises `InvalidParameter`
+    if it is invalid.
+    """
     if not written.strip():
         return None
     try:
@@ -76,7 +80,7 @@ READERS: Mapping[str, tuple[str, Callable[[str, Any, str], Any]]] = {
     "budgetTokens": ("budget_tokens", as_written),
     "version": ("pinned_version", read_version),
 }
-"""Maps each argument to the field of a schedule that it sets, and to the function that reads it."""
+"""Maps arguments to fields of a schedule, each with the function that parses it."""
 ARGUMENTS = {field: argument for argument, (field, _) in reversed(list(READERS.items()))}
 
 
@@ -88,7 +92,7 @@ def read_schedule_id(written: str) -> UUID | None:
 
 
 def list_schedule(row: Schedule) -> dict[str, Any]:
-    """Return a description of a schedule for the model."""
+    """Return the properties of a schedule that the model sees."""
     return {
         "taskId": str(row.pk),
         "name": row.name,

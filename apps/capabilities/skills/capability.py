@@ -1,7 +1,7 @@
-"""Skills: instructions that the model reads when a task needs them.
+"""Adds skills: instructions that the model reads when a task needs them.
 
-Every application offers the predefined skills and the skills of its manifest. Users can add further
-skills to a question.
+Every application offers the predefined skills and those of its manifest. Users can add more skills
+to a question.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -36,7 +36,9 @@ from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
 
 FILE_PARAMETERS = "tool-call-file-parameter-formatting"
-"""The predefined skill with which every conversation begins, because any tool may accept a file."""
+"""The predefined skill that is part of every conversation from the start, because any tool may
+accept a file.
+"""
 
 
 def prepare(manifest: Manifest) -> Open:
@@ -84,8 +86,8 @@ def contribution(
     steps: tuple[HistoryStep, ...],
     issues: Sequence[InitializationIssue],
 ) -> Contribution:
-    """Return what the skills contribute to a run. `own` contains the predefined skills, and
-    `collection` contains all skills.
+    """Return what skills contribute to a run. `own` has the predefined skills, and `collection` all
+    skills.
     """
     opening.known[SKILLS] = collection
     skill = own.skills.get(FILE_PARAMETERS)
@@ -114,8 +116,8 @@ def merged_collection(
     configured: Mapping[str, SkillAddress],
     fetched: FetchedSkills,
 ) -> SkillCollection:
-    """Merge the user's skills, newest first, then the predefined skills, the manifest's prompts and
-    its folders.
+    """Merge the user's skills, newest first, with the predefined skills, and the prompts and
+    folders of the manifest.
     """
     prompts = (a for a in configured.values() if a.kind == "dial-prompt")
     folders = (a for a in configured.values() if a.kind == "dial-skill")
@@ -129,7 +131,7 @@ def merged_collection(
 def refusal_issues(
     configured: Mapping[str, SkillAddress], fetched: FetchedSkills
 ) -> Iterator[InitializationIssue]:
-    """Yield one issue for each skill of the manifest that cannot be loaded."""
+    """Yield an issue for each skill of the manifest that cannot be loaded."""
     seen: set[SkillAddress] = set()
     for place, address in configured.items():
         refusal = fetched.refusals.get(address)
@@ -140,7 +142,7 @@ def refusal_issues(
 
 @lru_cache(maxsize=8)
 def injection_of(name: str, text: str) -> Injection:
-    """Return the injection of a skill's text. The result is cached, because it is the same for all
+    """Return the injection of a skill's text, which is cached because it is the same for all
     conversations.
     """
     return Injection(TOOL_NAME, {"skill_name": name}, text, "refresh_if_changed")

@@ -1,4 +1,4 @@
-"""Collects the skills of one run, and formats them for the model."""
+"""Collects the skills of a run, and formats them for the model."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ HOW_TO = (
 )
 
 ReadFile = Callable[[str], Awaitable[str]]
-"""A function that returns the text of one of a skill's files. Raises `QuickAppError` if the file
-cannot be read.
+"""A function that returns the text of a skill's file by its path. Raises `QuickAppError` if the
+file cannot be read.
 """
 
 
@@ -26,8 +26,7 @@ cannot be read.
 class Skill:
     """A skill. `text` is its `SKILL.md`, and `files` are the paths of its other files.
 
-    `origin` is the source of the skill, for messages to the operator. `problem` is the reason why
-    the list of files is incomplete, or "".
+    `origin` names its source in messages. `problem` is the reason why `files` is incomplete, or "".
     """
 
     name: str
@@ -40,7 +39,7 @@ class Skill:
     required_tools: tuple[str, ...] = ()
 
     def is_usable(self, tools: Iterable[str]) -> bool:
-        """Return True if `tools` contains all tools that the skill requires, with or without a
+        """Return True if `tools` has all tools that the skill requires, with or without a
         prefix.
         """
         endings = tuple(tools)
@@ -51,7 +50,7 @@ class Skill:
 
     @cached_property
     def full_text(self) -> str:
-        """Return the `SKILL.md` and the list of files, in the format for the model."""
+        """Return the `SKILL.md`, followed by the list of files."""
         lines = [f"  <file>{escape(path, quote=False)}</file>" for path in self.files]
         if self.problem:
             lines.append(f"  <note>{escape(self.problem, quote=False)}</note>")
@@ -63,7 +62,7 @@ class Skill:
 
 @dataclass(frozen=True)
 class SkillCollection:
-    """Contains skills by name, and an issue for each skill with a duplicate name."""
+    """The skills of a run by name, and an issue for each duplicate name."""
 
     skills: Mapping[str, Skill]
     issues: tuple[InitializationIssue, ...] = ()
@@ -73,7 +72,9 @@ class SkillCollection:
         return any(skill.required_tools for skill in self.skills.values())
 
     def prompt_with(self, tools: Toolbox) -> str:
-        """Return the part of the system prompt that lists the skills whose tools are available."""
+        """Return the part of the system prompt that lists the skills whose required tools are
+        available.
+        """
         # Tools that a search finds later are hidden at this time.
         names = {*tools.listed, *tools.hidden}
         return list_skills(
@@ -90,10 +91,9 @@ class SkillCollection:
 
 @lru_cache(maxsize=64)
 def list_skills(skills: tuple[tuple[str, str], ...]) -> str:
-    """Return the part of the system prompt that lists skills by name and description, or "" if
-    there are none.
+    """Return the part of the system prompt that lists skills by name and description, or "".
 
-    The text is cached, because it is the same for all requests to an application.
+    It is cached, because it is the same for all requests to an application.
     """
     if not skills:
         return ""
@@ -106,9 +106,7 @@ def list_skills(skills: tuple[tuple[str, str], ...]) -> str:
 
 
 def merge_collections(skills: Iterable[Skill]) -> SkillCollection:
-    """Merge collections of skills. If several skills have the same name, the first skill is
-    used.
-    """
+    """Collect skills by name. If several have the same name, the first one is used."""
     kept: dict[str, Skill] = {}
     issues = []
     for skill in skills:
@@ -124,7 +122,7 @@ def merge_collections(skills: Iterable[Skill]) -> SkillCollection:
 
 @lru_cache(maxsize=8)
 def predefined_skills(installed: tuple[InstalledSkill, ...]) -> SkillCollection:
-    """Return the predefined skills, cached for each version of the predefined content."""
+    """Return the predefined skills, cached by version of the predefined content."""
     return merge_collections(map(predefined_skill, installed))
 
 
@@ -142,7 +140,7 @@ def predefined_skill(installed: InstalledSkill) -> Skill:
 
 
 async def read_installed(installed: InstalledSkill, path: str) -> str:
-    """Return the text of a file of a predefined skill. Raises `FileMissing`."""
+    """Return a file of a predefined skill. Raises `FileMissing` if the skill has no such file."""
     if path not in installed.files:
         raise FileMissing(f"The skill {installed.document.name} has no file {path!r}.")
     return installed.files[path]

@@ -1,6 +1,4 @@
-"""Reads the skills that users add to their questions, from `custom_content.skills` of the
-messages.
-"""
+"""Finds the skills that users add to their questions, in `custom_content.skills` of messages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +13,9 @@ from apps.capabilities.skills.stored_skills import FetchedSkills, SkillAddress
 from apps.errors import InitializationIssue
 
 KEY = "skills"
-"""The key in `custom_content` for a list of objects with a `url`, `skills/{bucket}/{path}`."""
+"""The key in `custom_content` under which a client lists the selected skills, as objects with a
+`url`: `skills/{bucket}/{path}`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """The skills that users added in a conversation, beginning with the newest question, and issues
-    for skills that cannot be used.
+    """The skills that users added in a conversation, newest question first, and issues for invalid
+    entries.
     """
 
     picks: tuple[Pick, ...] = ()
@@ -46,9 +46,7 @@ NOTHING = Picks()
 
 
 def picks_in(messages: Sequence[ModelMessage]) -> Picks:
-    """Return the skills that users added in the conversation, up to `SKILL_INVOCATION_MAX_SKILLS`
-    distinct skills.
-    """
+    """Return the skills that users added, up to `SKILL_INVOCATION_MAX_SKILLS` different ones."""
     if not any(KEY in message.extra for message in messages):
         return NOTHING
     questions = [message for message in messages if message.role == "user"]
@@ -74,7 +72,7 @@ def picks_in(messages: Sequence[ModelMessage]) -> Picks:
 
 
 def urls_of(message: ModelMessage) -> Iterator[str | None]:
-    """Yield the URLs of the skills in a message, and None for each invalid entry."""
+    """Yield the URLs of the skills in a message, or None for each invalid entry."""
     written = message.extra.get(KEY)
     if written is None:
         return
@@ -95,9 +93,7 @@ def pick_issues(picks: Picks, fetched: FetchedSkills) -> Iterator[Initialization
 async def with_picks(
     picks: Picks, fetched: FetchedSkills, offered: SkillCollection, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage]:
-    """Return the messages with each added skill injected, as if the model had read it right after
-    the question.
-    """
+    """Inject each added skill after its question, as if the model had read it."""
     places = [place for place, message in enumerate(messages) if message.role == "user"]
     ordered = sorted(picks.picks, key=attrgetter("question"))
     for pick in reversed(ordered):  # From the end, so that earlier positions do not change.

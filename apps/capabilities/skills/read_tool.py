@@ -1,4 +1,4 @@
-"""The tool that reads a skill, or one of its files."""
+"""Defines the tool that reads a skill or one of its files."""
 
 from dataclasses import replace
 
@@ -26,7 +26,6 @@ from apps.manifest.manifest import Manifest
 NAME = "skill_name"
 PATH = "file_path"
 SKILLS = Key[SkillCollection]("skills")
-"""The key of the run's skills."""
 MOST_NAMED = 30
 """The maximum number of skills or files that an error message names."""
 PARAMETERS = parameters(
@@ -64,8 +63,8 @@ def read_tool(manifest: Manifest) -> PreparedTool:
 
 
 async def read_skill(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Return the text of a skill, or of one of its files. Raises `ToolError` and
-    `QuickAppError`.
+    """Return the text of a skill or of one of its files. Raises `ToolError` if it does not exist,
+    and `QuickAppError` if it cannot be read.
     """
     skill = find_skill(opening.known[SKILLS], invocation.arguments.get(NAME))
     path = str(invocation.arguments.get(PATH) or "").strip()
@@ -76,7 +75,7 @@ async def read_skill(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def find_skill(collection: SkillCollection, name: object) -> Skill:
-    """Return the skill in the arguments. Raises `ToolError` if the name is missing or unknown."""
+    """Return the skill with this name. Raises `ToolError` if the name is missing or unknown."""
     wanted = str(name or "").strip()
     if not wanted:
         raise ToolError(f"Missing required parameter: {NAME}")

@@ -1,4 +1,4 @@
-"""Reads the skills that are stored in a workspace, with the caller's permissions."""
+"""Fetches skills that are stored in a workspace, with the caller's permissions."""
 
 import asyncio
 import logging
@@ -18,29 +18,25 @@ from apps.workspace.port import Workspace
 logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 8
-"""The maximum number of concurrent requests for skills in a run."""
+"""The maximum number of skills that a run fetches concurrently."""
 
 
 class SkillAddress(NamedTuple):
-    """The URL of a skill. `url` is not normalized, so two spellings of the same path are two
-    URLs.
-    """
+    """The kind and URL of a stored skill. URLs are compared as written."""
 
     kind: Literal["dial-prompt", "dial-skill"]
     url: str
 
     @property
     def name(self) -> str:
-        """Return the last part of the URL, which is used as the name of a skill that cannot be
-        read.
-        """
+        """Return the last segment of the URL, which names a skill that cannot be read."""
         return unquote(self.url.rstrip("/").rpartition("/")[2])[:64] or self.url[:64]
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedSkills:
-    """The fetched skills, and the errors of skills that could not be fetched, by URL. `outage` is
-    the common reason if all of them failed, or "".
+    """The fetched skills, and the errors of skills that could not be fetched. `outage` is the
+    reason if all of them failed, or "".
     """
 
     skills: Mapping[SkillAddress, Skill] = field(default_factory=dict)
@@ -49,8 +45,8 @@ class FetchedSkills:
 
     @property
     def issues(self) -> tuple[InitializationIssue, ...]:
-        """Return an issue if there is an outage. The failures of single skills are reported with
-        the skills that users added and the entries of the manifest.
+        """Return an issue about the outage, if any. Errors of single skills are reported
+        elsewhere.
         """
         if not self.outage:
             return ()
@@ -60,8 +56,8 @@ class FetchedSkills:
 
 
 async def fetch_all(workspace: Workspace, addresses: Iterable[SkillAddress]) -> FetchedSkills:
-    """Fetch all skills. Never raises, because a run continues without skills that cannot be
-    fetched.
+    """Fetch skills concurrently. Errors are part of the result, because a run continues without
+    skills that cannot be fetched.
     """
     wanted = list(dict.fromkeys(addresses))
     turns = asyncio.Semaphore(MOST_AT_ONCE)
@@ -90,7 +86,9 @@ async def fetch_all(workspace: Workspace, addresses: Iterable[SkillAddress]) -> 
 
 
 async def fetch(turns: asyncio.Semaphore, workspace: Workspace, address: SkillAddress) -> Skill:
-    """Fetch one skill from the workspace. Raises `SkillInvalid`, `QuickAppError`."""
+    """Fetch a skill. Raises `QuickAppError` if it cannot be read, and `SkillInvalid` if its
+    `SKILL.md` is invalid.
+    """
     async with turns:
         text, files, problem = await read_skill(workspace, address)
     document = read_skill_document(text, settings.DIAL_SKILLS_FILE_MAX_BYTES)
@@ -108,8 +106,8 @@ async def fetch(turns: asyncio.Semaphore, workspace: Workspace, address: SkillAd
 async def read_skill(
     workspace: Workspace, address: SkillAddress
 ) -> tuple[str, tuple[str, ...], str]:
-    """Return the `SKILL.md`, the paths of the other files, and the reason if this list is
-    incomplete, or "". Raises `QuickAppError`.
+    """Return the `SKILL.md`, the paths of the other files, and the reason why they are incomplete,
+    or "". Raises `QuickAppError` if the skill cannot be read.
     """
     if address.kind == "dial-prompt":
         return await workspace.prompt(address.url), (), ""
@@ -118,7 +116,7 @@ async def read_skill(
 
 
 async def read_file(workspace: Workspace, address: SkillAddress, path: str) -> str:
-    """Return the text of a skill's file. Raises `QuickAppError`."""
+    """Return the text of a skill's file. Raises `QuickAppError` if it cannot be read."""
     if address.kind == "dial-prompt":
         raise FileMissing("A skill from a prompt has no files.")
     return await workspace.skill_file(address.url, path)

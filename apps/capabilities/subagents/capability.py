@@ -1,4 +1,6 @@
-"""Sub-agents: the model delegates a task to a sub-agent, which works on it with some of the tools."""
+"""Defines the tool with which the model delegates tasks to sub-agents, which have some of the
+application's tools.
+"""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -34,9 +36,9 @@ from apps.errors import ToolError
 from apps.manifest.manifest import Manifest
 
 WAITING_SECONDS = 3600
-"""The timeout for the start of a task, in seconds."""
+"""The maximum time in seconds for which a task waits for its start."""
 MOST_PREPARED = 32
-"""The maximum number of prepared combinations of a sub-agent and toolsets that are cached."""
+"""The maximum number of prepared sub-agents that are cached, one for each selection of toolsets."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -58,9 +60,9 @@ def prepare(manifest: Manifest) -> Open | None:
 
 @dataclass(frozen=True, slots=True)
 class SubagentTools:
-    """Provides the sub-agents of an application, prepared once for each selection of toolsets.
+    """Runs the sub-agents of an application. `seconds` is the time limit of a task.
 
-    `seconds` is the time limit of one task.
+    `known` caches prepared sub-agents by name and selected toolsets.
     """
 
     manifest: Manifest
@@ -82,8 +84,10 @@ class SubagentTools:
         return self.known[key]
 
     async def work(self, opening: Opening, invocation: Invocation) -> ToolResult:
-        """Run the sub-agent of a call, and return its result. Raises `ToolError`, `ToolTimedOut`
-        and `InvalidParameter`.
+        """Run a sub-agent, and return its result.
+
+        Raises `InvalidParameter` if an argument is invalid, and `ToolError` or `ToolTimedOut` if
+        the task fails.
         """
         task = read_task(invocation.arguments, self.offer)
         features = self.manifest.features
@@ -102,7 +106,9 @@ class SubagentTools:
 
 
 def toolsets_for(task: SubagentTask) -> frozenset[str] | None:
-    """Return the toolsets of a task, or None for all. Raises `ToolError`."""
+    """Return the toolsets of a task, or None for all. Raises `ToolError` if none of the sub-agent's
+    toolsets is available.
+    """
     if task.tool_sets is not None:
         return task.tool_sets
     if task.type.has_lost_all:

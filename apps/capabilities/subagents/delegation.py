@@ -1,6 +1,4 @@
-"""Runs the task of a sub-agent, with limits on time and concurrency, and stops it if the user
-requests this.
-"""
+"""Runs tasks of sub-agents, with limits on time and concurrency, and stops them on request."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -37,7 +35,8 @@ class SubagentCall:
     async def answer(self, opening: Opening, delegation: Delegation) -> str | None:
         """Run the sub-agent. Return its final text, or None if it waits for a user.
 
-        The time limit begins when the task starts. Raises `ToolError` and `ToolTimedOut`.
+        The time limit begins when the task starts. Raises `ToolError` or `ToolTimedOut` if the task
+        fails.
         """
         invocation = self.relay.invocation
         async with turn():
@@ -52,15 +51,12 @@ class SubagentCall:
 
 
 class Turns:
-    """Limits the tasks that one process works on at the same time. Tasks start in order of
-    arrival.
-    """
+    """Limits how many tasks run concurrently in one process. Tasks start in order of arrival."""
 
     def __init__(self, count: int) -> None:
         self.semaphore = asyncio.Semaphore(count)
 
-    async def aclose(self) -> None:
-        """Do nothing, because waiting tasks end with their runs."""
+    async def aclose(self) -> None: ...
 
 
 # This is set within a task. The task's application may call other applications that also have
@@ -70,8 +66,8 @@ _depth: ContextVar[int] = ContextVar("depth of sub-agents", default=0)
 
 
 def depth() -> int:
-    """Return the depth of nested tasks: 0 outside a task, 1 within a task, 2 within a nested
-    task.
+    """Return the nesting depth of the current task: 0 outside a task, 1 in a task, 2 in a task
+    within a task.
     """
     return _depth.get()
 
@@ -91,7 +87,7 @@ async def turn() -> AsyncIterator[None]:
 
 @contextmanager
 def errors_for_model(tool: str, seconds: float) -> Iterator[None]:
-    """Convert errors of a sub-agent in the block to `ToolError` and `ToolTimedOut`."""
+    """Convert errors of a sub-agent in the block to `ToolError` or `ToolTimedOut`."""
     try:
         yield
     except ToolError:
@@ -104,12 +100,12 @@ def errors_for_model(tool: str, seconds: float) -> Iterator[None]:
 
 
 class SubagentStopped(ToolError):
-    """Raised if a user stops only the sub-agent, and not the whole answer."""
+    """Raised if a user stops only the sub-agent and not the whole answer."""
 
 
 async def unless_stopped(work: Coroutine[Any, Any, T], wish: asyncio.Event, told: str) -> T:
-    """Return the result of the work. If the event `wish` is set, cancel the work, wait for its end,
-    and raise `SubagentStopped` with the text `told`.
+    """Return the result of the work. If `wish` is set first, cancel the work, and raise
+    `SubagentStopped` with the text `told`.
     """
     task, waiting = asyncio.create_task(work), asyncio.create_task(wish.wait())
     try:

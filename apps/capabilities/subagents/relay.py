@@ -1,4 +1,6 @@
-"""Shows the events of a sub-agent in the stage of its task, and collects its result."""
+"""Shows the events of a sub-agent in the stage of its task, and collects the attachments and usage
+of its answer.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -34,8 +36,8 @@ from apps.agent.tools import Invocation, ToolResult
 
 @dataclass(slots=True)
 class Relay:
-    """The `emit` function of a sub-agent. If the sub-agent's stages are shown, they are nested in
-    the task's stage.
+    """The `emit` function of a sub-agent. If `shows_stages` is True, its stages are nested in the
+    task's stage.
     """
 
     invocation: Invocation
@@ -91,8 +93,8 @@ class Relay:
     def below(
         self, event: StageOpened | StageRenamed | StageDelta | StageAttachment | StageClosed
     ) -> Event:
-        """Return the event with its stage IDs changed so that they are unique among all sub-agents
-        of the run.
+        """Return the event with its stage IDs prefixed, so that they are unique among all
+        sub-agents of the run.
         """
         task = self.invocation.id
         named = replace(event, stage_id=f"{task}-{event.stage_id}")

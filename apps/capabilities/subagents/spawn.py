@@ -1,4 +1,6 @@
-"""Sub-agents of predefined kinds. Each is a separate run that the user can open and stop."""
+"""Defines the tool that spawns sub-agents of predefined kinds, each as a separate run that the user
+can open and stop.
+"""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -46,12 +48,12 @@ from apps.manifest.toolsets.parameters import FunctionParameters
 
 TOOL_NAME = "spawn-agent"
 DEEPEST = 2
-"""The maximum depth of nested sub-agents: a sub-agent of a sub-agent has no sub-agents."""
+"""The maximum nesting depth of sub-agents. At this depth, a sub-agent cannot spawn others."""
 NAME_CHARACTERS = 50
 MOST_SUBAGENTS = 32
-"""The maximum number of sub-agents that are cached."""
+"""The maximum number of prepared sub-agents that are cached."""
 WAITING_SECONDS = 3600
-"""The timeout for the start of a task, in seconds."""
+"""The maximum time in seconds for which a task waits for its start."""
 STOPPED = "The user stopped this sub-agent. Continue without it, and do not start it again unless the user asks."
 ADVICE = "The results of other sub-agents remain valid. Continue with them, or try another way."
 
@@ -79,7 +81,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 @dataclass(frozen=True, slots=True)
 class SubagentAssignment:
-    """A task for a sub-agent; `agent` is None for a copy of the application itself."""
+    """A task for a sub-agent. `agent` is None for a copy of the application itself."""
 
     text: str
     context: str
@@ -96,8 +98,8 @@ class SubagentAssignment:
 
 @dataclass(slots=True)
 class SubagentSpawner:
-    """Creates the sub-agents of one manifest. When predefined content changes, the affected
-    sub-agents are created again.
+    """Runs the sub-agents of one manifest. `known` caches prepared sub-agents by name, and `made`
+    the tool for the current predefined content.
     """
 
     manifest: Manifest
@@ -141,8 +143,8 @@ class SubagentSpawner:
     async def work(
         self, opening: Opening, invocation: Invocation, agents: Mapping[str, AgentDefinition]
     ) -> ToolResult:
-        """Run the sub-agent of a call. Raises `InvalidParameter`. Other failures are returned as
-        results, with the usage.
+        """Run a sub-agent, and return its result. Raises `InvalidParameter` if an argument is
+        invalid; other failures are results.
         """
         task = read_task(invocation.arguments, agents)
         features = self.manifest.features
@@ -184,9 +186,7 @@ def kind_of(agent: AgentDefinition | None, wanted: SpawnAgent) -> SubagentKind:
 
 @dataclass(frozen=True, slots=True)
 class RunningSubagent:
-    """A running sub-agent, which emits the events with which the page shows it as a separate
-    run.
-    """
+    """A running sub-agent, which the page shows as a separate run."""
 
     call: SubagentCall
     delegation: Delegation
@@ -196,8 +196,8 @@ class RunningSubagent:
         return self.delegation.progress
 
     async def run(self, opening: Opening, task: SubagentAssignment) -> ToolResult:
-        """Return the sub-agent's result, a result that describes its failure, or `Pending` if it
-        waits for a user.
+        """Return the sub-agent's result, a result about its failure, or `Pending` if it waits for a
+        user.
         """
         invocation = self.call.relay.invocation
         key = whole_key(invocation.ledger, invocation.key)

@@ -1,5 +1,5 @@
-"""Builds the manifest of a sub-agent: a copy of the application's manifest, with the prompt and
-toolsets of the sub-agent.
+"""Builds the manifest of a sub-agent: a copy of the application's manifest with another prompt and
+other toolsets.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -27,8 +27,8 @@ how you worked."""
 
 
 WRITTEN_HERE = "sub-agent"
-"""The name of a sub-agent's own prompt, used like the name of a predefined prompt, so that its
-variables are replaced in the same way.
+"""The name of a sub-agent's prompt. It is treated like a predefined prompt, so that its variables
+are replaced.
 """
 NOT_FOR_SUBAGENTS = frozenset(
     {"subagents", "spawn_agent", "questions", "memory", "schedules", "todo"}
@@ -36,7 +36,7 @@ NOT_FOR_SUBAGENTS = frozenset(
 
 
 def name_of(toolset: ToolSet) -> str:
-    """Return the name of a toolset for the model, or "" if the model cannot choose the toolset."""
+    """Return the name of a toolset that the model can choose, or "" if it cannot."""
     is_on = not isinstance(toolset, PredefinedToolSet) and toolset.enabled
     return toolset.label if is_on else ""
 
@@ -52,10 +52,10 @@ def descriptions(manifest: Manifest) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SubagentKind:
-    """A kind of sub-agent. `chosen` contains the names of the toolsets that it can use, or is None
-    for all toolsets; `brought` are additional toolsets.
+    """A kind of sub-agent. `chosen` has the names of the toolsets that it can use, or is None for
+    all; `brought` are additional ones.
 
-    A field that is None uses the application's value.
+    If `deployment_id` or `max_iterations` is None, the application's value applies.
     """
 
     prompt: str
@@ -67,7 +67,9 @@ class SubagentKind:
 
 
 def manifest_of(manifest: Manifest, kind: SubagentKind) -> Manifest:
-    """Return the manifest of a sub-agent. It has no sub-agents and no starters."""
+    """Return the manifest of a sub-agent. It has no starters, and only features that do not need
+    the user.
+    """
     # Other toolsets are disabled and not removed, because issues identify a toolset by its index.
     orchestrator = manifest.orchestrator
     prompt = PredefinedSystemPrompt(template=WRITTEN_HERE, content=kind.prompt)
@@ -97,9 +99,7 @@ def manifest_of(manifest: Manifest, kind: SubagentKind) -> Manifest:
 
 
 def features_left(features: Features | None, kind: SubagentKind) -> Features | None:
-    """Return the application's features that a sub-agent has, which do not depend on the
-    conversation or its user.
-    """
+    """Return the features without those that depend on the conversation or its user."""
     if features is None:
         return None
     gone = NOT_FOR_SUBAGENTS - ({"spawn_agent"} if kind.may_spawn else set())
@@ -113,7 +113,7 @@ def with_choice(toolset: ToolSet, chosen: Collection[str]) -> ToolSet:
 
 
 def hooks_left(manifest: Manifest, chosen: Collection[str]) -> Iterator[Hook]:
-    """Yield the hooks whose tools are not disabled."""
+    """Yield the hooks whose toolsets the sub-agent can use."""
     off = [toolset for toolset in manifest.tool_sets if name_of(toolset) not in chosen]
     toolsets = {
         name
@@ -129,7 +129,7 @@ def hooks_left(manifest: Manifest, chosen: Collection[str]) -> Iterator[Hook]:
 
 
 def functions_of(toolset: ToolSet) -> Iterator[str]:
-    """Yield the names of tools to which hooks can refer without the name of a toolset."""
+    """Yield the names of tools to which hooks can refer without a toolset."""
     if not isinstance(toolset, WrittenToolSet) or toolset.kind.is_prefixed:
         return
     for tool in toolset.tools:

@@ -1,4 +1,4 @@
-"""The tool `internal_task`: its description, its arguments, and its stage."""
+"""Defines the tool `internal_task`: its description, its arguments, and its stage."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,8 +38,8 @@ none. Give it only those that the task needs. Omit it for other sub-agents. Tool
 
 @dataclass(frozen=True, slots=True)
 class SubagentTask:
-    """A validated call of the tool. `tool_sets` are the toolsets that the model chose, or None if
-    it has no choice.
+    """The validated arguments of a task. `tool_sets` are the toolsets that the model chose, or None
+    if it has no choice.
     """
 
     type: SubagentType
@@ -58,8 +58,8 @@ def line_of(name: str, description: str) -> str:
 
 
 def task_arguments(offer: OfferedTypes) -> Arguments:
-    """Return the schema of the arguments. `read_task` checks the names in them, so that its error
-    can list the valid names.
+    """Return the schema of the arguments. The check does not include names, so that errors of
+    `read_task` can list the valid ones.
     """
     text = {"type": "string"}
     required = ["subagent_type", "prompt"]
@@ -106,8 +106,8 @@ def read_task(arguments: Mapping[str, object], offer: OfferedTypes) -> SubagentT
 
 
 def read_toolsets(given: object, offer: OfferedTypes) -> frozenset[str]:
-    """Return the chosen toolsets. Raises `InvalidParameter` unless the value is a list of known
-    toolsets.
+    """Return the toolsets that the model chose. Raises `InvalidParameter` unless they are a list of
+    known names.
     """
     valid = f"Valid toolsets: {', '.join(offer.toolsets) or 'none'}; [] for no toolset."
     if given is None:
@@ -122,7 +122,7 @@ def read_toolsets(given: object, offer: OfferedTypes) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class TaskDisplay(Display):
-    """Formats the stage of a task, with the sub-agent, the task, and the toolsets of the call."""
+    """Formats the stage of a task with its sub-agent, prompt and toolsets."""
 
     def request(self, arguments: Mapping[str, Any]) -> str:
         name = one_line(value_text(arguments.get("subagent_type")))

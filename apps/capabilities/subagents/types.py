@@ -16,8 +16,8 @@ PURPOSE = "Works on any task, with the toolsets that you choose in tool_sets."
 class SubagentType:
     """A type of sub-agent. `tool_sets` is None for all toolsets of the application.
 
-    `chooses_toolsets` means that the model chooses the toolsets with each call. `has_lost_all`
-    means that the manifest lists toolsets for it, but none of them is available.
+    `chooses_toolsets` means that the model chooses the toolsets in each call. `has_lost_all` means
+    that the manifest names toolsets for it, but none of them is enabled.
     """
 
     name: str
@@ -35,9 +35,7 @@ class SubagentType:
 
 @dataclass(frozen=True, slots=True)
 class OfferedTypes:
-    """The types of sub-agents, and the descriptions of toolsets by name, in the order in which the
-    tool's description lists them.
-    """
+    """The sub-agents and toolsets that the tool offers to the model, in this order."""
 
     types: Mapping[str, SubagentType]
     toolsets: Mapping[str, str]

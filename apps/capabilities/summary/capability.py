@@ -1,4 +1,4 @@
-"""A tool whose text ends the answer, so that the model is not called again."""
+"""Defines a tool whose text is the final answer, so that the model is not called again."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -44,7 +44,9 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def sum_up(opening: Opening, invocation: Invocation) -> ToolResult:
-    """End the run's answer with the text in the arguments. Raises `InvalidParameter`."""
+    """End the run with the text in the arguments as its answer. Raises `InvalidParameter` if it is
+    empty.
+    """
     text = str(invocation.arguments["text"]).strip()
     if not text:
         raise InvalidParameter("text", "it is empty. Write the answer.")
@@ -52,8 +54,8 @@ async def sum_up(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def without_summary(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the conversation without calls to this tool and their results, because the answer
-    contains the same text.
+    """Remove the calls to this tool and their results, because the answer contains the same
+    text.
     """
     gone = {call.id for m in messages for call in m.tool_calls if call.name == TOOL_NAME}
     if not gone:

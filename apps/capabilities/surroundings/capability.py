@@ -1,4 +1,4 @@
-"""Tools that describe the user's team, and the places of the product."""
+"""Defines tools that describe the user's team and the pages of the product."""
 
 import json
 from collections.abc import Mapping
@@ -70,6 +70,8 @@ TOOLS: Mapping[str, tuple[str, Work, str]] = {
     LIST_PLACES: (PLACES_DESCRIPTION, list_places, "List the places"),
     LIST_MODULES: (PLACES_DESCRIPTION, list_places, "List the places"),
 }
-"""Maps each tool's name to its description for the model, its function, and its title for users."""
+"""Maps names of tools to their description for the model, their function, and their title for
+users.
+"""
 
 surroundings = Capability("surroundings", frozenset(PART + name for name in OF_THE_SERVER), prepare)

@@ -1,7 +1,6 @@
-"""The to-do list of a conversation, which the model maintains and the page shows.
+"""Defines the to-do list of a conversation, which the model maintains and the page shows.
 
-The list is stored in the state of the answers. It therefore needs no database row, and belongs to
-the owner of the conversation.
+The list is part of the state of answers, so it needs no database row.
 """
 
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ from apps.manifest.manifest import Manifest
 
 TOOL_NAME = "manage-todo"
 TODO = "todo_list"
-"""The state key of the list."""
+"""The key of the to-do list in the conversation's state."""
 MOST_CHARACTERS = 10_000
 DESCRIPTION = """Stores the one to-do list of this conversation, which the user sees next to it. Write it \
 before work with several steps, and again after each step: a list replaces the whole previous \
@@ -46,7 +45,7 @@ PARAMETERS = parameters(
 
 @dataclass(slots=True)
 class TodoTools:
-    """The to-do list of one run's conversation, with the functions that read and change it."""
+    """The to-do list of a run's conversation, in Markdown."""
 
     text: str
 
@@ -88,7 +87,9 @@ def store_list(opening: Opening, todo: TodoTools) -> None:
 
 
 async def manage(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Run the operation in the arguments on the to-do list. Raises `InvalidParameter`."""
+    """Read or replace the to-do list, as the arguments demand. Raises `InvalidParameter` if the
+    list is invalid.
+    """
     todo = opening.known[LIST]
     if invocation.arguments["operation"] == "write":
         todo.text = read_text(invocation.arguments.get("text"))
@@ -103,7 +104,9 @@ async def manage(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def read_text(text: object) -> str:
-    """Return the text in the arguments. Raises `InvalidParameter` if it is missing or too long."""
+    """Return the to-do list in the arguments. Raises `InvalidParameter` if it is missing or too
+    long.
+    """
     if not isinstance(text, str):
         raise InvalidParameter("text", "it is missing. Write the whole list, or an empty string.")
     if len(text) > MOST_CHARACTERS:

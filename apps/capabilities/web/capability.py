@@ -1,4 +1,4 @@
-"""The tool that reads web pages, for applications that may fetch external URLs."""
+"""Defines the tool that reads web pages, for applications that may fetch external URLs."""
 
 from django.conf import settings
 
@@ -23,8 +23,8 @@ DESCRIPTION = (
     "With save_path, it saves a file of any type in your own folder instead."
 )
 GRACE_SECONDS = 1.0
-"""The time in seconds by which the general tool timeout exceeds the loader's own timeout, which has
-a better error message.
+"""The number of seconds by which the tool's timeout exceeds the file loader's timeout, which has a
+better error message.
 """
 PARAMETERS = parameters(
     {

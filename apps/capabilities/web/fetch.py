@@ -23,10 +23,10 @@ URL = "url"
 SAVE_PATH = "save_path"
 PREVIEW_BYTES = 1_000
 KEPT_CHARACTERS = 4_000_000
-"""The maximum number of characters of page text that a run caches."""
+"""The maximum total number of characters of pages that a run caches."""
 CONVERSIONS_AT_ONCE = 2
 CONVERSION_SECONDS = 20.0
-"""The timeout of a conversion, in seconds of wall-clock time."""
+"""The timeout of a page's conversion to Markdown, in seconds."""
 
 LANGUAGES = {
     "application/json": "json",
@@ -49,8 +49,8 @@ class Fetch:
     most_bytes: int
 
     async def answer(self, invocation: Invocation) -> ToolResult:
-        """Fetch the URL in the arguments, and return the result for the model. Raises
-        `InvalidParameter`, and `ServiceFailed` if a file cannot be stored.
+        """Fetch the URL in the arguments. Raises `InvalidParameter` if this is not possible, and
+        `ServiceFailed` if a file cannot be stored.
         """
         url = external_url(str(invocation.arguments[URL]))
         path = invocation.arguments.get(SAVE_PATH)
@@ -95,7 +95,7 @@ class Fetch:
         return ToolResult(text, attachments=(attachment,))
 
     async def preview(self, url: str, file: Loaded) -> str:
-        """Return the beginning of a text file, or "" for a binary file."""
+        """Return a notice with the beginning of a text file, or "" for a binary file."""
         try:
             text = await self.read(url, file)
         except NotText:
@@ -104,14 +104,16 @@ class Fetch:
         return f"\n\n{excerpt}"
 
     async def load(self, url: str) -> Loaded:
-        """Load the file. Raises `InvalidParameter` if it cannot be loaded."""
+        """Load the file at the URL. Raises `InvalidParameter` if it cannot be loaded."""
         try:
             return await self.opening.loader.load(url)
         except FileRefused as error:
             raise refusal(str(error)) from error
 
     async def read(self, url: str, file: Loaded) -> str:
-        """Return the text of a file, with pages converted to Markdown. Raises `NotText`."""
+        """Return the text of a file, with pages converted to Markdown. Raises `NotText` if the file
+        is binary.
+        """
         readings = self.opening.known.get_or_make(READINGS, Readings)
         read = partial(readings.read, url, file, self.opening.caller.bucket)
         return await readings.texts.get(url_key(url), read)
@@ -125,7 +127,9 @@ class Readings:
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONVERSIONS_AT_ONCE))
 
     async def read(self, url: str, file: Loaded, owner: str) -> str:
-        """Return the text of a file. Raises `NotText` if the file is binary."""
+        """Return the text of a file, with pages converted to Markdown. Raises `NotText` if the file
+        is binary.
+        """
         text = read_page_text(file)
         if file.type not in PAGES:
             return text

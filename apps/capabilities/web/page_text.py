@@ -1,6 +1,4 @@
-"""Decodes the text of a fetched file, converts pages to Markdown, and truncates the text to the
-size of a result.
-"""
+"""Decodes fetched files, converts pages to Markdown, and truncates text to the size of a result."""
 
 import codecs
 import logging
@@ -25,25 +23,25 @@ TEXTS = frozenset({
     "application/xml", "application/yaml", "image/svg+xml", "message/rfc822",
 })  # fmt: skip
 NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
-"""Text codecs of Python that are not encodings of web pages."""
+"""Python's text codecs that are not encodings of web pages."""
 SIGNATURES = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x1f\x8b")
-"""The first bytes of binary files, whatever type the server reports."""
+"""The first bytes of binary files, which servers may report as text."""
 UNREADABLE_SHARE = 10
-"""A file counts as binary if more than one in `UNREADABLE_SHARE` characters cannot be decoded."""
+"""A file counts as binary if more than one in this many of its characters cannot be decoded."""
 HEAD_BYTES = 1_024
-"""The number of bytes at the beginning of a page in which it can declare its encoding (HTML,
-13.2.3.2).
+"""A page can declare its encoding in this many bytes at its beginning, according to section
+13.2.3.2 of HTML.
 """
 
 _meta = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
 
 
 class NotText(Exception):
-    """Raised if the file is binary."""
+    pass
 
 
 def read_page_text(file: Loaded) -> str:
-    """Return the text with newlines as line endings. Raises `NotText`."""
+    """Decode the file, with newlines as line endings. Raises `NotText` if it is binary."""
     if not may_be_text(file.type) or file.content.startswith(SIGNATURES):
         raise NotText
     text = decode_file(file)
@@ -84,8 +82,8 @@ def is_charset(name: str) -> bool:
 
 
 async def to_markdown(page: str, url: str, seconds: float, owner: str) -> str:
-    """Return an HTML page as Markdown. If it cannot be converted within `seconds`, return its
-    source without scripts and styles.
+    """Convert an HTML page to Markdown. If this takes longer than `seconds`, return its source
+    without scripts and styles.
     """
     bounds = replace(document_bounds(owner), seconds=seconds)
     try:
@@ -100,7 +98,7 @@ async def to_markdown(page: str, url: str, seconds: float, owner: str) -> str:
 def block(text: str, language: str, most_bytes: int, notice: str) -> str:
     """Return the text in a code block of less than `most_bytes` of UTF-8.
 
-    A longer text is replaced by the notice and its first lines.
+    If it is too long, return the notice and its first lines.
     """
     whole = fence_code(text, language)
     if byte_count(whole) < most_bytes:
@@ -112,8 +110,8 @@ def block(text: str, language: str, most_bytes: int, notice: str) -> str:
 
 
 def first_lines(text: str, most_bytes: int) -> str:
-    """Return the first lines of the text that fit. If not even one line fits, return a part of it,
-    or "" if nothing fits.
+    """Return the first lines that fit. If not even one line fits, return the beginning of the first
+    line.
     """
     head = clipped_bytes(text, most_bytes)
     lines, newline, _ = head.rpartition("\n")

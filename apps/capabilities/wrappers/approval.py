@@ -1,10 +1,10 @@
-"""Wraps tools whose calls wait for a user's approval.
+"""Makes tool calls wait for the user's approval.
 
 The JSON of the card for a call contains `title`, a description of the call; `name` of the tool;
 `arguments` as the model wrote them; `editable`, the JSON Schemas of the arguments that the user may
 change; `risk`; `always`, the scopes that *Don't ask again* offers; `four_eyes`, true if another
 user has to answer; `private`, true if only the user may read the arguments; and `because`, a
-sentence, if the reason is an untrusted source that the conversation has read.
+sentence, if the conversation has read an untrusted source.
 
 The answer is `{"outcome": "approved" | "denied" | "timeout"}`, with changed `arguments` or a
 `reason`.
@@ -63,7 +63,7 @@ APPROVED: Mapping[InteractionKind, InteractionRequest] = {
         "", "approval", {}, answer={"outcome": "approved"}, answered_by="operator"
     )
 }
-"""The answers for a call that an operator makes or has configured, which needs no approval."""
+"""The approval of a call that an operator makes or has configured, so that no user is asked."""
 
 APPROVE, DENY = 1, 2
 RISKS = {"destructive": "It may destroy something.", "changes": "It changes something."}
@@ -74,10 +74,10 @@ ADVICE = "Answer with a number. Any other answer denies the call."
 def with_approval(
     tool: PreparedTool, rules: ApprovalRules, arguments: Arguments, display: Display, risk: Risk
 ) -> PreparedTool:
-    """Return a tool whose calls are made only if the rules or a user allow them.
+    """Return a tool whose calls run only if the rules or a user allow them.
 
-    The stage of a call opens after the approval. Whether the conversation has read untrusted
-    content is checked when the call begins.
+    The stage of a call opens after the approval. The check for untrusted content happens when the
+    call begins.
     """
     is_guarded = risk != "read-only" and rules.after_untrusted == "confirm"
 
@@ -112,8 +112,8 @@ def with_approval(
 
 
 def has_to_ask(rules: ApprovalRules, decision: Decision, consent: Consent | None) -> bool:
-    """Return True if the rules or the user require approval of the call. Untrusted content is not
-    considered.
+    """Return True if the rules or the user's earlier decision require approval, regardless of
+    untrusted content.
     """
     if decision == "allow":
         return consent == "confirm" and rules.asks
@@ -127,7 +127,7 @@ async def apply_decision(
     invocation: Invocation,
     answered: InteractionRequest,
 ) -> ToolResult:
-    """Return the result of a call after the user has decided about it."""
+    """Run or refuse a call as the user decided, and return its result."""
     answer = answered.answer or {}
     if answer.get("outcome") == "timeout":
         return refusal_result(TIMED_OUT)
@@ -150,8 +150,8 @@ async def apply_decision(
 
 
 def is_asker(caller: Caller, answered_by: str) -> bool:
-    """Return True if the caller answered their own approval request, in any team, or if the
-    answering user is unknown.
+    """Return True if the caller answered their own approval request, or if the answering user is
+    unknown.
     """
     if not answered_by or personal(answered_by) == personal(caller.bucket):
         return True
@@ -164,8 +164,8 @@ def refusal_result(text: str) -> ToolResult:
 
 
 def with_defaults(arguments: Arguments, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments with default values, as the tool gets them, so that omitting an argument
-    does not circumvent a rule.
+    """Return the arguments as the tool receives them, so that omitting an argument does not
+    circumvent a rule about its default.
     """
     return {**arguments.defaults, **{k: v for k, v in given.items() if v is not None}}
 
@@ -195,7 +195,7 @@ def card(
 
 
 def approval_card(asked: Mapping[str, Any]) -> NumberedCard:
-    """Return the card of a call as text, for users who answer with a message."""
+    """Return an approval card as text, for users who answer with a message."""
     arguments = shorten_text(
         json.dumps(asked["arguments"], ensure_ascii=False, indent=1), VALUE_CHARACTERS
     )
@@ -211,8 +211,8 @@ def approval_card(asked: Mapping[str, Any]) -> NumberedCard:
 
 
 def approval_answer(asked: Mapping[str, Any], text: str, value: Any = None) -> dict[str, Any]:
-    """Convert a message to an answer. If the message is not exactly one of the choices, it becomes
-    the `reason` for a denial.
+    """Convert a message to an answer. A message that is not exactly one of the choices is the
+    `reason` for a denial.
     """
     chosen = approval_card(asked).chosen(text, value)
     if chosen == (APPROVE,):

@@ -1,8 +1,8 @@
-"""Decides by rules which calls require a user's approval, and which calls are denied.
+"""Decides by rules which calls need the user's approval, and which are denied.
 
-Deny rules at any level take precedence, then allow rules at any level; otherwise, the nearest mode
-decides. The evaluation of rules has a time limit. If it is exceeded, a deny rule counts as matched,
-and an allow rule as not matched.
+Deny rules of any level take precedence over allow rules of any level. If no rule matches, the
+nearest level with a mode decides. If the evaluation of rules times out, a deny rule counts as
+matched, and an allow rule as not matched.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from apps.patterns import compile_pattern
 logger = logging.getLogger(__name__)
 
 DECISION_SECONDS = 0.1
-"""The timeout for evaluating all rules for one call, in seconds. Rules are evaluated on the event
-loop, which all requests share.
+"""The timeout in seconds for evaluating the rules for one call. It is short because this happens on
+the event loop.
 """
 
 SHORT = (",", ":")
@@ -38,7 +38,7 @@ Decision = Literal["allow", "deny", "confirm"]
 
 @dataclass(frozen=True)
 class Matcher:
-    """Matches calls against compiled rules."""
+    """Matches tool calls against rules, which are compiled on first use."""
 
     rules: CallRules
 
@@ -52,7 +52,7 @@ class Matcher:
 
     def matches(self, texts: Sequence[str], arguments: Mapping[str, Any], deadline: float) -> bool:
         """Return True if a rule matches the call. Raises `TimeoutError` after the deadline, and the
-        error of an invalid rule.
+        errors of invalid rules.
         """
         return any(
             pattern.search(text, timeout=left_until(deadline))
@@ -62,7 +62,9 @@ class Matcher:
 
 
 def left_until(deadline: float) -> float:
-    """Return the remaining seconds until the deadline. Raises `TimeoutError` if none remain."""
+    """Return the seconds until the deadline on the monotonic clock. Raises `TimeoutError` if it has
+    passed.
+    """
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError
@@ -71,15 +73,15 @@ def left_until(deadline: float) -> float:
 
 @dataclass(frozen=True)
 class ApprovalRules:
-    """The rules at all levels: the tool, its toolset, the application and the installation, nearest
-    first.
+    """The approval rules for a tool: those of the tool, its toolset, the application and the
+    installation, nearest first.
     """
 
     levels: tuple[Approval, ...] = ()
     matchers: tuple[tuple[Matcher, Matcher], ...] = field(default=(), compare=False)
-    """The deny matcher and the allow matcher of each level."""
+    """The deny rules and the allow rules of each level, compiled."""
     asks: bool = True
-    """False if no mode requires approval. Denied calls remain denied."""
+    """If False, no call needs approval. Calls can still be denied."""
 
     @classmethod
     def of(cls, *levels: Approval | None) -> ApprovalRules:
@@ -87,10 +89,10 @@ class ApprovalRules:
         return cls(given, tuple((Matcher(one.deny), Matcher(one.allow)) for one in given))
 
     def judge(self, tool: str, arguments: Mapping[str, Any], *, full_name: str = "") -> Decision:
-        """Return the decision about one call. `arguments` include the default values.
+        """Decide about one call. `arguments` must include default values.
 
-        Rules also match the `full_name` of a tool. A name without its hash may belong to another
-        tool, so only deny rules match such a name.
+        Rules match both the tool's name and its `full_name`. Deny rules also match the full name
+        without its hash, which may belong to another tool.
         """
         names = dict.fromkeys(filter(None, (tool, full_name)))
         texts = [call_text(name, arguments) for name in names] if self.has_patterns else []
@@ -127,14 +129,13 @@ class ApprovalRules:
         return next((one for one in stated if one is not None), "auto")
 
     def nearest(self, name: str) -> Any:
-        """Return the value of a field at the nearest level that sets it, or the field's default."""
+        """Return the value of a field at the nearest level that sets it, or its default."""
         for level in self.levels:
             if name in level.model_fields_set:
                 return getattr(level, name)
         return Approval.model_fields[name].get_default(call_default_factory=True)
 
     def sets(self, name: str) -> bool:
-        """Return True if any level sets the field."""
         return any(name in level.model_fields_set for level in self.levels)
 
     @property
@@ -164,22 +165,20 @@ def is_match(
 
 
 def call_text(tool: str, arguments: Mapping[str, Any]) -> str:
-    """Return the compact JSON of a call, against which patterns are matched."""
+    """Return a call as compact JSON, which the patterns of rules match."""
     # Unlike msgspec, `json` accepts lone surrogates, which models write.
     return json.dumps({"tool": tool, "arguments": arguments}, ensure_ascii=False, separators=SHORT)
 
 
 def approval_rules(manifest: Manifest, *nearer: Approval | None) -> ApprovalRules:
-    """Return the rules for a tool of the manifest. `nearer` are the rules of the tool and of its
-    toolset.
-    """
+    """Return the approval rules for a tool. `nearer` are the rules of the tool and its toolset."""
     features = manifest.features
     application = features.approval if features is not None else None
     return ApprovalRules.of(*nearer, application, installation())
 
 
 def installation() -> Approval:
-    """Return the rules for applications that set none. The settings were checked at startup."""
+    """Return the rules of the installation, which apply to all applications."""
     return Approval(
         mode=settings.APPROVAL_MODE, deny=CallRules(patterns=tuple(settings.APPROVAL_DENY))
     )

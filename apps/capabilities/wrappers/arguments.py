@@ -1,4 +1,4 @@
-"""Validates the arguments that the model wrote, so that tools can rely on them."""
+"""Validates the arguments that a model wrote, so that tools can rely on them."""
 
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -36,8 +36,8 @@ MOST_VIOLATIONS = 20
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The arguments of a tool. `schema` is sent to the model; `defaults` are the values of optional
-    parameters.
+    """The arguments of a tool. `schema` is for the model; `defaults` are the values of optional
+    parameters; `inject` adds constants.
     """
 
     schema: Mapping[str, Any]
@@ -47,17 +47,16 @@ class Arguments:
 
     @property
     def constants(self) -> Mapping[str, Any]:
-        """Return the constant arguments, which are sent with every call and which the model cannot
-        change.
-        """
+        """Return the arguments that are the same in all calls, and that the model does not see."""
         constants: dict[str, Any] = self.inject({})
         return constants
 
     def check(self, given: Mapping[str, Any], unshown: Collection[str] = ()) -> dict[str, Any]:
-        """Return the arguments with defaults and constants. Raises `InvalidParameter`.
+        """Return the arguments with defaults and constants. Raises `InvalidParameter` if they do
+        not match the schema, and `ToolError` if the check takes too long.
 
-        An optional parameter that is null counts as omitted. The error does not repeat values of
-        the `unshown` arguments.
+        A null for an optional parameter counts as omitted. The error does not quote the `unshown`
+        arguments.
         """
         required = self.schema["required"]
         named = {k: v for k, v in given.items() if v is not None or k in required}
@@ -75,9 +74,7 @@ class Arguments:
 
 
 def with_integers(value: Any, schema: Any) -> Any:
-    """Return the value with numbers such as 5.0 converted to integers wherever the schema requires
-    an integer.
-    """
+    """Convert numbers such as 5.0 to integers where the schema requires an integer."""
     if not isinstance(schema, Mapping):
         return value
     match value:
@@ -92,7 +89,7 @@ def with_integers(value: Any, schema: Any) -> Any:
 
 
 def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> Arguments:
-    """Compile the parameters of a function. This is done once for each manifest."""
+    """Compile the parameters of a function, once for each manifest."""
     schema = parameters_schema(parameters)
     defaults = {
         name: parameter.default
@@ -108,11 +105,11 @@ def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> A
 def with_arguments(
     tool: PreparedTool, arguments: Arguments, addresses: Collection[str] = ()
 ) -> PreparedTool:
-    """Return a tool that gets only valid arguments, with the content of files in place of
+    """Return a tool whose work receives only valid arguments, with files loaded in place of
     references.
 
-    Arguments in `addresses` contain the URL of a file and are not replaced. Raises
-    `InvalidParameter`.
+    Arguments in `addresses` are URLs of files and not loaded. Calls raise `InvalidParameter` if an
+    argument is invalid.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -135,9 +132,7 @@ def refusal(
 def problems(
     violation: ValidationError, unshown: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """Yield a problem for each parameter that causes a violation of the schema, with the
-    parameter's path.
-    """
+    """Yield a problem for each parameter that violates the schema, with the parameter's path."""
     path = place(violation.absolute_path)
     value: Any = violation.instance
     expected: Any = violation.validator_value
@@ -159,9 +154,7 @@ def problems(
 
 
 def unknown_names(violation: ValidationError, path: str) -> Iterator[tuple[str, str]]:
-    """Yield a problem for each name in an object that its schema does not define. The problem lists
-    the names that the schema defines.
-    """
+    """Yield a problem for each unknown name in an object. The problem lists the valid names."""
     schema: Any = violation.schema
     given: Any = violation.instance
     taken = schema.get("properties", {})

@@ -1,6 +1,4 @@
-"""Selects the attachments that are stored for a tool, and the attachments that are shown in the
-answer.
-"""
+"""Selects the attachments of tool results that are stored, and those that the answer shows."""
 
 import logging
 import mimetypes
@@ -23,13 +21,13 @@ from apps.workspace.stored_files import FileInfo
 logger = logging.getLogger(__name__)
 
 CANNOT_STORE = "The service can’t store files right now."
-"""The error for the model if the storage is unavailable. The outage's own text would ask the model
-to repeat the call.
+"""The error for the model if the file storage is unavailable. The storage's own error would ask the
+model to repeat the call.
 """
 
 
 def with_attachments(tool: PreparedTool, wanted: AttachmentFilter) -> PreparedTool:
-    """Return a tool whose attachments are filtered by type and shown in the stage and in the
+    """Return a tool whose attachments are filtered by type, and shown in the stage and the
     answer.
     """
 
@@ -50,7 +48,7 @@ def with_attachments(tool: PreparedTool, wanted: AttachmentFilter) -> PreparedTo
 
 @dataclass(frozen=True, slots=True)
 class AttachmentPlaces:
-    """The attachments that an answer shows `inside` its text, and `beside` the text."""
+    """The attachments that an answer shows `inside` its text and `beside` it."""
 
     inside: tuple[Attachment, ...]
     beside: tuple[Attachment, ...]
@@ -70,7 +68,9 @@ class AttachmentPlaces:
 
 
 async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> Attachment:
-    """Store a new file of the caller. Raises `FileRefused`."""
+    """Store a new file of the caller under a unique name. Raises `FileRefused` if it cannot be
+    stored.
+    """
     ending = mimetypes.guess_extension(kind) or ".bin"
     name = f"{stem}-{secrets.token_hex(4)}{ending}"
     info = await store_file(name, content, kind, opening)
@@ -78,8 +78,8 @@ async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> A
 
 
 async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> FileInfo:
-    """Store a file of the caller. Raises `FileRefused`, also during an outage of the storage,
-    because the tool itself did not fail.
+    """Store a file of the caller. Raises `FileRefused` if it cannot be stored, even if the storage
+    is down, because the tool itself did not fail.
     """
     try:
         return await opening.workspace.files.keep(name, content, kind)
@@ -91,8 +91,8 @@ async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> 
 
 
 def see_files(attachments: Sequence[Attachment]) -> str:
-    """Return a text about the attachments for a result without text, because models reject empty
-    results.
+    """Return a sentence that names the attachments, for results without text, which models
+    reject.
     """
     names = ", ".join(one.title or one.type for one in attachments)
     return f"See attached files: {names}" if names else ""

@@ -1,4 +1,4 @@
-"""Applies all wrappers to a tool, in a fixed order."""
+"""Applies all wrappers to a tool in a fixed order."""
 
 from dataclasses import dataclass, field, replace
 
@@ -23,9 +23,9 @@ from apps.manifest.toolsets.fallback_strategies import Fallback
 class ToolOptions:
     """The options of one tool in a manifest. `seconds` is the timeout.
 
-    References in arguments whose names are in `addresses` are not loaded. A tool without
-    `attachment` filters its attachments itself, as they arrive. `is_repeatable` means that two
-    calls have the effect of one. `is_untrusted` means that third parties control the content of
+    File references in the arguments in `addresses` are not loaded. If `attachment` is None, the
+    tool filters its attachments itself. `is_repeatable` means that calling the tool twice has the
+    same effect as calling it once. `is_untrusted` means that outsiders control the content of
     results. `is_private` and `full_name` are as in `Tool`.
     """
 
@@ -57,7 +57,7 @@ def prepared_tool(
 
 
 def wrap_tool(tool: PreparedTool, wishes: ToolOptions) -> PreparedTool:
-    """Return the tool with the wrappers that the options require."""
+    """Return the tool with all wrappers that the options require."""
     tool = with_retries(tool, wishes.fallback, wishes.seconds, is_repeatable=wishes.is_repeatable)
     tool = with_timeout(tool, wishes.seconds)
     tool = with_arguments(tool, wishes.arguments, wishes.addresses)
@@ -80,8 +80,8 @@ def wrap_tool(tool: PreparedTool, wishes: ToolOptions) -> PreparedTool:
 
 
 def with_untrusted_results(tool: PreparedTool) -> PreparedTool:
-    """Return a tool whose results mark the run as having read untrusted content. This includes the
-    results of failed calls.
+    """Return a tool whose results, including failures, mark the run as having read untrusted
+    content.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:

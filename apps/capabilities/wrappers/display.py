@@ -1,4 +1,4 @@
-"""Formats the title of the stage that shows a tool call, and the arguments in the stage."""
+"""Formats the title of a tool call's stage, and the arguments in it."""
 
 import re
 from collections.abc import Mapping
@@ -32,10 +32,10 @@ _placeholder = re.compile(r"\{([^{}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """The display options of a tool's calls. `name` is the title of a stage, unless `stage` sets a
-    title.
+    """The options for showing a tool's calls in stages. `name` is the title unless `stage` sets
+    one.
 
-    `parameters` are the parameters with a display, in the order of the manifest.
+    `parameters` has the display options of parameters, in the order of the manifest.
     """
 
     name: Localized
@@ -55,15 +55,13 @@ class Display:
         return title
 
     def request(self, arguments: Mapping[str, Any]) -> str:
-        """Return the text that shows the arguments in the stage, or the configured body of the
-        stage.
-        """
+        """Return the text that shows the arguments in the stage."""
         if self.stage is not None and self.stage.body:
             return f"{fill_template(self.stage.body, arguments)}\n\n"
         return HEADING + self.entries(arguments)
 
     def beginning(self, locale: str) -> str:
-        """Return the beginning of the title, which does not depend on the arguments."""
+        """Return the part of the title that does not depend on arguments."""
         configured = self.stage.name if self.stage is not None and self.stage.show else None
         if not configured:
             return localize_text(self.name, locale)
@@ -71,8 +69,8 @@ class Display:
         return configured[: first.start()] if first is not None else configured
 
     def lead(self, name: str) -> str:
-        """Return the text that is written before an argument that is shown as it arrives, or "" if
-        the argument is not shown in this way.
+        """Return the text before an argument that is shown while the model writes it, or "" if it
+        is not shown this way.
         """
         shown = self.shown_as(name)
         is_itself = not shown.ignore and shown.replaced_value_info is None
@@ -109,8 +107,8 @@ PLAIN = ParameterStage()
 
 
 def tool_title(toolset: Localized, tool: str, otherwise: str) -> Localized:
-    """Return the combined titles of toolset and tool, or `otherwise` for a toolset without a
-    name.
+    """Return the title of a tool, prefixed with the name of its toolset, or `otherwise` if the
+    toolset has no name.
     """
     if not localize_text(toolset):
         return otherwise
@@ -127,9 +125,7 @@ def display_of(
     parameters: FunctionParameters | RestFunctionParameters | None = None,
     system: bool = False,
 ) -> Display:
-    """Return the display options of one tool. A `system` tool is shown only at the `debug`
-    level.
-    """
+    """Return how stages show a tool. A `system` tool has a stage only at the level `debug`."""
     stage = tool.stage if tool is not None else None
     configured = {
         key: parameter.display.stage
@@ -140,7 +136,7 @@ def display_of(
 
 
 def stage_level(manifest: Manifest) -> str:
-    """Return the level at which stages are shown. The installation's level overrides the
+    """Return the level of detail of stages. The installation's setting overrides the
     application's.
     """
     if settings.DEFAULT_STAGE_DISPLAY_LEVEL:
@@ -158,7 +154,7 @@ def visibility(level: str, stage: ToolStage | None, system: bool) -> Visibility:
 
 
 def fill_template(template: str, arguments: Mapping[str, Any]) -> str:
-    """Return the template with each {argument} replaced, or removed if it is missing."""
+    """Replace each `{argument}` in the template by its value, or by nothing if it is missing."""
     return _placeholder.sub(
         lambda match: shorten_text(value_text(arguments.get(match[1])), VALUE_CHARACTERS), template
     )

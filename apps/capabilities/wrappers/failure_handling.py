@@ -1,4 +1,4 @@
-"""Handles failed tool calls with the first strategy of the manifest that applies."""
+"""Applies the fallback strategies of a manifest to failed tool calls."""
 
 import logging
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ NOT_SHOWN = "An error occurred while executing the tool."
 
 
 class ShownError(ToolError):
-    """Raised for a failure whose text in the stage differs from the message for the model. `shown`
-    is additional Markdown for the stage; `told` is the same as in `ToolError`.
+    """Raised for a failure that a stage shows in more detail than the message for the model.
+    `shown` is Markdown; `told` are arguments of `ToolError`.
     """
 
     def __init__(self, message: str, shown: str, **told: Any) -> None:
@@ -42,11 +42,8 @@ class ShownError(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class FallbackStep:
-    """One fallback strategy. With `ends`, the run stops; otherwise, the model gets the error and
-    the `instructions`.
-
-    For a strategy without a trigger, built-in instructions replace the instructions in the
-    manifest.
+    """One fallback strategy. If `ends` is True, the run stops; otherwise, the model receives the
+    error and the `instructions`.
     """
 
     ends: bool
@@ -54,8 +51,8 @@ class FallbackStep:
     instructions: str = ""
 
     def applies(self, text: str, *, explicitly: bool) -> bool:
-        """Return True if the strategy applies to the failure. A strategy without a trigger applies
-        to all failures, unless `explicitly` is True.
+        """Return True if the strategy applies to this failure. Without a trigger, it applies to all
+        failures unless `explicitly` is True.
         """
         if self.trigger is None:
             return not explicitly
@@ -63,8 +60,10 @@ class FallbackStep:
 
 
 def with_fallback(tool: PreparedTool, fallback: Fallback) -> PreparedTool:
-    """Return a tool whose failures are handled. Raises `Stopped`, and `InvalidParameter` if no
-    strategy applies.
+    """Return a tool whose failures become results, according to the fallback strategies.
+
+    Calls raise `Stopped` if a strategy ends the run or none applies, and `InvalidParameter` for
+    invalid arguments.
     """
     steps = tuple(read_step(strategy, tool.spec.name) for strategy in fallback.strategies)
 
@@ -117,9 +116,8 @@ def read_step(strategy: AnyStrategy, tool_name: str) -> FallbackStep:
 def decide(
     steps: Sequence[FallbackStep], text: str, error: Exception, *, is_timeout: bool
 ) -> ToolResult:
-    """Return the result for the model after a failure.
-
-    Raises `Stopped` if the run must end.
+    """Return the result for the model after a failure. Raises `Stopped` if a strategy ends the run
+    or none applies.
     """
     for step in steps:
         if step.applies(text, explicitly=is_timeout):

@@ -1,8 +1,8 @@
-"""Replaces references to files in arguments with the content of the files:
-`file:{prefix}::{path or URL}`.
+"""Replaces references to files in arguments by the content of the files: `file:{prefix}::{path or
+URL}`.
 
-The model writes the reference, and the tool gets the content. The conversation and the stage of the
-call contain only the reference.
+The model writes the reference, and the tool receives the content. The conversation and the stage
+contain only the reference.
 """
 
 import asyncio
@@ -20,9 +20,7 @@ MISSING_PREFIX = "Missing required file prefix (base64::, url::, text::)"
 INSTEAD = "Use base64:: or url:: instead"
 MOST_FILES = 50
 MOST_BYTES = 64 * 1024 * 1024
-"""The maximum total size in bytes of the files of one call, because they become part of its
-arguments.
-"""
+"""The size limit in bytes of all files of one call, because they become part of its arguments."""
 
 _reference = re.compile(r"/*file:(?:(base64|text|url|data)::\s*)?(\S.*|)", re.IGNORECASE)
 _signatures = {
@@ -44,8 +42,8 @@ class FileReference:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFiles:
-    """The arguments with the content of files. `loaded` contains the names of the arguments with
-    such content.
+    """The arguments with files loaded. `loaded` has the names of the arguments that contain
+    files.
     """
 
     arguments: Mapping[str, Any]
@@ -53,8 +51,8 @@ class ResolvedFiles:
 
 
 def read_reference(text: str) -> FileReference | None:
-    """Return the reference in a text, or None for any other text. Raises `FileRefused` for an
-    incomplete reference.
+    """Parse a reference, or return None for any other text. Raises `FileRefused` if the reference
+    is incomplete.
     """
     found = _reference.fullmatch(text)
     if found is None:
@@ -70,7 +68,9 @@ def read_reference(text: str) -> FileReference | None:
 
 
 def bare(text: str) -> str:
-    """Return the path or URL in a reference, or any other text unchanged. Raises `FileRefused`."""
+    """Return the path or URL in a reference, or any other text unchanged. Raises `FileRefused` if
+    the reference is incomplete.
+    """
     reference = read_reference(text)
     return text if reference is None else reference.url
 
@@ -78,10 +78,10 @@ def bare(text: str) -> str:
 async def load_references(
     given: Mapping[str, Any], loader: Loader, addresses: Collection[str] = ()
 ) -> ResolvedFiles:
-    """Load the files in arguments and in elements of lists concurrently.
+    """Load the files in arguments, and in elements of lists, concurrently.
 
-    Arguments whose names are in `addresses` contain the URL of a file, so nothing is loaded for
-    them. Raises the first `InvalidParameter` after all loads have ended.
+    Arguments in `addresses` are URLs of files and not loaded. Raises `InvalidParameter` if a file
+    cannot be loaded, once all loads have ended.
     """
     work = ReferenceLoader(loader, frozenset(addresses))
     names = [name for name, value in given.items() if may_refer(value)]
@@ -92,8 +92,8 @@ async def load_references(
 
 
 async def all_of(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Run the work concurrently, and return all results in order. Raises the first error after all
-    work has ended.
+    """Run coroutines concurrently, and return their results in order. Raises the first error once
+    all of them have ended.
     """
     outcomes = await asyncio.gather(*work, return_exceptions=True)
     for outcome in outcomes:
@@ -108,7 +108,7 @@ def may_refer(value: Any) -> bool:
 
 
 class ReferenceLoader:
-    """Loads the files of one call, within a combined limit."""
+    """Loads the files in one call's arguments, up to a total size."""
 
     def __init__(self, loader: Loader, addresses: frozenset[str]) -> None:
         self.loader = loader
@@ -125,8 +125,8 @@ class ReferenceLoader:
         )
 
     async def element(self, name: str, place: str, value: Any) -> Any:
-        """Return an element of a list with its file loaded. Raises `InvalidParameter` with the
-        position of the element, but never with the content of a file.
+        """Return an argument, or an element of a list, with its file loaded. Raises
+        `InvalidParameter` about `place` if this fails.
         """
         try:
             reference = read_reference(value) if isinstance(value, str) else None
@@ -139,7 +139,9 @@ class ReferenceLoader:
             raise InvalidParameter(place, str(error)) from error
 
     async def content(self, name: str, reference: FileReference) -> str:
-        """Return the content of the file to which a reference points. Raises `QuickAppError`."""
+        """Return the content of a file in the encoding that its prefix demands. Raises
+        `QuickAppError` if it cannot be loaded.
+        """
         self.files += 1
         if self.files > MOST_FILES:
             raise FileRefused(f"The call refers to too many files; the limit is {MOST_FILES}.")
@@ -159,7 +161,9 @@ class ReferenceLoader:
 
 
 def decoded_text(content: bytes) -> str:
-    """Decode UTF-8 without a byte order mark. Raises `FileRefused` for other content."""
+    """Decode UTF-8 with or without a byte order mark. Raises `FileRefused` if the content is not
+    text.
+    """
     for kind, signatures in _signatures.items():
         if content.startswith(signatures):
             raise FileRefused(f"File appears to be binary ({kind}). {INSTEAD}")

@@ -1,6 +1,4 @@
-"""Prepares the platform's own tools, which are declared in code, with the timeout and stage level
-of the manifest.
-"""
+"""Prepares tools that are declared in code, with the timeout and stage level of the manifest."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -30,7 +28,7 @@ from apps.workspace.loading.shared_loads import rules_of
 
 EVERYTHING = AttachmentFilter()
 IN_TITLE = ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True))
-"""The display of a parameter that shows its value in the stage title."""
+"""Makes a parameter's value part of the stage's title."""
 
 
 def parameters(properties: dict[str, Parameter], *required: str) -> FunctionParameters:
@@ -43,11 +41,11 @@ def text_parameter(description: str, default: str | None = None, **fields: Any) 
 
 @dataclass(frozen=True, slots=True)
 class PlatformTool:
-    """Declares a tool of the platform: its texts for models and users, and its risk.
+    """Declares a tool of QuickApps itself: its texts for models and users, and its risk.
 
-    A `read-only` tool can be repeated and needs no approval. References in arguments whose names
-    are in `addresses` are not loaded. `streams` is the name of the argument that is shown while it
-    arrives, or "". `is_system` tools are shown only in debugging; `is_private` is as in `Tool`.
+    A `read-only` tool can be repeated and needs no approval. File references in the arguments in
+    `addresses` are not loaded. `streams` is the argument that is shown while the model writes it,
+    or "". `is_system` tools are shown only at the level `debug`; `is_private` is as in `Tool`.
     """
 
     name: str
@@ -70,8 +68,8 @@ def internal_tool(
     attachment: AttachmentFilter = EVERYTHING,
     approval: ApprovalRules | None = None,
 ) -> PreparedTool:
-    """Prepare a tool. If `seconds` or `approval` is None, the manifest's timeout or approval rules
-    apply.
+    """Prepare a declared tool. If `seconds` or `approval` is None, the manifest's timeout or
+    approval rules apply.
     """
     rules = approval_rules(manifest) if approval is None else approval
     reads = declared.risk == "read-only"
@@ -95,7 +93,7 @@ def internal_tool(
 
 
 def open_with(tool: PreparedTool) -> Open:
-    """Return a function that opens a capability with one tool."""
+    """Return a function that opens a capability that consists of one tool."""
     return lambda opening: nullcontext(Contribution((tool.bind(opening),)))
 
 
@@ -104,13 +102,13 @@ def show_result(invocation: Invocation, text: str) -> None:
 
 
 def plain_result(invocation: Invocation, text: str) -> ToolResult:
-    """Return the text as the result, and show it in the stage."""
+    """Show the text in the stage, and return it as the result."""
     show_result(invocation, text)
     return ToolResult(text, "text/plain")
 
 
 def field_or_setting(wanted: BaseModel, field: str, default: Any) -> Any:
-    """Return the value of a field in the manifest, or the setting of the installation if the
-    manifest does not set it.
+    """Return the value of a field if the manifest sets it, otherwise `default`, which is a setting
+    of the installation.
     """
     return getattr(wanted, field) if field in wanted.model_fields_set else default

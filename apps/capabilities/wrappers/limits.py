@@ -1,4 +1,4 @@
-"""Limits the duration of tool calls, and the length of results for the model."""
+"""Limits the duration of tool calls and the length of their results."""
 
 from dataclasses import replace
 
@@ -11,24 +11,20 @@ from apps.capabilities.wrappers.value_texts import shorten_text
 from apps.errors import ToolTimedOut
 
 RESULT_CHARACTERS = 400_000
-"""The maximum number of characters of a result, about 100,000 tokens, which is the entire context
-window of most models.
+"""The maximum number of characters of a result: about 100,000 tokens, the whole context window of
+most models.
 """
 WHOLE_RESULTS = Key[dict[str, str]]("whole_results")
-"""The key of the full texts of truncated results, by the ID of the call. It exists only if a
-capability requests these texts.
-"""
+"""The key of the full texts of truncated results by call ID, if a capability needs them."""
 
 KEEP_RESULT = Key[KeepResult]("keep_result")
-"""The key of the function that stores results which do not fit into a request. It exists only if a
-capability stores files.
+"""The key of the function that stores results that do not fit into a request, if a capability
+provides it.
 """
 
 
 def with_limit(tool: PreparedTool) -> PreparedTool:
-    """Return a tool whose result for the model is truncated to `RESULT_CHARACTERS`, with a note
-    about the missing length.
-    """
+    """Return a tool whose results are truncated to `RESULT_CHARACTERS`."""
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         result = await tool.work(opening, invocation)
@@ -42,8 +38,8 @@ def with_limit(tool: PreparedTool) -> PreparedTool:
 
 
 def with_timeout(tool: PreparedTool, seconds: float) -> PreparedTool:
-    """Return a tool with a timeout. Its calls raise `ToolTimedOut`, also for a timeout within the
-    tool.
+    """Return a tool whose calls raise `ToolTimedOut` after `seconds`, or if a timeout occurs within
+    the tool.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:

@@ -1,6 +1,4 @@
-"""Logs one line and one span for each tool call, with its name, duration and error, without
-content.
-"""
+"""Logs and traces tool calls with their name, duration and error, without their content."""
 
 import logging
 import time
@@ -42,7 +40,7 @@ def with_log(tool: PreparedTool) -> PreparedTool:
 
 
 def log_failure(name: str, invocation: Invocation, seconds: float, error: BaseException) -> None:
-    """Log a failure, with the traceback of an unexpected error."""
+    """Log a failed call, with a traceback if the error is unexpected."""
     is_expected = isinstance(error, ToolError | QuickAppError) or not isinstance(error, Exception)
     log_event(
         logger,

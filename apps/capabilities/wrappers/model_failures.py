@@ -1,11 +1,13 @@
-"""Converts the failure of a model that a tool called to a failure of the tool."""
+"""Converts the failure of a model that a tool called to the failure of the tool."""
 
 from apps.capabilities.wrappers.value_texts import ERROR_CHARACTERS, shorten_text
 from apps.errors import ModelFailed, ToolError, ToolTimedOut
 
 
 def tool_error(name: str, seconds: float, error: ModelFailed, *, has_answered: bool) -> ToolError:
-    """Return the failure of the tool `name`. `seconds` is the timeout of the model."""
+    """Return the error of the tool `name`. `seconds` is the model's timeout; `has_answered` means
+    that its answer had begun.
+    """
     if error.reason == "timeout":
         found: ToolError = ToolTimedOut(name, seconds)
     else:

@@ -1,4 +1,4 @@
-"""Cards as text with numbered choices, for users who answer with their next message."""
+"""Shows cards as text with numbered choices, for users who answer with their next message."""
 
 import re
 from collections.abc import Sequence
@@ -10,10 +10,9 @@ _numbers = re.compile(r"[1-9][0-9]?(?:\s*,\s*[1-9][0-9]?)*")
 
 @dataclass(frozen=True, slots=True)
 class NumberedCard:
-    """A card. `text` is the question in Markdown; the `choices` are numbered from 1.
+    """A card as text. `text` is the question in Markdown; the `choices` are numbered from 1.
 
-    `several` means that more than one choice is possible. `advice` describes other possible
-    answers.
+    `several` means that more than one choice is possible. `advice` explains how to answer.
     """
 
     text: str
@@ -27,10 +26,10 @@ class NumberedCard:
         return "\n\n".join(part for part in (self.text, "\n".join(listed), self.advice) if part)
 
     def chosen(self, text: str, value: Any = None) -> tuple[int, ...]:
-        """Return the numbers that a message chooses, or () if it is not an exact choice.
+        """Return the numbers of the choices in a message, or () if it is not exactly a choice.
 
-        `value` is the value of the card's form. If it is missing, the `text` must consist of
-        numbers separated by commas, or be the title of one choice.
+        `value` is the value of the card's form, if any. Otherwise, `text` must be numbers separated
+        by commas, or the title of one choice.
         """
         found = self.numbers(text) if value is None else value
         numbers = found if isinstance(found, list) else [found]

@@ -1,5 +1,5 @@
-"""Converts the parameters in a manifest to the JSON Schema for the model, and to constants, which
-are hidden from the model.
+"""Converts the parameters of a manifest to JSON Schema for the model, and to constants, which the
+model does not see.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,13 +15,11 @@ from apps.manifest.toolsets.parameters import (
 from apps.manifest.toolsets.rest_parameters import RestFunctionParameters
 
 Inject = Callable[[Any], Any]
-"""A function that adds the constants to a value that matches the schema."""
+"""A function that adds the constant parameters to a value."""
 
 
 def parameters_schema(parameters: FunctionParameters | RestFunctionParameters) -> dict[str, Any]:
-    """Return the schema of an object. Its `required` lists only parameters that are not hidden from
-    the model.
-    """
+    """Return the JSON Schema of the parameters that the model sees."""
     schema = object_schema(parameters.properties, parameters.required)
     for name, parameter in parameters.properties.items():
         if name in schema["properties"] and parameter.default is not None:

@@ -1,4 +1,4 @@
-"""Tools that are prepared once for a manifest, and bound to each run."""
+"""Defines tools that are prepared once for a manifest, and bound to each run."""
 
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from apps.agent.tools import Invocation, Tool, ToolResult, ToolSpec
 from apps.capabilities.registry import Opening
 
 Work = Callable[[Opening, Invocation], Coroutine[Any, Any, ToolResult]]
-"""A function like `CallTool` that also receives the run."""
+"""A function that runs a tool call. Unlike `CallTool`, it receives the context of the run."""
 
 Announce = Callable[[str], Announcement | None]
 
@@ -22,13 +22,13 @@ def announce_nothing(locale: str) -> Announcement | None:
 @dataclass(frozen=True, slots=True)
 class PreparedTool:
     """A tool that is prepared for a manifest and not yet bound to a run. `toolset` is the path of
-    its toolset in the manifest, or "" if there is none.
+    its toolset in the manifest, or "".
 
-    `streams` is the name of the argument that is shown while the model writes it, or "" if there is
-    none. `announce` returns, for a locale, the announcement that opens the stage before the
-    arguments are complete. `constants` are arguments of every call that are hidden from the model.
-    `is_repeatable` means that two calls have the effect of one. `is_private`, `is_read_only` and
-    `full_name` are as in `Tool`.
+    `streams` is the argument that is shown while the model writes it, or "". `announce` returns the
+    announcement that opens a stage before the arguments are complete, for a locale. `constants` are
+    arguments of every call that the model does not see. `is_repeatable` means that calling the tool
+    twice has the same effect as calling it once. `is_private`, `is_read_only` and `full_name` are
+    as in `Tool`.
     """
 
     spec: ToolSpec

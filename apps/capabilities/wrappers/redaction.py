@@ -1,8 +1,8 @@
 """Redacts credentials that a server repeats in its response, for example in an error about a wrong
 key.
 
-Servers repeat credentials in JSON, URLs and HTML. Each of these formats has several escapes for the
-same character, so the unescaped text is searched too.
+Servers repeat them in JSON, URLs and HTML. Each of these formats has several escapes for the same
+character, so the unescaped text is searched too.
 """
 
 import html
@@ -14,23 +14,19 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 SHORTEST = 6
-"""The minimum length in characters of credentials that are redacted. A shorter text may occur in
-answers by chance.
+"""Shorter credentials, in characters, are not redacted, because they may occur in texts by
+chance.
 """
 SHOWN = "[hidden]"
 MOST_LAYERS = 2
-"""The maximum number of layers of escapes that are decoded, such as JSON or HTML in a JSON
-string.
-"""
+"""The maximum number of nested escapes that are decoded, such as HTML in a JSON string."""
 
 MOST_KNOWN = 1024
-"""The maximum number of escapes of one kind that are cached with their characters, because most
-answers repeat a few escapes many times.
+"""The maximum number of decoded escapes of one kind that are cached. Most texts repeat a few
+escapes many times.
 """
 SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "/": "/"}
-"""Maps JSON escapes, without the backslash, to their characters. Escaped backslashes are handled
-separately, in pairs.
-"""
+"""Maps JSON escapes, without their backslash, to characters."""
 
 _ascii = r"u00[0-7][0-9a-fA-F]"
 _any = r"u[dD][89abAB][0-9a-fA-F]{2}\\{1,7}u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"
@@ -42,9 +38,7 @@ _html = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """The texts to redact, and the patterns that find and decode the escapes that can occur in
-    them.
-    """
+    """The texts to redact, and the patterns and decoders of the escapes that may occur in them."""
 
     texts: frozenset[str] = field(repr=False)
     escapes: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]
@@ -59,10 +53,10 @@ def needles(credentials: Collection[str]) -> Needles:
 
 
 def json_pattern(letters: str) -> re.Pattern[str]:
-    """Return a pattern that matches JSON escapes of these characters only, because a large answer
-    contains many other escapes, such as quotation marks.
+    """Return a pattern for JSON escapes of these characters only, because a text may contain many
+    others, such as quotation marks.
 
-    JSON within JSON has more backslashes before the same escape.
+    JSON within JSON has more backslashes before an escape.
     """
     short = "".join(name for name, letter in SHORT.items() if letter in letters)
     coded = _ascii if letters.isascii() else _any
@@ -84,7 +78,7 @@ from_html = lru_cache(MOST_KNOWN)(html.unescape)
 
 
 def hide_credentials(text: str, wanted: Needles) -> str:
-    """Return the text with each credential replaced, in any spelling."""
+    """Replace each credential in the text, with or without escapes."""
     parts, end = [], 0
     for start, stop in merge_places(sorted(places(text, wanted))):
         parts += [text[end:start], SHOWN]
@@ -93,7 +87,7 @@ def hide_credentials(text: str, wanted: Needles) -> str:
 
 
 def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tuple[int, int]]:
-    """Yield the start and the end of each credential in the text, in no particular order."""
+    """Yield the start and end of each credential in the text, in any order."""
     for needle in wanted.texts:
         start = text.find(needle)
         while start >= 0:
@@ -107,9 +101,7 @@ def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tu
 
 
 class UnescapedText:
-    """A text with its escapes decoded. It stores the end position of each escape in this text and
-    in the escaped text.
-    """
+    """A text with its escapes decoded, which maps its positions to positions in the original."""
 
     def __init__(self, escaped: str, pattern: re.Pattern[str], read: Callable[[str], str]) -> None:
         parts: list[str] = []
@@ -126,13 +118,13 @@ class UnescapedText:
         self.text = "".join([*parts, escaped[end:]])
 
     def place(self, place: int) -> int:
-        """Return the position in the escaped text for a position in this text."""
+        """Return the position in the original text for a position in the decoded text."""
         index = bisect_right(self.ends, place) - 1
         return place if index < 0 else self.escaped_ends[index] + place - self.ends[index]
 
 
 def merge_places(sorted_places: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of text, with overlapping ranges merged into one."""
+    """Merge overlapping ranges, which must be sorted."""
     last: tuple[int, int] | None = None
     for start, stop in sorted_places:
         if last and start < last[1]:

@@ -1,4 +1,4 @@
-"""Retries tool calls automatically, if the manifest enables this, before a failure is reported."""
+"""Retries failed tool calls if the manifest enables this."""
 
 import asyncio
 import logging
@@ -27,11 +27,11 @@ def with_retries(
     is_repeatable: bool,
     wait: Wait = asyncio.sleep,
 ) -> PreparedTool:
-    """Return a tool whose failed calls are retried as the fallback strategies define. A call raises
-    the last `ToolError`.
+    """Return a tool that retries failed calls as the fallback strategies define. The last attempt's
+    `ToolError` is raised.
 
-    All attempts share the timeout of `seconds`. If `is_repeatable` is False, a call is retried only
-    if the strategy explicitly allows this.
+    All attempts share the timeout of `seconds`. A tool that is not repeatable is retried only if
+    the strategy explicitly allows it.
     """
     if not any(isinstance(s, Continue) and s.retry is not None for s in fallback.strategies):
         return tool
@@ -59,11 +59,11 @@ def with_retries(
 
 
 def wanted_for(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts | None:
-    """Return the retry options of the first strategy that applies to the error, or None if it does
-    not retry.
+    """Return the retry options of the first strategy that applies to the error, or None if there
+    are none.
 
-    Timeouts and permanent errors are retried only if a trigger lists them. A call whose answer has
-    begun is never retried.
+    Timeouts and permanent errors are retried only if a trigger matches them. A call whose answer
+    has begun is never retried.
     """
     if error.has_answered:
         return None

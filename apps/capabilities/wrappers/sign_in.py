@@ -1,8 +1,7 @@
-"""Wraps tools whose server is called with the user's own account.
+"""Makes tool calls wait until the user has signed in with their own account on the server.
 
-A call waits until the user has signed in. The JSON of the card contains `title`; `account`, the ID
-of the sign-in in `apps.workspace.oauth`; `server`, the host that will be called with the account;
-and `host`, the host of the sign-in page.
+The JSON of the card contains `title`; `account`, the ID of the sign-in in `apps.workspace.oauth`;
+`server`, the host that will be called with the account; and `host`, the host of the sign-in page.
 
 The answer is `{"outcome": "connected" | "skipped" | "timeout"}`.
 """
@@ -35,8 +34,8 @@ NOBODY = (
 
 
 def with_sign_in(tool: PreparedTool, wanted: WantedAccount) -> PreparedTool:
-    """Return a tool whose calls wait until the user is signed in. The stage of a call opens after
-    the sign-in.
+    """Return a tool whose calls wait until the user has signed in. The stage of a call opens after
+    that.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -48,14 +47,18 @@ def with_sign_in(tool: PreparedTool, wanted: WantedAccount) -> PreparedTool:
 
 
 async def person_token(wanted: WantedAccount, bucket: str, refused: str = "") -> str:
-    """Return the user's token, or "" if the user has to sign in. Raises `ToolError`."""
+    """Return the user's token, or "" if the user has to sign in. `refused` is a token that the
+    server has rejected.
+
+    Raises `ToolError` if the token cannot be renewed.
+    """
     account = await find_account(wanted, bucket)
     return await access_token(account.pk, refused) if account is not None else ""
 
 
 async def ask_person(wanted: WantedAccount, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Ask the user to sign in, and return a result. If the user does not sign in, it tells the
-    model the reason. Raises `ToolError`.
+    """Ask the user to sign in, or return a failed result if the user did not or cannot. Raises
+    `ToolError` if the sign-in cannot be prepared.
     """
     title = one_line(wanted.title, TITLE_CHARACTERS)
     answered = invocation.answers.get("sign_in")

@@ -1,6 +1,4 @@
-"""Shows a tool call in a stage, which is open during the tool's work, if the application shows the
-stage.
-"""
+"""Shows tool calls in stages, if the application shows them."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -39,18 +37,17 @@ class DeferredEmit:
 
 
 class BrokenOff(Exception):
-    """Raised with a result for the model, so that the stage of the call is closed as failed."""
+    """Raised to close a stage as failed. `result` is the result for the model."""
 
     def __init__(self, result: ToolResult) -> None:
         self.result = result
 
 
 def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
-    """Return a tool whose calls are shown in stages, as the display options define. The invocation
-    passes the stage to the wrapped tool.
+    """Return a tool whose calls are shown in stages.
 
-    If a failure became a result, the stage is closed as excused. If the stage already contains a
-    part of the answer, it is closed as failed, because it must not look complete.
+    If a failure became a result, the stage is closed as excused. If it already shows a part of the
+    answer, it is closed as failed, because it must not look complete.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -97,7 +94,7 @@ def show_stage(
 
 
 def request(display: Display, invocation: Invocation) -> str:
-    """Return the part of the arguments' text that the stage does not show yet."""
+    """Return the text about the arguments that the stage does not show yet."""
     early = invocation.early
     if early is None or not early.shown:
         return display.request(invocation.arguments)
@@ -111,8 +108,8 @@ def request(display: Display, invocation: Invocation) -> str:
 
 
 def announcement(display: Display, argument: str, locale: str) -> Announcement | None:
-    """Return the announcement with which a tool's stage opens early, or None if the stage must not
-    open early.
+    """Return the announcement with which a tool's stage opens early, or None if it must not open
+    early.
     """
     title = display.beginning(locale)
     if display.visibility != "always" or not title:
@@ -122,7 +119,7 @@ def announcement(display: Display, argument: str, locale: str) -> Announcement |
 
 
 def show_failure(stage: Stage, markdown: str) -> None:
-    """Write the error into the stage. If only failures are shown, show the stage now."""
+    """Write an error into the stage, and show the stage if it is hidden until a failure."""
     if isinstance(stage.emit, DeferredEmit):
         stage.emit.reveal()
     stage.write(markdown)

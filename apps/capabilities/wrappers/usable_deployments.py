@@ -1,7 +1,7 @@
-"""Omits tools for deployments that the caller may not use, if the application enables this filter.
+"""Omits tools for deployments that the caller may not use, if the application enables this.
 
-The filter only prevents calls that would fail. It is not a security boundary, because DIAL Core
-checks each call to a deployment. If the usable deployments are unknown, no tool is omitted.
+This only avoids calls that would fail. It is not a security boundary, because DIAL Core checks each
+call. If the usable deployments are unknown, no tool is omitted.
 """
 
 import logging
@@ -19,8 +19,8 @@ USABLE_IDS = Key[frozenset[str] | None]("usable_deployments")
 
 
 async def usable_ids(manifest: Manifest, opening: Opening) -> frozenset[str] | None:
-    """Return the decoded IDs of the deployments that the caller may use, or None if no tool has to
-    be omitted.
+    """Return the decoded IDs of the deployments that the caller may use, or None to omit no
+    tool.
     """
     wanted = manifest.features.tool_access_filter if manifest.features is not None else None
     if wanted is None or not wanted.enabled:

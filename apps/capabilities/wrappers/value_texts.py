@@ -1,4 +1,4 @@
-"""Converts values to texts of limited length."""
+"""Converts values to text of limited length."""
 
 import re
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 STAGE_CHARACTERS = 20_000
-"""The length in characters to which a text in a stage is truncated, about ten pages."""
+"""Text in a stage is truncated to this many characters, about ten pages."""
 VALUE_CHARACTERS = 4_000
-"""The length in characters to which an argument in a stage is truncated."""
+"""An argument in a stage is truncated to this many characters."""
 ERROR_CHARACTERS = 2_000
 TITLE_CHARACTERS = 100
 
@@ -23,25 +23,21 @@ def shorten_text(text: str, most: int) -> str:
 
 
 def one_line(text: str, most: int = TITLE_CHARACTERS) -> str:
-    """Return the text on one line, for a title. White space is collapsed, and a long text is
-    truncated.
-    """
+    """Collapse white space, and truncate the text to `most` characters."""
     line = " ".join(text[: most * 4].split())
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def value_text(value: Any) -> str:
-    """Return the text of a value for users: a string unchanged, any other value as JSON, and "" for
-    None.
-    """
+    """Return a value as users see it: a string unchanged, None as "", and anything else as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def fence_code(text: str, language: str = "") -> str:
-    """Return a code block that the text cannot end, because its fence is longer than any fence in
-    the text.
+    """Return a code block whose fence is longer than any fence in the text, so that the text cannot
+    end it.
     """
     longest = max((len(run) for run in _backticks.findall(text)), default=2)
     fence = "`" * (longest + 1)

@@ -1,4 +1,4 @@
-"""Reports the current use of budgets to users, without reserving anything."""
+"""Reads the current use of budgets, without reserving anything."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -26,13 +26,14 @@ from apps.insights.budgets.sentences import format_amount, percent, sentence, sp
 from apps.insights.meter import RunMeter
 
 ALMOST = 99
-"""The budget meter shows a budget as exhausted above this percentage."""
+"""The highest percentage at which the budget meter warns, because at 100 the budget is used up."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetStatus:
-    """The use of a budget by one holder in the current window, in the smallest parts of the
-    budget's unit. `reserved` excludes reservations of calls whose process has ended.
+    """One holder's use of a budget in the current window, in the smallest parts of the budget's unit.
+
+    `reserved` excludes expired reservations.
     """
 
     rule: Rule
@@ -56,13 +57,17 @@ class BudgetStatus:
 
     @property
     def soft_percent(self) -> int:
-        """Return the percentage at which the meter warns: the soft limit, but at most `ALMOST`."""
+        """Return the percentage from which the meter warns: the soft limit, or `ALMOST` if that is
+        lower.
+        """
         soft = self.rule.soft
         return ALMOST if soft is None else min(percent(soft, self.limit), ALMOST)
 
     @property
     def amounts(self) -> dict[str, str]:
-        """Return the spent, reserved, raised, remaining and limit amounts as texts for users."""
+        """Return the spent, reserved, raised, left and limit amounts as texts for users, by
+        name.
+        """
         left = max(0, self.limit - self.used)
         sums = {"spent": self.spent, "reserved": self.reserved, "raised": self.raised}
         sums |= {"left": left, "limit": self.limit}
@@ -77,8 +82,8 @@ class BudgetStatus:
 def open_windows(
     rules: Iterable[Rule], now: datetime, holders: Iterable[str] | None = None
 ) -> dict[int, list[BudgetStatus]]:
-    """Return the current windows by budget ID, the most used first. `holders` contains the names of
-    the holders to include, or is None for all holders.
+    """Return the use of budgets in their current windows by budget ID, most used first. `holders`
+    restricts it to these holders; None means all.
     """
     by_id = {rule.id: rule for rule in rules}
     held = Sum("reservations__amount", filter=Q(reservations__expires_at__gt=now))
@@ -96,8 +101,9 @@ def open_windows(
 
 
 def standings_of(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
-    """Return each budget's use by budget ID, the most used first. A budget for one subject has one
-    entry. A budget per run has none, because it applies to each run separately.
+    """Return the use of budgets by budget ID, most used first.
+
+    A budget for one subject has one entry. A budget per run has none, because each run has its own.
     """
     now = timezone.now()
     rules = [Rule.of(budget) for budget in budgets]
@@ -109,8 +115,9 @@ def standings_of(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
 
 
 def check_start(caller: Caller, door: str, application: str, time_zone: str) -> None:
-    """Raise `BudgetSpent` if the caller's budgets would not allow a run to call its model now. Only
-    spent amounts count, because reservations may be released.
+    """Raise `BudgetSpent` if the caller's budgets do not allow a run to call its model now.
+
+    Reserved amounts are ignored, because reservations may be released.
     """
     rules = read_rules()
     if not rules.by_subject:
@@ -127,7 +134,7 @@ def check_start(caller: Caller, door: str, application: str, time_zone: str) -> 
 def standings_for(
     rules: BudgetRules, holders: Iterable[Holder], now: datetime
 ) -> list[BudgetStatus]:
-    """Return the status of each budget that applies to calls by these holders."""
+    """Return the use of each budget that applies to calls by these holders."""
     claims = rules.claims(holders)
     if not claims:
         return []
@@ -143,7 +150,7 @@ def standings_for(
 
 
 def own_sentences(user_id: int, team: int | None = None) -> list[str]:
-    """Return a sentence about each budget of the user and the current team."""
+    """Return a sentence for each budget of the user and of the team in which the user works."""
     now, holders = timezone.now(), [person_holder(bucket_of(user_id))]
     if team is not None:
         holders.append(team_holder(team))

@@ -1,4 +1,4 @@
-"""Applies changed budgets immediately in the process that changes them."""
+"""Numbers the changes to budgets in this process, so that they apply immediately."""
 
 from itertools import count
 

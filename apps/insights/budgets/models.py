@@ -1,7 +1,7 @@
-"""Database models for budgets, and for the spent and reserved amounts in each window.
+"""Defines database models for budgets, and for spent and reserved amounts in each window.
 
 Amounts are integers in the smallest part of the budget's unit, a token or a billionth of the
-currency, so that databases add them up exactly.
+currency, so that databases add them exactly.
 """
 
 from datetime import datetime
@@ -26,9 +26,9 @@ from apps.workspace.versions import Versioned
 LONGEST_HOLDER = 255
 LONGEST_NOTE = 500
 PARTS = {"tokens": 1, "money": 10**9}
-"""The number of smallest parts in one token or one unit of a currency."""
+"""The number of smallest parts in one token, and in one unit of a currency."""
 MOST = {"tokens": Decimal(10**12), "money": Decimal(10**9)}
-"""The largest limit. The column can store a thousand times this amount in smallest parts."""
+"""The largest limit of a budget. The database column can store a thousand times as much."""
 AMOUNT: dict[str, Any] = {
     "max_digits": 19,
     "decimal_places": 6,
@@ -37,9 +37,9 @@ AMOUNT: dict[str, Any] = {
 
 
 SUBJECTS = ("user", "team", "key", "application")
-"""The fields of a budget for its subject. At most one of them is set."""
+"""The fields of a budget that name its subject. At most one of them is set."""
 FIXED = ("subject_kind", *SUBJECTS, "unit", "currency", "window", "time_zone")
-"""The fields of a budget that cannot change, because past usage was counted by them."""
+"""The fields of a budget that cannot change, because past usage was counted according to them."""
 
 
 def in_parts(amount: Decimal, unit: str) -> int:
@@ -60,10 +60,10 @@ def amount_problem(amount: Decimal, unit: str) -> str:
 
 
 class Budget(Versioned):
-    """A limit for each time window or for each run.
+    """A limit for each time window, or for each run.
 
-    A budget without a user, team, key or application applies to each subject of its kind
-    separately. If the kind is `run`, `application` is the application of the runs.
+    Without a user, team, key or application, the budget applies to each subject of its kind
+    separately. For the kind `run`, `application` is the application of the runs.
     """
 
     class SubjectKind(models.TextChoices):
@@ -165,8 +165,8 @@ class Budget(Versioned):
 
     @property
     def subject(self) -> str:
-        """Return the username, the team's name, the key's prefix or the application's slug. Return
-        "" if the budget applies to each subject separately.
+        """Return the username, the team's name, the key's prefix or the application's slug, or ""
+        if the budget applies to each subject separately.
         """
         if self.user is not None:
             return str(self.user.get_username())
@@ -178,7 +178,6 @@ class Budget(Versioned):
 
     @property
     def limit(self) -> int:
-        """Return the limit in the smallest parts of the budget's unit."""
         return in_parts(self.amount, self.unit)
 
     @property
@@ -209,8 +208,8 @@ class Budget(Versioned):
             raise ValidationError(found)
 
     def wrong_amounts(self) -> dict[str, str]:
-        """Return the errors in amounts by field name. Values that are not numbers are checked
-        elsewhere.
+        """Return the errors of the amounts by field name. Django reports values that are not
+        numbers.
         """
         values = {name: getattr(self, name) for name in ("amount", "soft_amount")}
         known = {
@@ -228,7 +227,7 @@ class Budget(Versioned):
         return found
 
     def others(self) -> models.QuerySet["Budget"]:
-        """Return other budgets with the same subject, unit and window."""
+        """Return the other budgets with the same subject, unit and window. There must be none."""
         names = ("subject_kind", *SUBJECTS, "unit", "currency", "window")
         same = {name: getattr(self, name) for name in names}
         return Budget.objects.filter(**same).exclude(pk=self.pk)
@@ -236,9 +235,9 @@ class Budget(Versioned):
 
 class BudgetWindow(models.Model):
     """The spent and reserved amounts of one holder in one window, in the smallest parts of the
-    unit.
+    budget's unit.
 
-    `holder` is the name of an `apps.insights.budgets.rules.Holder`; `raised` is the sum of the
+    `holder` is the name of a `Holder` in `apps.insights.budgets.rules`; `raised` is the sum of the
     overrides.
     """
 
@@ -264,8 +263,8 @@ class BudgetWindow(models.Model):
 
 
 class BudgetReservation(models.Model):
-    """The amount that a running call reserves in a window. The call's process settles the
-    reservation, or renews it before it expires.
+    """The amount that a running call reserves in a window, until its process settles it. The
+    process renews it before it expires.
     """
 
     call = models.UUIDField(db_index=True)
@@ -278,7 +277,7 @@ class BudgetReservation(models.Model):
 
 
 class BudgetNotice(models.Model):
-    """Records that a conversation was notified of a window's soft limit."""
+    """Records that a conversation was told about the soft limit of a window."""
 
     window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="notices")
     conversation = models.UUIDField()
@@ -295,9 +294,7 @@ class BudgetNotice(models.Model):
 
 
 class BudgetOverride(models.Model):
-    """Records that an operator raised one window's limit. `by` is the operator's name at that
-    time.
-    """
+    """Records that an operator, whose name was `by`, raised the limit of one window."""
 
     window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="overrides")
     amount = models.DecimalField(max_digits=19, decimal_places=6)

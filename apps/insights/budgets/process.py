@@ -1,4 +1,6 @@
-"""Applies budgets in one process: reserves amounts before calls, and settles them afterwards."""
+"""Applies budgets in one process: reserves estimated costs before calls, and settles actual costs
+afterwards.
+"""
 
 import asyncio
 import logging
@@ -35,12 +37,12 @@ from apps.insights.meter import CallEntry, RunMeter
 logger = logging.getLogger(__name__)
 
 RULES_SECONDS = 1.0
-"""A process applies changes that other processes made to budgets after at most this many
-seconds.
+"""After at most this many seconds, a process applies changes to budgets that other
+processes made.
 """
 RENEWALS_IN_LEASE = 3
 PAUSE_SECONDS = 5.0
-"""The pause before usage is settled again while the database is down."""
+"""The pause in seconds before costs are settled again while the database is down."""
 CLOSING_SECONDS = 1.0
 
 Execute = Callable[[Callable[[], Any]], Awaitable[Any]]
@@ -48,7 +50,7 @@ Execute = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 class FinishedCall(NamedTuple):
-    """A call that has ended. `report` is None if the call was not made."""
+    """A call that has ended, with its reservations. `report` is None if the call was not made."""
 
     call: UUID
     holds: Sequence[BudgetHold]
@@ -57,8 +59,8 @@ class FinishedCall(NamedTuple):
 
 
 class ProcessBudgets:
-    """Applies the budgets in this process. `held` maps each running call's ID to its
-    reservation.
+    """Applies the budgets in this process. `held` has the reservations of running calls by
+    call ID.
     """
 
     def __init__(self, execute: Execute) -> None:
@@ -78,11 +80,11 @@ class ProcessBudgets:
         self.renewing: asyncio.Task[None] | None = None
 
     def forget(self) -> None:
-        """Discard all cached budgets, so that they are read from the database again."""
+        """Discard the cached budgets, so that they are read again."""
         self.rules = self.reading = None
 
     async def current_rules(self) -> BudgetRules:
-        """Return the budgets. They are at most `RULES_SECONDS` old unless the database is down."""
+        """Return all budgets, at most `RULES_SECONDS` old unless the database is down."""
         now, change, rules = time.monotonic(), newest_change(), self.rules
         if rules is not None and self.change == change:
             if now - self.asked_at < RULES_SECONDS:
@@ -96,9 +98,7 @@ class ProcessBudgets:
             return rules
 
     async def read(self, change: int) -> BudgetRules:
-        """Read the budgets from the database. Concurrent calls with the same `change` share one
-        query.
-        """
+        """Read all budgets. Concurrent calls with the same `change` share one query."""
         if self.reading is None or self.reading.done() or self.read_change != change:
             self.asked_at, self.read_change = time.monotonic(), change
             self.reading = asyncio.ensure_future(self.execute(read_rules))
@@ -113,8 +113,9 @@ class ProcessBudgets:
     async def admit(
         self, meter: RunMeter, deployment: str, request: ModelRequest
     ) -> Reservation | None:
-        """Reserve a call's estimated cost. Return None if no budget applies to the call. Raises
-        `BudgetSpent` if a budget is exhausted.
+        """Reserve a call's estimated cost. Return None if no budget applies to the call.
+
+        Raises `BudgetSpent` if a budget is used up.
         """
         try:
             return await self.reserve_for(meter, deployment, request)
@@ -127,8 +128,8 @@ class ProcessBudgets:
     ) -> Reservation | None:
         """Reserve a call's estimated cost. Return None if no budget applies to the call.
 
-        Raises `BudgetSpent` if a budget is exhausted, and `IntegrityError` if a budget was deleted
-        in the meantime.
+        Raises `BudgetSpent` if a budget is used up, and `IntegrityError` if a budget was deleted in
+        the meantime.
         """
         rules = await self.current_rules()
         if not rules.by_subject:
@@ -168,14 +169,14 @@ class ProcessBudgets:
         )
 
     def give_up(self, call: UUID, reserving: asyncio.Future[Any]) -> None:
-        """Release the reservation of a call that was not made. `reserving` is the completed task
-        that made the reservation.
+        """Release the reservations that the completed task `reserving` made for a call that is not
+        made.
         """
         if not reserving.cancelled() and reserving.exception() is None:
             self.take(FinishedCall(call, reserving.result()[0]))
 
     async def keep_renewing(self) -> None:
-        """Renew this process's reservations regularly until none are left."""
+        """Renew the reservations of running calls regularly, until none are left."""
         while self.held:
             await asyncio.sleep(settings.RUN_LEASE_SECONDS / RENEWALS_IN_LEASE)
             try:
@@ -211,8 +212,8 @@ class ProcessBudgets:
                 await asyncio.sleep(PAUSE_SECONDS)
 
     async def flush(self) -> None:
-        """Settle all ended calls. Raises `OperationalError` or `InterfaceError` if the database is
-        down; the calls then remain queued.
+        """Settle the calls that have ended. Raises `OperationalError` or `InterfaceError` if the
+        database is down; the calls then remain queued.
         """
         if not self.unsettled:
             # Another flush settles the calls. The next reservation waits for that flush on the same
@@ -228,7 +229,7 @@ class ProcessBudgets:
             logger.exception("%d calls could not be counted in budgets", len(calls))
 
     async def close(self) -> None:
-        """Settle all ended calls before the process ends."""
+        """Settle the calls that have ended, for up to `CLOSING_SECONDS`."""
         if self.renewing is not None:
             self.renewing.cancel()
         if self.settling is not None:
@@ -243,7 +244,7 @@ def settle(calls: Sequence[FinishedCall]) -> None:
 
 
 def count_call(hold: BudgetHold, call: FinishedCall) -> int | None:
-    """Return the call's usage in the smallest parts of the budget's unit, or None if a price is
+    """Return a call's cost in the smallest parts of the budget's unit, or None if a price is
     missing.
     """
     report = call.report
@@ -268,5 +269,5 @@ def notice_of(hold: BudgetHold, now: datetime, time_zone: str) -> Noticed:
 def begin_work(
     task: asyncio.Task[None] | None, work: Callable[[], Coroutine[Any, Any, None]]
 ) -> asyncio.Task[None]:
-    """Return `task` if it is still running, else start a new task that runs `work`."""
+    """Return `task` if it is still running, otherwise start a new task."""
     return asyncio.create_task(work()) if task is None or task.done() else task

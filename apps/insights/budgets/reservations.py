@@ -1,4 +1,4 @@
-"""Reserves budget amounts before calls, settles them afterwards, and releases expired reservations.
+"""Reserves amounts in budget windows, settles them, and releases expired reservations.
 
 These functions are synchronous and run on a database thread. Each transaction locks windows in the
 order of `BudgetClaim.place`.
@@ -42,7 +42,7 @@ RELEASE_AND_COUNT = f"WITH gone AS ({RELEASE}) {COUNT.format(GONE)}"
 
 
 class TakenWindow(NamedTuple):
-    """A window's amounts after a reservation, in the smallest parts of the budget's unit."""
+    """The amounts in a window after a reservation, in the smallest parts of the budget's unit."""
 
     id: int
     spent: int
@@ -56,7 +56,9 @@ class TakenWindow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BudgetHold:
-    """A call's reservation in one window. `used` and `limit` are the window's amounts before it."""
+    """A call's reservation in one window. `used` and `limit` are the window's amounts before the
+    reservation.
+    """
 
     claim: BudgetClaim
     window: int
@@ -72,8 +74,8 @@ class BudgetHold:
 
 @dataclass(frozen=True, slots=True)
 class ReservationRequest:
-    """A reservation for a call that is about to be made. `amounts` maps rule IDs to amounts.
-    `time_zone` is the user's, for the notices.
+    """A reservation for a call that is about to be made. `amounts` has amounts by budget ID.
+    `time_zone` is the user's, for notices.
     """
 
     call: UUID
@@ -85,11 +87,11 @@ class ReservationRequest:
 
 
 def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHold]]:
-    """Reserve the amounts in all windows or in none.
+    """Reserve amounts in all windows or in none. Return all reservations, and separately the
+    reservations about which the user must be notified.
 
-    Return all reservations, and separately the reservations for which users must be notified of the
-    soft limit. Raises `BudgetSpent` if a budget is exhausted, and `IntegrityError` if a budget was
-    deleted in the meantime.
+    Raises `BudgetSpent` if a budget is used up, and `IntegrityError` if a budget was deleted in the
+    meantime.
     """
     now = timezone.now()
     with all_or_none(len(wanted.claims)):
@@ -98,9 +100,7 @@ def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHo
 
 
 def all_or_none(windows: int) -> AbstractContextManager[Any]:
-    """Return a transaction. If a single statement on PostgreSQL needs none, return an empty
-    context.
-    """
+    """Return a transaction, or an empty context if PostgreSQL needs only one statement."""
     is_one = windows == 1 and connection.vendor == "postgresql"
     return nullcontext() if is_one else transaction.atomic()
 
@@ -110,7 +110,9 @@ def adapted_id(call: UUID) -> UUID | str:
 
 
 def take(claim: BudgetClaim, wanted: ReservationRequest, now: datetime) -> BudgetHold:
-    """Reserve the amount in one window. Raises `BudgetSpent` if the budget is exhausted."""
+    """Reserve the amount in one window. Raises `BudgetSpent` if the budget is used up, and
+    `BudgetReserved` if the rest is reserved.
+    """
     rule, amount = claim.rule, wanted.amounts[claim.rule.id]
     found = try_to_take(claim, wanted, now)
     if found is None:
@@ -145,7 +147,7 @@ def try_to_take(
 
 
 def window_of(claim: BudgetClaim, now: datetime) -> int:
-    """Return the primary key of the claim's current window, and create the window if necessary."""
+    """Return the primary key of the current window, which is created if necessary."""
     start, end = claim.rule.window_at(now)
     place = {"budget_id": claim.rule.id, "holder": claim.holder, "starts_at": start}
     row, _ = BudgetWindow.objects.get_or_create(**place, defaults={"ends_at": end})
@@ -154,7 +156,7 @@ def window_of(claim: BudgetClaim, now: datetime) -> int:
 
 @transaction.atomic
 def release_lapsed(window: int, now: datetime) -> None:
-    """Release a window's expired reservations, whose processes have ended."""
+    """Release the expired reservations in a window, whose processes have ended."""
     BudgetWindow.objects.select_for_update().get(pk=window)
     lapsed = BudgetReservation.objects.filter(window=window, expires_at__lte=now)
     # A settlement locks its reservation and waits for the window. Waiting for the reservation here
@@ -167,7 +169,7 @@ def release_lapsed(window: int, now: datetime) -> None:
 
 
 def release_all_lapsed() -> None:
-    """Release all expired reservations, with one transaction per window."""
+    """Release all expired reservations, in one transaction per window."""
     now = timezone.now()
     lapsed = BudgetReservation.objects.filter(expires_at__lte=now)
     for window in lapsed.order_by().values_list("window", flat=True).distinct():
@@ -175,8 +177,8 @@ def release_all_lapsed() -> None:
 
 
 def is_news(hold: BudgetHold, wanted: ReservationRequest) -> bool:
-    """Record a notice and return True if the conversation was not notified of the soft limit
-    before. Return True for every request without a conversation.
+    """Return True, once per conversation, if the user must be notified of the window's soft limit.
+    Without a conversation, return True every time.
     """
     if wanted.conversation is None:
         return True
@@ -189,7 +191,7 @@ def is_news(hold: BudgetHold, wanted: ReservationRequest) -> bool:
 
 
 class Settlement(NamedTuple):
-    """A call's final amount in one window. `parts` is None if a price is missing."""
+    """The final cost of a call in one window. `parts` is None if a price is missing."""
 
     hold: BudgetHold
     call: UUID
@@ -197,9 +199,7 @@ class Settlement(NamedTuple):
 
 
 def settle(settlements: Iterable[Settlement]) -> None:
-    """Add the calls' amounts to their windows, and release their reservations unless they have
-    expired.
-    """
+    """Add the costs of calls to their windows, and release the calls' reservations."""
     ordered = sorted(settlements, key=lambda one: one.hold.claim.place)
     with all_or_none(len(ordered)), connection.cursor() as cursor:
         for one in ordered:

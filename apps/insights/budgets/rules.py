@@ -1,4 +1,4 @@
-"""Reads all budgets at once and indexes them by subject, so that calls need no queries."""
+"""Reads all budgets at once, and finds those that apply to a call without a query."""
 
 import logging
 from collections import defaultdict, deque
@@ -25,27 +25,27 @@ zone_of = lru_cache(maxsize=600)(ZoneInfo)
 logger = logging.getLogger(__name__)
 
 LARGEST = 10**15
-"""The maximum amount that one call adds, in smallest parts, because services may report any
-number.
-"""
+"""The maximum amount of one call in smallest parts, because services may report any number."""
 BILLED = frozenset({"", CANCELLED, "stream"})
-"""The errors of calls that the service may bill without reporting their usage."""
+"""The errors of calls that a service may bill without reporting their usage."""
 
 _told = AgedCache[tuple[str, str], bool]()
-"""The deployments and currencies for which a missing price was already logged."""
+"""Records for which deployments and currencies a missing price was logged."""
 CHARACTERS_PER_TOKEN = 4
 """The estimated number of characters per token, which is the vendors' rule of thumb for English.
 The actual usage is counted after the call.
 """
 FIRST_OUTPUT = 256
-"""The estimated output tokens of a deployment that has not responded yet."""
+"""The estimated number of output tokens of a deployment that has not responded yet."""
 LAST_CALLS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A budget, in memory. `subject` is a name as in `Holder`, or "" if the budget applies to each
-    subject. `limit` and `soft` are in the smallest parts of the unit.
+    """A budget in memory. `subject` is the name of its subject, as in `Holder`, or "" if it applies
+    to each subject.
+
+    `limit` and `soft` are in the smallest parts of the unit.
     """
 
     id: int
@@ -75,13 +75,13 @@ class Rule:
     @property
     def term(self) -> tuple[str, str, str]:
         """Return the unit, currency and window. A subject's own budget replaces a general budget
-        with the same values.
+        with the same term.
         """
         return self.unit, self.currency, self.window
 
     def holder_name(self, holder: "Holder") -> str:
-        """Return the holder's name in budget windows. It is "" if the budget has a single holder,
-        so that windows remain valid if the subject is renamed.
+        """Return the holder's name in windows of this budget: "" for a budget with only one holder,
+        so that its windows survive a renaming.
         """
         is_alone = self.subject and self.subject_kind != Budget.SubjectKind.RUN
         return "" if is_alone else holder.name[:LONGEST_HOLDER]
@@ -93,7 +93,9 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class Holder:
     """A user, team, key, application or run that spends: `user-7`, `team-3`, `key-ab12cd34`, a
-    slug, or a run's ID. `subject` is the name in budgets for this holder alone.
+    slug, or a run's ID.
+
+    `subject` is the name with which a budget refers to it.
     """
 
     kind: str
@@ -103,7 +105,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class BudgetClaim:
-    """A budget that applies to a call, and the holder whose window counts the call."""
+    """A budget that applies to a call, and the name of the holder whose window counts the call."""
 
     rule: Rule
     holder: str
@@ -115,8 +117,8 @@ class BudgetClaim:
 
 
 class BudgetRules:
-    """All budgets, by the kind and the name of their subject. The name is "" for budgets that apply
-    to each subject.
+    """Indexes all budgets by the kind and the name of their subject, which is "" for budgets that
+    apply to each subject.
     """
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
@@ -149,8 +151,8 @@ def read_rules() -> BudgetRules:
 
 
 def subject_of(budget: Budget) -> str:
-    """Return the name by which holders match the budget's subject. Return "" if the budget applies
-    to each subject.
+    """Return the name of the budget's subject, as in `Holder`, or "" if the budget applies to each
+    subject.
     """
     if budget.user_id is not None:
         return bucket_of(budget.user_id)
@@ -172,8 +174,8 @@ def team_holder(team: int) -> Holder:
 
 
 def holders_of(meter: RunMeter) -> Iterator[Holder]:
-    """Yield a call's holders: the caller, the team, the run, and each application whose run
-    contains the call.
+    """Yield the holders whose budgets count a call: the caller, the team, the run, and each
+    application whose run contains the call.
 
     A user's budget applies in every team, so that users cannot avoid it by switching teams.
     """
@@ -194,10 +196,10 @@ on_reset(_told.clear)
 def usage_amount(
     rule: Rule, deployment: str, usages: Iterable[ModelUsage], ended_at: float, *, error: str = ""
 ) -> int | None:
-    """Return the usage in the smallest parts of the budget's unit.
+    """Return the usage in the smallest parts of the budget's unit, or None if there is no price in
+    its currency.
 
-    Return None if a price in the budget's currency is missing. `ended_at` is in seconds since 1970.
-    `error` is the type of the call's error, or "".
+    `ended_at` is in seconds since 1970. `error` is the type of the call's error, or "".
     """
     entries = tuple(usages)
     if rule.unit == "tokens":
@@ -220,7 +222,7 @@ def limit_parts(parts: int) -> int:
 
 
 def tell_of_missing_price(deployment: str, currency: str) -> None:
-    """Log a missing price, once per process for each deployment and currency."""
+    """Log a missing price, once per process, deployment and currency."""
     if _told.get((deployment, currency)) is None:
         _told.put((deployment, currency), True)
         logger.warning(
@@ -231,14 +233,16 @@ def tell_of_missing_price(deployment: str, currency: str) -> None:
 
 
 def is_billed(report: ModelCallReport) -> bool:
-    """Return True if the service may bill the call without having reported its usage. The call's
-    estimated cost then counts.
+    """Return True if the service may bill a call whose usage it did not report. The estimated cost
+    then counts.
     """
     return not report.usage and report.error in BILLED
 
 
 def input_tokens(request: ModelRequest) -> int:
-    """Estimate the input tokens from the texts and tools in the request, without images."""
+    """Estimate the number of input tokens from the texts and tools of the request, without
+    images.
+    """
     characters = 0
     for message in request.messages:
         characters += len(message.text)
@@ -248,7 +252,7 @@ def input_tokens(request: ModelRequest) -> int:
 
 
 class Outputs:
-    """Estimates the output tokens of a call from the last calls to the same deployment in this
+    """Estimates the output tokens of a call from the latest calls to the same deployment in this
     process.
     """
 

@@ -1,4 +1,4 @@
-"""Describes the use of a budget in sentences for users."""
+"""Describes the use of budgets in sentences for users."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -29,14 +29,13 @@ TERMS = {
 }
 
 RESERVED_SECONDS = 5.0
-"""A client should retry after this many seconds. By then, the calls that reserve the remaining
-budget may have ended.
+"""The number of seconds after which a client should retry. By then, calls that reserve the rest of
+the budget may have ended.
 """
 
 
 def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = "") -> str:
-    """Return a sentence with a budget's used and remaining amounts, and the time at which it
-    resets.
+    """Return a sentence about how much of a budget is left, and when it renews.
 
     `used` and `limit` are in smallest parts. `time_zone` is the user's, or "" for the budget's own.
     """
@@ -65,8 +64,8 @@ def renewal(rule: Rule, now: datetime, time_zone: str) -> str:
 
 
 def person_zone(name: str) -> ZoneInfo | None:
-    """Return the time zone with this name, or None if the name is invalid. The name comes from a
-    browser, so it can be any text.
+    """Return the time zone with this name, or None if it is invalid. The name comes from a browser,
+    so it may be any text.
     """
     try:
         return zone_of(name) if name else None
@@ -88,9 +87,7 @@ def amount_text(parts: int, limit: int, rule: Rule) -> str:
 
 
 def format_amount(amount: Decimal, unit: str) -> str:
-    """Return an amount as text. Small amounts of money get more decimal places instead of becoming
-    0.
-    """
+    """Format an amount for users. Small amounts of money get more decimal places."""
     places = 0 if unit == "tokens" else 4 if 0 < amount < 1 else 2
     return number_format(amount, places, force_grouping=True)
 

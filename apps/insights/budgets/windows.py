@@ -1,4 +1,4 @@
-"""Computes budget windows, which are hours, days or months in a time zone."""
+"""Computes budget windows: hours, days or months in a time zone."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from django.db import models
 
 ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
-"""The start of a window without an end, such as a run's window."""
+"""The start of windows without an end, such as those of runs."""
 
 
 class WindowKind(models.TextChoices):
@@ -17,8 +17,8 @@ class WindowKind(models.TextChoices):
 
 
 class WindowSpan(NamedTuple):
-    """The time from `start` (inclusive) to `end` (exclusive), in UTC. `end` is None if it never
-    ends.
+    """The time from `start` (inclusive) to `end` (exclusive), in UTC. `end` is None for a window
+    without an end.
     """
 
     start: datetime
@@ -26,8 +26,8 @@ class WindowSpan(NamedTuple):
 
 
 def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
-    """Return the window that contains the moment `now`. `kind` is an hour, day or month, or "" for
-    a window that never ends.
+    """Return the window that contains `now`. `kind` is a `WindowKind`, or "" for a window without
+    an end.
     """
     if not kind:
         return WindowSpan(ALWAYS, None)
@@ -45,5 +45,5 @@ def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
 
 
 def midnight(day: date, zone: ZoneInfo) -> datetime:
-    """Return the first moment of a day, even if the clocks skip midnight."""
+    """Return the first moment of a day in the time zone, even if clocks skip midnight."""
     return datetime.combine(day, time(), zone).astimezone(UTC)

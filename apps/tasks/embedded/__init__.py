@@ -1,3 +1,1 @@
-"""Stores jobs in this app's own tables, for SQLite. The process that serves requests runs the
-jobs.
-"""
+"""Stores and runs jobs in this app's own tables, for SQLite."""

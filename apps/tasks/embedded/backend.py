@@ -1,4 +1,4 @@
-"""Stores jobs in rows, in the transaction that enqueues them."""
+"""Stores jobs as rows, in the transaction that enqueues them."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -71,8 +71,8 @@ class EmbeddedBackend(BaseTaskBackend):
         return [job_of(row, state) for row in rows.filter(of_kind(kind))[:most]]
 
     def cancel(self, job: str) -> Job | None:
-        """Delete the job, and return it, or None if it does not exist. The worker ends a running
-        job whose row was deleted.
+        """Delete the job, and return it, or None if it does not exist. If it is running, its worker
+        cancels it.
         """
         row = QueuedJob.objects.filter(pk=job).first()
         if row is None or not QueuedJob.objects.filter(pk=job, status=row.status).delete()[0]:
@@ -95,18 +95,18 @@ def waiting() -> QuerySet[QueuedJob]:
 
 
 def paused() -> QuerySet[QueuedJob]:
-    """Return the waiting jobs whose kind is paused."""
+    """Return the waiting jobs of paused kinds."""
     return waiting().filter(Exists(pauses()))
 
 
 def unpaused() -> QuerySet[QueuedJob]:
-    """Return the waiting jobs whose kind is not paused. They are due now or later."""
+    """Return the waiting jobs of kinds that are not paused, whether or not they are due."""
     return waiting().exclude(Exists(pauses()))
 
 
 def pauses() -> QuerySet[PausedKind]:
-    """Return a subquery for the pauses that apply to a job. An idle process checks for jobs every
-    few seconds, and needs no other statement for this.
+    """Return a subquery of the pauses that apply to a job. It costs an idle process, which checks
+    for jobs every few seconds, no extra statement.
     """
     kinds = (Value(ALL), OuterRef("lock"), OuterRef("task"))
     return PausedKind.objects.filter(kind__in=kinds)

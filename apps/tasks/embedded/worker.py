@@ -1,5 +1,5 @@
-"""Runs the jobs in this app's own tables. If a job is enqueued in this process, the worker wakes
-up.
+"""Runs the jobs in this app's own tables. A job that is enqueued in the same process starts at
+once.
 """
 
 import asyncio
@@ -27,14 +27,14 @@ from apps.tasks.task import all_chores, find_task
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=60)
-"""The time without a renewal of a job's lease after which the job counts as lost."""
+"""A running job whose lease was not renewed for this long counts as lost."""
 LONGEST_LOOK_SECONDS = 20.0
-"""The maximum number of seconds until a process checks for jobs of other processes, such as
-commands.
+"""The maximum time in seconds between checks for jobs that other processes, such as commands, have
+enqueued.
 """
 LEASES_SECONDS = 15.0
-"""The minimum number of seconds between two renewals of this process's leases and searches for lost
-jobs.
+"""The minimum time in seconds between two renewals of leases. Lost jobs are searched at the same
+time.
 """
 
 
@@ -49,7 +49,7 @@ class EmbeddedWorker:
         self.leases_due = 0.0
 
     async def run(self) -> None:
-        """Run jobs until this call is canceled."""
+        """Run jobs until canceled."""
         loop = asyncio.get_running_loop()
 
         def wake() -> None:
@@ -79,7 +79,7 @@ class EmbeddedWorker:
             await self.close()
 
     async def look(self) -> float:
-        """Start the jobs that are due. Return the number of seconds until the next check."""
+        """Start due jobs. Return the number of seconds until the next check."""
         await self.threads.call(self.enqueue_chores, timezone.now())
         if self.running:
             for number in await self.threads.call(canceled, list(self.running)):
@@ -98,7 +98,7 @@ class EmbeddedWorker:
         return min(max(seconds, 0.0), LONGEST_LOOK_SECONDS)
 
     def enqueue_chores(self, now: datetime) -> None:
-        """Enqueue due chores and, on the first check, missed chores."""
+        """Enqueue the chores that are due. The first call also enqueues chores that were missed."""
         if not self.next_chores:
             last = dict(ChoreRun.objects.values_list("work", "started_at"))
             self.next_chores = {
@@ -123,8 +123,8 @@ class EmbeddedWorker:
             self.news.set()
 
     async def run_job(self, row: QueuedJob) -> None:
-        """Run the job and store its outcome. If the job is interrupted, the next process runs it
-        again.
+        """Run a job, and store its outcome. An interrupted job becomes available to the next
+        process.
         """
         arguments = row.arguments
         try:
@@ -139,9 +139,7 @@ class EmbeddedWorker:
             await self.threads.call(QueuedJob.objects.filter(pk=row.pk).delete)
 
     async def close(self) -> None:
-        """Wait a limited time for running jobs to end. The next process runs the remaining jobs
-        again.
-        """
+        """Wait up to `GRACE_SECONDS` for running jobs, and interrupt the others."""
         if self.running:
             await asyncio.wait(self.running.values(), timeout=GRACE_SECONDS)
         left = list(self.running.values())
@@ -152,9 +150,7 @@ class EmbeddedWorker:
 
 
 def claim(most: int) -> tuple[list[QueuedJob], datetime | None]:
-    """Reserve up to `most` due jobs for this worker. Also return the time at which the next job
-    becomes due, or None.
-    """
+    """Reserve up to `most` due jobs. Also return when the next job becomes due, or None."""
     now, claimed = timezone.now(), list[QueuedJob]()
     for row in due_jobs(now)[:most]:
         taken = {one.lock for one in claimed} - {""}
@@ -175,7 +171,9 @@ def due_jobs(now: datetime) -> QuerySet[QueuedJob]:
 
 
 def free_lost() -> None:
-    """Make jobs whose process was killed available again."""
+    """Make jobs whose process was killed available again, or give them up if that has happened too
+    often.
+    """
     lost = QueuedJob.objects.filter(status=QueuedJob.Status.RUNNING, lease_until__lt=timezone.now())
     for row in lost:
         with transaction.atomic():
@@ -188,18 +186,17 @@ def free_lost() -> None:
 
 
 def canceled(jobs: list[int]) -> set[int]:
-    """Return the IDs of those running jobs that an operator has canceled."""
+    """Return the primary keys of the given running jobs that an operator has canceled."""
     return set(jobs) - set(QueuedJob.objects.filter(pk__in=jobs).values_list("pk", flat=True))
 
 
 def renew(jobs: list[int]) -> None:
-    """Renew the leases of running jobs."""
     QueuedJob.objects.filter(pk__in=jobs).update(lease_until=timezone.now() + LEASE)
 
 
 def release(row: QueuedJob) -> None:
-    """Make a job available again. If another job with the same lock is waiting, delete the job
-    instead, because the other job does the same work.
+    """Make a job available again. If another job with its lock is waiting, which does the same
+    work, delete it instead.
     """
     mine = QueuedJob.objects.filter(pk=row.pk)
     try:

@@ -1,3 +1,1 @@
-"""Stores jobs in the tables of Procrastinate, for PostgreSQL. Any number of processes can run the
-jobs.
-"""
+"""Stores and runs jobs with Procrastinate, for PostgreSQL. Any number of processes can run them."""

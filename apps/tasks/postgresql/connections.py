@@ -1,6 +1,4 @@
-"""Provides database connections for workers, which use almost no processor time while a process is
-idle.
-"""
+"""Provides database connections for workers that use almost no CPU while idle."""
 
 import selectors
 from typing import Any, TypeVar
@@ -17,8 +15,8 @@ T = TypeVar("T")
 
 
 class QuietConnection(AsyncConnection[Any]):
-    """A connection that wakes up only for server messages. The connection of psycopg wakes up ten
-    times a second for Ctrl-C, which asyncio handles itself.
+    """A connection that wakes up only for messages from the server. psycopg's own connection wakes
+    up ten times a second to notice Ctrl-C, which asyncio handles.
     """
 
     async def wait(
@@ -40,9 +38,7 @@ def make_pool(**options: Any) -> AsyncConnectionPool[AsyncConnection[Any]]:
 
 
 async def configure(connection: AsyncConnection[Any]) -> None:
-    """Configure a new connection for autocommit. Procrastinate sends single statements, which need
-    no transaction.
-    """
+    """Turn on autocommit, because Procrastinate sends single statements."""
     await connection.set_autocommit(True)
 
 
@@ -53,7 +49,7 @@ async def check(connection: AsyncConnection[Any]) -> None:
 
 
 def has_news(socket: int) -> bool:
-    """Return True if the server has sent a message that was not requested, such as the end of the
+    """Return True if the server has sent an unexpected message, such as the end of the
     connection.
     """
     with selectors.DefaultSelector() as incoming:

@@ -1,4 +1,4 @@
-"""Runs jobs with Procrastinate's worker, which receives notifications (NOTIFY) of new jobs."""
+"""Runs jobs with Procrastinate's worker, which is notified (`NOTIFY`) of new jobs."""
 
 import asyncio
 import logging
@@ -29,22 +29,22 @@ logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 10.0
 """The interval in seconds at which the worker checks for scheduled jobs that have become due.
-NOTIFY announces new jobs.
+`NOTIFY` announces only new jobs.
 """
 ABORT_SECONDS = 30.0
 LOST_SECONDS = 30.0
-"""The number of seconds without a heartbeat of its process after which a job is lost. Processes
-send a heartbeat every ten seconds.
+"""A job is lost if its process has sent no heartbeat for this many seconds. Processes send one
+every ten seconds.
 """
 MISSED_SECONDS = 24 * 3600.0
-"""The maximum age, in seconds, of a missed chore that runs when a worker starts."""
+"""When a worker starts, it runs chores that were missed at most this many seconds ago."""
 
 
 class PostgreSQLWorker:
     """Runs Procrastinate's worker in the event loop of this process."""
 
     async def run(self) -> None:
-        """Run jobs until canceled. While the database is down, retry after a pause."""
+        """Run jobs until canceled. While the database is down, retry with growing pauses."""
         pauses = Pauses(1.0)
         threads = JobThreads()
         try:
@@ -60,7 +60,7 @@ class PostgreSQLWorker:
 
 
 async def work(threads: JobThreads) -> None:
-    """Run the worker until its connection fails."""
+    """Run Procrastinate's worker until its connection fails."""
     app = make_app(make_connector(), threads)
     async with app.open_async():
         await free_lost(app, threads)
@@ -77,7 +77,7 @@ async def work(threads: JobThreads) -> None:
 
 
 def make_app(connector: PsycopgConnector, threads: JobThreads) -> App:
-    """Return a Procrastinate application that has all tasks and the schedules of all chores."""
+    """Return a Procrastinate app with all tasks, and with the schedules of all chores."""
     app = App(connector=connector, periodic_defaults={"max_delay": MISSED_SECONDS})
     for task in all_tasks().values():
         app.task(name=task.key, pass_context=True, retry=Retries(task))(runner_of(task, threads))
@@ -128,8 +128,9 @@ def runner_of(task: Task[Any, Any], threads: JobThreads) -> Callable[..., Awaita
 
 
 class NotStarted(Exception):
-    """Raised if a job was not started and waits in `queue`, because its kind is paused or because
-    the pauses could not be read.
+    """Raised if a job was not started, because its kind is paused or the pauses could not be read.
+
+    The job waits in `queue` for at least `pause`.
     """
 
     def __init__(self, queue: str, pause: timedelta = timedelta()) -> None:
@@ -151,7 +152,9 @@ class Retries(BaseRetryStrategy):
 
 
 async def free_lost(app: App, threads: JobThreads) -> None:
-    """Make jobs whose process was killed available again."""
+    """Make jobs whose process was killed available again, or give them up if that has happened too
+    often.
+    """
     jobs = app.job_manager
     for job in await jobs.get_stalled_jobs(seconds_since_heartbeat=LOST_SECONDS):
         arguments = (job.task_name, str(job.id), job.attempts + 1)

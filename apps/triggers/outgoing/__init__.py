@@ -1,1 +1,3 @@
-"""Sends notifications about ended and waiting runs: events to subscribers, and email to users."""
+"""Notifies subscribers and users, by webhook and email, about runs that have ended or wait for a
+user.
+"""

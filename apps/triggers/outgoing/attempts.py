@@ -1,4 +1,6 @@
-"""Delivers events to subscribers. Each job makes one attempt, and enqueues the next if it fails."""
+"""Sends events to subscribers. Each job makes one attempt, and enqueues the next one if it
+fails.
+"""
 
 import random
 from collections.abc import Iterable
@@ -21,18 +23,18 @@ from apps.workspace.egress.guard import Trust
 from apps.workspace.local import read_only
 
 PAUSES = (30.0, 120.0, 600.0, 2700.0)
-"""The pauses between attempts in seconds, without the random jitter of up to a fifth. The last
-attempt follows the last pause.
+"""The pauses between attempts in seconds, without the jitter of up to a fifth. After the last
+pause, there is one more attempt.
 """
 SPREAD = 0.2
 LEASE = timedelta(seconds=60)
-"""An attempt reserves its delivery for this long, which is longer than an attempt takes. Another
-process then retries an interrupted attempt.
+"""The time for which an attempt reserves its delivery. If its process ends, another process retries
+the delivery after that.
 """
 OVERDUE = timedelta(minutes=10)
 OVERDUE_AT_ONCE = 1_000
 WHILE_READ_ONLY = timedelta(seconds=60)
-"""A delivery that is blocked by read-only mode is checked again after this long."""
+"""The time after which a delivery is tried again in read-only mode."""
 ANSWER_SECONDS = 15.0
 GONE = 410
 WANTS_NONE = "The receiver returned status 410: it no longer wants events."
@@ -40,8 +42,8 @@ WANTS_NONE = "The receiver returned status 410: it no longer wants events."
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResponse:
-    """A subscriber's response. `status` is None if the subscriber did not respond. `error` is "" if
-    the delivery was accepted.
+    """A subscriber's response. `status` is None if there was none. `error` is "" if the subscriber
+    accepted the event.
     """
 
     status: int | None
@@ -49,8 +51,8 @@ class DeliveryResponse:
 
 
 def begin(uuid: str) -> Delivery | None:
-    """Reserve the delivery with this ID for an attempt by this process. Return None if the delivery
-    is not due or another process has reserved it.
+    """Reserve the delivery with this ID for an attempt. Return None if it is not due, or if another
+    process has reserved it.
     """
     now = timezone.now()
     row = waiting().filter(uuid=uuid).select_related("subscription").first()
@@ -67,7 +69,7 @@ def waiting() -> QuerySet[Delivery]:
 
 
 def hold(row: Delivery, now: datetime) -> bool:
-    """Reserve a delivery for this process. Return False if another process reserved it first."""
+    """Reserve a delivery for this process. Return False if another process was faster."""
     mine = waiting().filter(pk=row.pk, attempts=row.attempts, due_at=row.due_at)
     row.attempts += 1
     row.due_at = now + LEASE
@@ -80,7 +82,9 @@ def enqueue_attempt(uuid: object, at: datetime | None = None) -> None:
 
 @task("triggers.deliver", title="Outgoing webhooks", retries=5)
 async def deliver(uuid: str) -> None:
-    """Attempt the delivery with this ID once. If it fails, enqueue a job for the next attempt."""
+    """Make one attempt to send the delivery with this ID, and enqueue the next attempt if
+    it fails.
+    """
     if await read_only.is_on_async():
         await database_sync_to_async(enqueue_attempt)(uuid, timezone.now() + WHILE_READ_ONLY)
         return
@@ -92,7 +96,7 @@ async def deliver(uuid: str) -> None:
 
 
 def signed_request(row: Delivery) -> tuple[bytes, dict[str, str]]:
-    """Return a delivery's body and signed headers. Its ID is the same in each attempt."""
+    """Return the body and the signed headers of a delivery."""
     now = timezone.now()
     body = payload(row, now)
     secrets = signing_secrets(row.subscription, now)
@@ -109,7 +113,7 @@ def signed_request(row: Delivery) -> tuple[bytes, dict[str, str]]:
 async def send(
     url: str, body: bytes, headers: dict[str, str], trust: Trust = Trust.OPERATOR
 ) -> DeliveryResponse:
-    """Send a request to a URL. The response body, which may have any size, is not read."""
+    """Send a POST request to a URL. The response body is not read, because it may have any size."""
     client, patience = find_client(trust), Timeout(ANSWER_SECONDS)
     try:
         asked = client.stream("POST", url, content=body, headers=headers, timeout=patience)
@@ -124,7 +128,7 @@ async def send(
 
 @transaction.atomic
 def settle(row: Delivery, answer: DeliveryResponse) -> None:
-    """Record an attempt's result, and enqueue the next attempt if it failed."""
+    """Record the result of an attempt, and enqueue the next attempt if it failed."""
     now = timezone.now()
     row.response_status, row.error = answer.status, answer.error
     if not answer.error:
@@ -150,9 +154,7 @@ def disable(subscription: Subscription) -> None:
 
 @transaction.atomic
 def retry(rows: Iterable[Delivery]) -> int:
-    """Restart failed deliveries with the full number of attempts. Return the number of restarted
-    deliveries.
-    """
+    """Restart failed deliveries, with all attempts. Return the number of restarted deliveries."""
     dead = Delivery.objects.filter(pk__in=[row.pk for row in rows], status=Delivery.Status.DEAD)
     found = list(dead.select_for_update().values_list("pk", "uuid"))
     for _, uuid in found:
@@ -162,8 +164,8 @@ def retry(rows: Iterable[Delivery]) -> int:
 
 
 def enqueue_overdue() -> int:
-    """Enqueue overdue attempts that have no job. Return the number of enqueued attempts. Their
-    subscriptions were disabled when the attempts were due.
+    """Enqueue overdue deliveries that have lost their job, for example while their subscription was
+    disabled. Return their number.
     """
     overdue = waiting().filter(due_at__lt=timezone.now() - OVERDUE, subscription__is_enabled=True)
     found = list(overdue.values_list("uuid", flat=True)[:OVERDUE_AT_ONCE])

@@ -1,4 +1,4 @@
-"""Creates deliveries for subscriptions, in the transaction that changes a run's status."""
+"""Stores deliveries for subscriptions, in the transaction that changes a run's status."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,15 +16,17 @@ from apps.triggers.models import Delivery, Subscription
 from apps.triggers.outgoing.attempts import enqueue_attempt
 
 KNOWN_SECONDS = 1.0
-"""Every process applies changes to subscriptions and permissions after at most this many
-seconds.
+"""The cache lifetime of subscriptions in seconds. Changes to subscriptions and permissions apply
+after at most this time.
 """
 EVERYTHING = "catalog.access_all_applications"
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionFilter:
-    """Selects the runs of these applications, or all runs if the applications are None."""
+    """The events that a subscription receives. `applications` has the slugs of its applications, or
+    is None for all.
+    """
 
     subscription: int
     applications: frozenset[str] | None
@@ -41,12 +43,12 @@ _wishes = AgedCache[str, tuple[SubscriptionFilter, ...]](1)
 
 @on_reset
 def forget_subscriptions() -> None:
-    """Clear the cache of subscriptions, for tests, which roll back rows."""
+    """Clear the cache of subscriptions, which would outlive rows that tests roll back."""
     _wishes.values.clear()
 
 
 def note_runs(news: Sequence[RunNews]) -> None:
-    """Store a delivery for each subscription that matches an event."""
+    """Store and enqueue a delivery for each subscription to these events."""
     wanted = [(wish, one) for wish in known_wishes() for one in news if wish.wants(one)]
     if not wanted:
         return
@@ -90,11 +92,10 @@ def read_wishes(rows: Iterable[Subscription]) -> Iterable[SubscriptionFilter]:
 
 
 def edited_by(owner: Any, among: Collection[int] | None) -> frozenset[str] | None:
-    """Return the slugs of the applications in `among` that the user can edit, including through a
-    team.
+    """Return the slugs of the applications that the user can edit, also through a team.
 
-    If `among` is None, consider all applications. Return None if the user can edit every
-    application.
+    `among` has the IDs of the applications to consider, or is None for all. Return None if the user
+    can edit all applications.
     """
     if among is None and owner.has_perm(EVERYTHING):
         return None

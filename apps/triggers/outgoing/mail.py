@@ -1,7 +1,7 @@
 """Emails users who have not seen that an answer has ended or waits for them.
 
-A notice is sent after a minute, or at the end of the user's quiet hours, unless the user has opened
-the conversation. The email contains a link, but no text from the conversation.
+An email is sent after a minute, or at the end of the user's quiet hours, unless the user has opened
+the conversation. It contains a link, but no text from the conversation.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from apps.tasks.task import task
 from apps.triggers.models import MailNotice, RunEvent
 
 PATIENCE = timedelta(seconds=60)
-"""The delay of an email, during which the user may see the news on the page."""
+"""The delay of an email, in which the user may see the news on the page."""
 KNOWN_SECONDS = 1.0
 OUTCOMES = {
     RunEvent.DONE: gettext_lazy("“{title}” answered"),
@@ -40,12 +40,12 @@ _anybody = AgedCache[str, str](1)
 
 @on_reset
 def forget_preferences() -> None:
-    """Clear the cache of preferences, for tests, which roll back rows."""
+    """Clear the cached preferences, which would outlive rows that tests roll back."""
     _anybody.values.clear()
 
 
 def note_runs(news: Sequence[RunNews]) -> None:
-    """Store a notice for each run whose owner has enabled email."""
+    """Store a notice for each of these runs whose owner wants emails."""
     if not settings.SENDS_MAIL or not somebody_wants_mail():
         return
     people = {
@@ -87,8 +87,8 @@ def enqueue(notice: MailNotice) -> None:
 
 @task("triggers.send_mail_notice", title="Email to users", retries=4, wait=600)
 def send_mail_notice(run: str, event: str) -> None:
-    """Send the notice about a run's event, unless it is obsolete. Errors from the mail server are
-    raised, so that the job is retried.
+    """Email the user about a run's event, unless the user has seen it or does not want emails.
+    Raises the errors of the mail server, so that the job is retried.
     """
     notice = MailNotice.objects.filter(run=run, event=event).select_related("user").first()
     if notice is None:
@@ -118,7 +118,9 @@ def put_off(notice: MailNotice, until: datetime) -> None:
 
 
 def unseen(notice: MailNotice) -> Conversation | None:
-    """Return the conversation if it still waits for the user or has an unread answer, else None."""
+    """Return the conversation if it still waits for the user or has an unread answer, otherwise
+    None.
+    """
     run = Run.objects.filter(pk=notice.run).first()
     if run is None:
         return None
@@ -131,7 +133,7 @@ def unseen(notice: MailNotice) -> Conversation | None:
 
 
 def message_of(notice: MailNotice, found: Conversation) -> tuple[str, str]:
-    """Return the email's subject, and its text with a link to the conversation."""
+    """Return the subject and the text of an email, with a link to the conversation."""
     page = reverse("conversation", args=(found.application_slug, found.pk))
     address = f"{settings.PUBLIC_URL}{page}"
     account = f"{settings.PUBLIC_URL}{reverse('account')}#notices"

@@ -1,4 +1,4 @@
-"""Builds the JSON that is sent to a subscription's URL."""
+"""Builds the JSON of an event for a subscription."""
 
 import json
 from datetime import datetime
@@ -13,8 +13,8 @@ LONGEST_TEXT = 100_000
 
 
 def payload(delivery: Delivery, now: datetime) -> str:
-    """Return an event as JSON: IDs and states, and the answer's text if the subscription includes
-    it.
+    """Return the event as JSON: IDs and statuses, and the text of the answer if the subscription
+    includes it.
     """
     run = Run.objects.filter(pk=delivery.run).first()
     data: dict[str, Any] = {

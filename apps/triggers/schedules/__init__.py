@@ -1,1 +1,1 @@
-"""Runs due schedules, each exactly once per scheduled time."""
+"""Sends the messages of schedules, exactly once for each scheduled time."""

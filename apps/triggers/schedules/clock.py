@@ -1,6 +1,4 @@
-"""Runs due schedules: with a sweep once a minute, and with a job for each time before the next
-sweep.
-"""
+"""Runs due schedules: once a minute, and in a job for each time until the next minute's sweep."""
 
 import asyncio
 import logging
@@ -27,15 +25,17 @@ from apps.workspace.local import read_only
 logger = logging.getLogger(__name__)
 
 LOOK_AHEAD = timedelta(seconds=75)
-"""A sweep enqueues jobs for this period: the minute until the next sweep, with a margin."""
+"""A sweep enqueues jobs for times within this period: the minute until the next sweep, and a
+margin.
+"""
 EARLY = timedelta(seconds=11)
-"""A job starts this early and then waits, because the worker on PostgreSQL may find it up to ten
-seconds late.
+"""A job starts this long before the schedule's time and then waits, because on PostgreSQL a worker
+may start it ten seconds late.
 """
 
 
 async def sweep() -> int:
-    """Run due schedules, and enqueue jobs for the times before the next sweep. Return the number of
+    """Run due schedules, and enqueue jobs for times before the next sweep. Return the number of
     messages sent.
     """
     count = await fire_due(HUB)
@@ -46,7 +46,7 @@ async def sweep() -> int:
 
 
 def note_planned(at: datetime) -> None:
-    """Enqueue a job for a schedule's next time if it is within `LOOK_AHEAD`."""
+    """Enqueue a job for a schedule's next time if it is before the next sweep."""
     if at <= timezone.now() + LOOK_AHEAD:
         enqueue(at)
 
@@ -57,8 +57,8 @@ def enqueue(at: datetime) -> None:
 
 @task("triggers.fire_at", title="Messages of schedules", priority=10, retries=2)
 async def fire_at(at: str) -> None:
-    """Run the schedules that are due at this time (ISO 8601). The next sweep runs those that it
-    misses.
+    """Run the schedules that are due at this time (ISO 8601). If this fails, the next sweep runs
+    them.
     """
     seconds = (datetime.fromisoformat(at) - timezone.now()).total_seconds()
     await asyncio.sleep(max(0.0, seconds))
@@ -86,7 +86,7 @@ async def fire_due(hub: Hub) -> int:
 
 
 async def fire_batch(applications: Resolved, now: datetime, callers: Callers) -> FiringReport:
-    """Run the first due schedules. If they cannot run together, run them one by one."""
+    """Run the first due schedules together. If this fails, run them one by one."""
     fired: FiringReport
     try:
         fired = await database_sync_to_async(due.fire)(applications, now, callers)
@@ -126,7 +126,7 @@ async def application_or_error(slug: str) -> ResolvedApplication | QuickAppError
 
 
 async def notify_processes(hub: Hub, woken: Sequence[QueuedWake]) -> None:
-    """Notify all processes of the queued runs, and open pages of changed conversations."""
+    """Notify other processes of queued runs, and open pages of changed conversations."""
     if not woken:
         return
     hub.has_queue = True
@@ -141,7 +141,7 @@ async def notify_processes(hub: Hub, woken: Sequence[QueuedWake]) -> None:
 
 
 def events_of(woken: QueuedWake) -> Sequence[AuditEvent]:
-    """Return the audit events for a question that a schedule or an alarm sent."""
+    """Return the audit events of a message that a schedule or alarm has sent."""
     if woken.problem or woken.is_waiting:
         return ()
     wake = woken.wake

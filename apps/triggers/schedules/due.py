@@ -1,6 +1,6 @@
-"""Runs due schedules exactly once.
+"""Sends the messages of due schedules exactly once.
 
-One transaction locks the schedule's row, sets its next time and stores its question. Only one of
+One transaction locks a schedule's row, sets its next time and stores its message. Only one of
 several processes can therefore run the schedule, and a process that is killed before the commit has
 sent nothing.
 """
@@ -40,7 +40,7 @@ from apps.triggers.access_problems import can_use, owner_caller
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 500
-"""The maximum number of schedules per transaction."""
+"""The maximum number of schedules that one transaction runs."""
 CHANGED = (
     *("next_at", "last_at", "run_count", "last_run", "last_conversation", "last_problem"),
     *("is_paused", "pause_reason", "conversation"),
@@ -55,11 +55,9 @@ FAILED = gettext_noop("The run failed. See the server log for the reason.")
 RETRY = timedelta(minutes=1)
 
 Target = tuple[int, int | None]
-"""An application's primary key and a version number, as in `Schedule.target`."""
+"""An application's primary key and version number, or None for the live version."""
 Resolved = Mapping[Target, ResolvedApplication | QuickAppError]
-"""Maps the targets of due schedules to applications, or to the error why a target cannot be
-used.
-"""
+"""Maps targets of due schedules to applications, or to the error if a target cannot be used."""
 
 
 def due(now: datetime) -> QuerySet[Schedule]:
@@ -67,13 +65,13 @@ def due(now: datetime) -> QuerySet[Schedule]:
 
 
 def due_names(now: datetime) -> dict[Target, str]:
-    """Return the names of the due schedules' applications, with versions, by target."""
+    """Return the names of the applications, with their versions, of due schedules, by target."""
     rows = due(now).values_list("application_id", "pinned_version", "application__slug")
     return {(pk, number): named_version(slug, number) for pk, number, slug in rows[:AT_ONCE]}
 
 
 def times_until(last: datetime) -> list[datetime]:
-    """Return the times until `last` at which schedules are due, rounded up to full seconds."""
+    """Return the times until `last` at which schedules are due, rounded up to seconds."""
     now = timezone.now()
     rows = Schedule.objects.filter(is_paused=False, next_at__gt=now, next_at__lte=last)
     found = rows.order_by().values_list("next_at", flat=True).distinct()
@@ -81,8 +79,8 @@ def times_until(last: datetime) -> list[datetime]:
 
 
 class Callers:
-    """Caches the callers of due schedules, because thousands of schedules may be due at the same
-    time. An instance is used only for a few seconds, so that permissions are current.
+    """Caches the callers of due schedules, of which thousands may be due at once. An instance is
+    used for a few seconds only, so that permissions are current.
     """
 
     def __init__(self) -> None:
@@ -90,7 +88,7 @@ class Callers:
 
     @cached_property
     def services(self) -> frozenset[int]:
-        """Return the primary keys of service accounts."""
+        """Return the user IDs of service accounts."""
         return frozenset(ServiceAccount.objects.values_list("user_id", flat=True))
 
     @cached_property
@@ -98,8 +96,10 @@ class Callers:
         return Budget.objects.exists()
 
     def of(self, row: Schedule, application: ResolvedApplication) -> Caller:
-        """Return the cached caller of a schedule. Raises `Refused` if the owner may no longer send
-        messages, and `BudgetSpent` if a budget is exhausted.
+        """Return the cached caller of a schedule.
+
+        Raises `Refused` if the owner may no longer send messages, and `BudgetSpent` if a budget is
+        used up.
         """
         key = (row.owner, row.application_id, row.time_zone, row.saved_by_id)
         if key not in self.found:
@@ -113,8 +113,10 @@ class Callers:
         return known
 
     def look_up(self, row: Schedule, application: ResolvedApplication) -> Caller:
-        """Return the schedule's owner as a caller with current permissions. Raises `Refused` if the
-        owner may no longer send messages, and `BudgetSpent` if a budget is exhausted.
+        """Return the schedule's owner as a caller with current permissions.
+
+        Raises `Refused` if the owner may no longer send messages, and `BudgetSpent` if a budget is
+        used up.
         """
         caller = owner_caller(row)
         if not can_use(row.application_id, caller):
@@ -133,8 +135,8 @@ class Callers:
 
 @dataclass(frozen=True, slots=True)
 class FiringReport:
-    """The result of a `fire` call: questions, the number of schedules, and the owners of stopped
-    schedules.
+    """The result of running due schedules: messages sent, the number of schedules, and the owners
+    of schedules that were stopped.
     """
 
     woken: Sequence[QueuedWake]
@@ -146,7 +148,7 @@ class FiringReport:
 def fire(
     resolved: Resolved, now: datetime, callers: Callers, only: UUID | None = None
 ) -> FiringReport:
-    """Run up to `AT_ONCE` due schedules, or only the schedule `only` if it is due."""
+    """Run up to `AT_ONCE` due schedules, or only the one with the ID `only` if it is due."""
     rows = due(now).filter(application__in={application for application, _ in resolved})
     rows = rows if only is None else rows.filter(pk=only)
     # Concurrent transactions skip these rows.
@@ -168,7 +170,7 @@ def times_of(row: Schedule, now: datetime) -> DueTimes:
 
 @transaction.atomic
 def fire_now(resolved: Resolved, pk: UUID, now: datetime) -> list[QueuedWake]:
-    """Run a schedule once immediately, even if it is paused."""
+    """Run a schedule once now, even if it is paused."""
     row = Schedule.objects.select_for_update(of=("self",)).filter(pk=pk).first()
     if row is None or row.target not in resolved:
         return []
@@ -181,8 +183,8 @@ def ask(
     asked: Mapping[Schedule, Sequence[datetime]],
     plans: Mapping[Schedule, DueTimes],
 ) -> list[QueuedWake]:
-    """Send a message for each schedule and time in `asked`. `plans` contains the due times of
-    schedules whose next time must be set.
+    """Send the message of each schedule in `asked` once for each of its times. Schedules in `plans`
+    also get their next time.
     """
     going = still_going(asked)
     wakes: list[Wake] = []
@@ -203,7 +205,7 @@ def ask(
 
 
 def store(rows: Iterable[Schedule]) -> None:
-    """Write changed schedules to the database, 20 times as fast as Django's `bulk_update`."""
+    """Store changed schedules, 20 times as fast as `bulk_update`."""
     fields: list[Any] = [Schedule._meta.get_field(name) for name in CHANGED]
     key = Schedule._meta.pk
     assignments = ", ".join(f"{field.column} = %s" for field in fields)
@@ -218,7 +220,7 @@ def store(rows: Iterable[Schedule]) -> None:
 
 
 def still_going(rows: Iterable[Schedule]) -> set[UUID]:
-    """Return the IDs of the schedules' last runs that have not ended yet."""
+    """Return the IDs of the schedules' last runs that have not ended."""
     last = [row.last_run for row in rows if row.last_run is not None]
     runs = Run.objects.filter(pk__in=last, status__in=Run.OPEN).values_list("pk", flat=True)
     waiting = QueuedMessage.objects.filter(pk__in=last, is_held=False)
@@ -232,8 +234,8 @@ def wakes_of(
     callers: Callers,
     going: set[UUID],
 ) -> list[Wake]:
-    """Return a schedule's messages for these times. If the schedule cannot run, store the reason in
-    it and return [].
+    """Return a schedule's messages for these times. If it cannot run, store the reason in the row,
+    and return [].
     """
     if not times:
         return []
@@ -266,8 +268,8 @@ def wakes_of(
 def caller_or_none(
     row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
 ) -> Caller | None:
-    """Return a schedule's caller. If the schedule cannot run, store the reason in it and return
-    None.
+    """Return a schedule's caller. If the schedule cannot run, store the reason in its row, and
+    return None.
     """
     with translation.override(language_of_kept(row.caller)):
         return caller_or_reason(row, application, callers)
@@ -300,8 +302,8 @@ def is_withdrawn(row: Schedule, error: QuickAppError) -> bool:
 
 
 def sender_of(row: Schedule, at: datetime) -> Sender:
-    """Return the sender of a schedule's message for the time `at`. The owner wrote the message, so
-    it is as trusted as any message from the owner.
+    """Return the sender of a schedule's message for the time `at`. The message is trusted, because
+    the owner wrote it.
     """
     money = None if row.budget_money is None else str(row.budget_money)
     return Sender(
@@ -338,6 +340,6 @@ def is_to_be_deleted(row: Schedule) -> bool:
 
 
 def postpone(pk: UUID, now: datetime) -> None:
-    """Postpone a schedule that cannot run, so that other schedules run first, and log the error."""
+    """Postpone a schedule whose run failed unexpectedly, so that others run first."""
     rows = Schedule.objects.filter(pk=pk, is_paused=False, next_at__lte=now)
     rows.update(next_at=now + RETRY, last_problem=FAILED)

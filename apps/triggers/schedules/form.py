@@ -1,4 +1,4 @@
-"""Defines the form for schedules."""
+"""Defines the form in which users edit schedules."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, time
@@ -30,13 +30,13 @@ LOCAL = "%Y-%m-%dT%H:%M"
 
 
 def split_interval(seconds: int) -> tuple[int, str]:
-    """Return a number of seconds as a number and the largest unit that divides it."""
+    """Split seconds into a number and the largest unit that divides them."""
     fitting = [(seconds // size, unit) for unit, size in UNITS.items() if seconds % size == 0]
     return fitting[-1] if fitting else (seconds, SECONDS)
 
 
 class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A form for a schedule, with times in the schedule's time zone."""
+    """A form for schedules, with times in the schedule's time zone."""
 
     start_at = forms.DateTimeField(
         label=gettext_lazy("Start time"),
@@ -59,7 +59,7 @@ class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
             super().full_clean()
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Add an error. Errors in fields that the form does not have are shown at the top."""
+        """Add an error. Errors of fields that the form does not have are shown at the top."""
         known = getattr(error, "error_dict", None)
         if known is not None:
             for name in [name for name in known if name not in self.fields]:
@@ -88,13 +88,13 @@ MONTH_DAYS = (
 )
 SIMPLE = ("day", "at", "days", "month_day")
 WRITTEN = ("kind", "start_at", "every", "unit", "expression")
-"""The form fields that apply if the user chooses `ADVANCED`."""
+"""The fields that apply if the user chooses `ADVANCED` as repetition."""
 USUAL_TIME = time(9)
 
 
 class ScheduleForm(ZonedForm):
-    """A form for a schedule that already has an owner. If `repeats` is empty, the fields in
-    `WRITTEN` apply.
+    """Edits a schedule that already has an owner. If `repeats` is empty, the fields in `WRITTEN`
+    apply.
     """
 
     repeats = forms.ChoiceField(label=gettext_lazy("Repeats"), choices=CHOICES, required=False)
@@ -163,7 +163,7 @@ class ScheduleForm(ZonedForm):
 
     @property
     def repeat(self) -> str:
-        """Return the chosen value of `repeats`, or "" if it is invalid."""
+        """Return the chosen repetition, or `ADVANCED` if it is missing or invalid."""
         sent = (self.data or {}).get("repeats") or ADVANCED
         return sent if sent in dict(CHOICES) else ADVANCED
 
@@ -173,8 +173,8 @@ class ScheduleForm(ZonedForm):
 
     @property
     def times(self) -> list[tuple[str, str, forms.BoundField]]:
-        """Return each time field, with the values of `repeats` and the kinds for which it is
-        shown.
+        """Return the fields about times, each with the repetitions and kinds for which the page
+        shows it.
         """
         simple = "once daily weekdays weekly monthly"
         about = {
@@ -203,7 +203,7 @@ class ScheduleForm(ZonedForm):
 
     @property
     def time_problem(self) -> str:
-        """Return the first error in the time fields, or "" if they are valid."""
+        """Return the first error about times, or ""."""
         about = (*(field.name for *_, field in self.times), "active_from", "active_until")
         return next((str(self.errors[name][0]) for name in about if name in self.errors), "")
 
@@ -236,8 +236,8 @@ class ScheduleForm(ZonedForm):
         return timezone.now() if self.instance._state.adding else self.instance.start_at
 
     def simple_times(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the schedule's columns for the chosen `repeats`, and add errors for missing
-        values.
+        """Return the values of the schedule's columns for the chosen repetition, and add errors for
+        missing values.
         """
         at: time | None = given.get("at")
         if at is None and "at" not in self.errors:
@@ -263,7 +263,7 @@ class ScheduleForm(ZonedForm):
         return {"kind": Schedule.Kind.AT, "expression": "", "start_at": moment}
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Add an error. Errors in the schedule's columns are shown at the corresponding form
+        """Add an error. Errors of the schedule's columns are shown at the corresponding form
         fields.
         """
         known = getattr(error, "error_dict", None)
@@ -280,7 +280,7 @@ class ScheduleForm(ZonedForm):
 
 
 def chosen_repeat(row: Schedule) -> dict[str, Any]:
-    """Return the values for the form's simple fields. New schedules run every day at nine."""
+    """Return the initial values of the simple fields. A new schedule runs every day at nine."""
     usual = {"at": USUAL_TIME, "days": [DAYS[0]], "month_day": "1"}
     if row._state.adding:
         return {**usual, "repeats": "daily"}

@@ -1,1 +1,1 @@
-"""Receives webhook requests, which send a message to an application."""
+"""Receives webhook requests, each of which sends a message to an application."""

@@ -1,5 +1,5 @@
-"""Serves `POST /hooks/{uuid}`, which sends a message to an application. The answer is written
-later.
+"""Serves `POST /hooks/{uuid}`, which sends a message to an application without waiting for the
+answer.
 """
 
 import hashlib
@@ -28,9 +28,9 @@ from apps.triggers.webhooks.intake import AcceptedRequest
 from apps.triggers.webhooks.templates import render_message
 
 OWN_STATUS = {"empty_text": 422, "too_long": 413, "queue_full": 429}
-"""Status codes, by error code, that differ from those for a question on the page."""
+"""HTTP statuses by error code that differ from those of messages on the page."""
 RETRY_SECONDS = 30
-"""The value of `Retry-After` if it is unknown when the queue will have room."""
+"""The `Retry-After` in seconds if it is unknown when the queue will have room."""
 SECONDS = {
     one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.BUSY, outages.STORAGE)
 }
@@ -38,10 +38,11 @@ TASK = "/api/IAIAssistantApi/tasks/"
 
 
 class WebhookConsumer(JsonConsumer):
-    """Checks method, size, URL, credentials, rate, application, type and body, in this order.
+    """Checks method, size, URL, credentials, rate limit, application, content type and body, in
+    this order.
 
-    Opening the application is expensive, so it is done only for requests with valid credentials
-    that are within the webhook's rate limit.
+    Requests without valid credentials, or above the rate limit, therefore never open the
+    application, which is expensive.
     """
 
     methods = ("POST",)
@@ -72,7 +73,7 @@ class WebhookConsumer(JsonConsumer):
         await self.accept(taken)
 
     def begin(self, caller: Caller, taken: AcceptedRequest) -> None:
-        """Notify all processes of the newly queued run."""
+        """Record the audit events of a new run, and notify the other processes of it."""
         begun = taken.begun
         if begun is not None and taken.is_new:
             self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=taken.is_first))
@@ -103,7 +104,7 @@ def text_headers(sent: list[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def read_json(content_type: str, body: bytes) -> object:
-    """Parse a JSON body. Raises `Refused` if the content type is not JSON or the body is
+    """Parse a JSON body. Raises `Refused` if the content type is not JSON or the JSON is
     invalid.
     """
     kind = content_type.partition(";")[0].strip().lower()
@@ -117,7 +118,7 @@ def read_json(content_type: str, body: bytes) -> object:
 
 
 def message_id(headers: Mapping[str, str]) -> str:
-    """Return the sender's message ID from the headers, or a random ID if there is none."""
+    """Return the message ID that the sender chose, or a random ID if there is none."""
     sent = headers.get("webhook-id", "")
     if len(sent) > LONGEST_WEBHOOK_ID:
         return hashlib.sha256(sent.encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Creates a question from a webhook request, once per message ID."""
+"""Stores the message of a webhook request as a question, once per message ID."""
 
 import logging
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ NOT_PERMITTED = (
 @dataclass(frozen=True, slots=True)
 class AcceptedRequest:
     """An accepted request. `begun` is None if the message is queued or was accepted before.
-    `is_first` is True if the message begins a conversation.
+    `is_first` means that it begins a conversation.
     """
 
     task: UUID
@@ -43,7 +43,7 @@ class AcceptedRequest:
 
 
 async def find_webhook(uuid: UUID) -> Webhook:
-    """Return the enabled webhook with this UUID. Raises `Refused` if there is none."""
+    """Return the enabled webhook with this ID, or raise `Refused`."""
     rows = Webhook.objects.select_related("account__user", "application", "saved_by")
     found = await rows.filter(uuid=uuid, is_enabled=True).afirst()
     if found is None:
@@ -56,11 +56,12 @@ def no_webhook() -> Refused:
 
 
 async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplication]:
-    """Return the webhook's account as a caller, and its application, with current permissions.
+    """Return the webhook's account as a caller with current permissions, and its application.
 
-    Raises the same `Refused` as for an unknown webhook if the account has no access, `Forbidden` if
-    the user who last saved the webhook may not use the account, and `ApplicationBroken`. Operators
-    see the reason in the webhook's `problem`.
+    Raises the same `Refused` as for an unknown webhook if the account cannot use the application,
+    `Forbidden` if the user who last saved the webhook may not use the account, and
+    `ApplicationBroken` if the application cannot be opened. Operators see the reason in the
+    webhook's `problem`.
     """
     caller = caller_in(webhook.account.user_id)
     try:
@@ -93,8 +94,8 @@ def take(
     message_id: str,
     text: str,
 ) -> AcceptedRequest:
-    """Store the message as a question, which any process can answer, unless it was accepted before.
-    Raises the same errors as `begin_answer`.
+    """Store the message as a question, unless it was accepted before. Raises the errors of
+    `begin_answer`.
     """
     # Locked, so that the second of two processes with the same message ID finds the first process's
     # row.
@@ -146,8 +147,8 @@ def ask_later(
 
 
 def kept_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
-    """Return the ID of the webhook's fixed conversation, or None if each message begins a
-    conversation.
+    """Return the ID of the conversation that all messages of the webhook share, or None if this
+    message begins one.
     """
     if webhook.conversation_kind != Webhook.Place.ONE or webhook.conversation is None:
         return None

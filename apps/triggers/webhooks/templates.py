@@ -1,4 +1,4 @@
-"""Renders the message for an application from the JSON in a webhook request."""
+"""Renders a webhook's message from the JSON of a request."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from apps.errors import QuickAppError
 
 LONGEST_TEMPLATE = 20_000
 LONGEST_INDENTED = 100_000
-"""JSON with more bytes is not indented. It is too long for a question anyway."""
+"""Longer JSON, in bytes, is not indented, because it is too long for a question anyway."""
 MOST_INDENTED_LEVELS = 16
 
 
@@ -20,7 +20,7 @@ class TemplateFailed(QuickAppError):
 
 
 def template_problem(written: str) -> str:
-    """Return the error in an operator's template, or "" if it is valid."""
+    """Return the error in a template, or "" if it is valid."""
     if len(written) > LONGEST_TEMPLATE:
         return f"The text is too long; the limit is {LONGEST_TEMPLATE:,} characters."
     if written.lstrip().startswith("{") and not isinstance(read_template(written), dict):
@@ -29,9 +29,7 @@ def template_problem(written: str) -> str:
 
 
 def read_template(written: str) -> Any:
-    """Parse a template. A JSON object contains template operators; any other text may contain
-    `${…}`.
-    """
+    """Parse a template: a JSON object with JSON-e operators, or a text that may contain `${…}`."""
     if not written.lstrip().startswith("{"):
         return written
     try:
@@ -42,8 +40,8 @@ def read_template(written: str) -> Any:
 
 
 async def render_message(written: str, body: Any, name: str) -> str:
-    """Return the message for the JSON `body`. Raises `TemplateFailed` if the template does not fit
-    it. `name` is the name of the webhook.
+    """Return the message for the JSON `body` of a request to the webhook `name`. Raises
+    `TemplateFailed` if the template cannot be rendered.
     """
     if not written.strip():
         return as_text(body)
@@ -57,8 +55,10 @@ async def render_message(written: str, body: Any, name: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Return text unchanged, and other values as JSON. Short JSON that is not deeply nested is
-    indented. Indenting other JSON could make it a thousand times as long.
+    """Return text unchanged, and other values as JSON, which is indented if it is short and not
+    deeply nested.
+
+    Indentation could make deeply nested JSON a thousand times as long.
     """
     if isinstance(value, str):
         return value

@@ -1,4 +1,4 @@
-"""A client for DIAL's code interpreter, with one function for each of its operations."""
+"""Calls the operations of DIAL's code interpreter."""
 
 import asyncio
 from collections.abc import Mapping
@@ -43,11 +43,11 @@ from apps.workspace.egress.tls_failures import tls_problem
 
 PREFIX = "/v1/ops/code_interpreter"
 MOST_BYTES = 64 * 1024 * 1024
-"""The maximum size of a response, which contains images as base64, in bytes."""
+"""The size limit of a response in bytes. Responses contain images as base64."""
 FIRST_PAUSE_SECONDS = 0.1
 """The pause before the first retry in seconds. It doubles before each further retry."""
 PASSING = frozenset({502, 503, 504})
-"""The status codes with which a proxy reports that the service is temporarily unavailable."""
+"""The HTTP statuses with which a proxy reports that the service is temporarily unavailable."""
 
 
 R = TypeVar("R", bound=Response)
@@ -55,8 +55,8 @@ R = TypeVar("R", bound=Response)
 
 @dataclass(frozen=True, slots=True)
 class InterpreterClient:
-    """Calls DIAL's code interpreter. Every operation raises `InterpreterFailed` if the service
-    fails, and `TimeoutError` if it does not respond in time.
+    """Calls DIAL's code interpreter. Operations raise `InterpreterFailed` if the service fails, and
+    `TimeoutError` if it does not respond in time.
     """
 
     url: str
@@ -64,16 +64,14 @@ class InterpreterClient:
     seconds: float = 300.0
 
     async def open_session(self) -> str:
-        """Open a new session, and return its ID. Raises `ValueError` if the service returns
-        none.
-        """
+        """Open a session, and return its ID. Raises `ValueError` if the service returns none."""
         answer = read(SessionResponse, await self.operate("open_session", None))
         if not answer.session_id:
             raise ValueError("The interpreter returned a session without an id.")
         return answer.session_id
 
     async def get_session(self, session_id: str) -> None:
-        """Check that a session is alive. Raises `SessionFailed` if it is not."""
+        """Raise `SessionFailed` if the session is not alive."""
         await self.operate("get_session", session_id)
 
     async def close_session(self, session_id: str) -> None:
@@ -95,7 +93,7 @@ class InterpreterClient:
         read(FileResponse, body)
 
     async def upload(self, name: str, content: bytes, content_type: str) -> str:
-        """Upload a file to the storage of the interpreter's DIAL installation, and return its URL
+        """Upload a file to the storage of the interpreter's DIAL installation, and return its path
         there.
         """
         bucket = read(BucketResponse, await self.ask("GET", "/v1/bucket"))
@@ -113,8 +111,8 @@ class InterpreterClient:
     async def ask(
         self, method: str, path: str, *, repeatable: bool = True, **content: Any
     ) -> bytes:
-        """Return the body of the response. A request that is not `repeatable` is never sent
-        twice.
+        """Send a request with retries, and return the body of the response. A request that is not
+        `repeatable` is not sent twice.
         """
         if not self.key:
             raise InterpreterFailed(UNAUTHORIZED)
@@ -136,7 +134,7 @@ class InterpreterClient:
     async def attempt(
         self, method: str, path: str, content: Mapping[str, Any], *, repeatable: bool
     ) -> tuple[int, bytes] | None:
-        """Send the request once. Return the response, or None if a retry may help."""
+        """Send the request once. Return its status and body, or None if a retry may help."""
         try:
             status, body = await self.exchange(method, path, content)
         except ConnectError as error:
@@ -152,8 +150,8 @@ class InterpreterClient:
     async def exchange(
         self, method: str, path: str, content: Mapping[str, Any]
     ) -> tuple[int, bytes]:
-        """Send a request. Raises `HTTPError` if the connection fails, and `TimeoutError` if the
-        response does not arrive in time.
+        """Send a request, and return its status and body. Raises `HTTPError` if the connection
+        fails, and `TimeoutError` if the response does not arrive in time.
         """
         seconds = self.seconds
         try:
@@ -176,16 +174,14 @@ class InterpreterClient:
 
 
 def client_of(url: str) -> AsyncClient:
-    """Return a client for the interpreter. DIAL Core may be on a private network; any other private
-    host must be on the allowlist.
+    """Return an HTTP client for the interpreter. If it is not DIAL Core itself, a private host must
+    be on the allowlist.
     """
     return find_client(Trust.DIAL if url.rstrip("/") == settings.DIAL_URL else Trust.OPERATOR)
 
 
 def read(shape: type[R], body: bytes) -> R:
-    """Decode the body of a response as `shape`. Raises `InterpreterFailed` if this is not
-    possible.
-    """
+    """Parse the body of a response. Raises `InterpreterFailed` if it does not have this shape."""
     if not body.strip():
         raise InterpreterFailed(EMPTY)
     try:

@@ -1,5 +1,5 @@
-"""The engine that uses DIAL's code interpreter. The service stores the session, and later calls
-refer to it by its ID.
+"""Runs code in DIAL's code interpreter. The service stores the session, and later calls refer to it
+by its ID.
 """
 
 from collections.abc import Mapping, Sequence
@@ -61,8 +61,8 @@ class DialSession:
     id: str = ""  # The session is known to be alive.
 
     async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
-        """Run the code. Raises `InterpreterFailed`, and `TimeoutError` if the service does not
-        answer.
+        """Run the code of a call. Raises `InterpreterFailed` if it cannot be run, and
+        `TimeoutError` if the service does not answer.
         """
         await self.ensure(request, messages)
         try:
@@ -75,8 +75,8 @@ class DialSession:
         return execution_of(answer)
 
     async def ensure(self, request: Request, messages: Sequence[ModelMessage]) -> None:
-        """Continue the session of this run or conversation. If there is none, or the request asks
-        for it, open a new session.
+        """Continue the session of this run or conversation, or open a new one if there is none or
+        the request demands it.
         """
         if request.open_session:
             await self.close(self.id or known_id(self.opening, messages))
@@ -117,8 +117,8 @@ class DialSession:
         problems.check()
 
     async def transfer(self, file: InputFile) -> str:
-        """Transfer a file to the session. Return the reason if this fails, or "" on success. Raises
-        `SessionFailed`.
+        """Transfer a file to the session. Return the reason if this fails, or "". Raises
+        `SessionFailed` if the session is gone.
         """
         try:
             source = await self.source_of(file)
@@ -130,8 +130,8 @@ class DialSession:
         return ""
 
     async def source_of(self, file: InputFile) -> str:
-        """Return the URL from which the interpreter reads the file. Raises `FileRefused`,
-        `InterpreterFailed`.
+        """Return the URL from which the interpreter reads the file. Raises `FileRefused` or
+        `InterpreterFailed` if it cannot be provided.
         """
         if self.is_separate:
             return await self.copy(file)
@@ -143,14 +143,14 @@ class DialSession:
         return (await self.opening.loader.promote(file.url)).path
 
     async def copy(self, file: InputFile) -> str:
-        """Upload the file to the storage of the interpreter, and return its URL in that storage."""
+        """Upload the file to the interpreter's storage, and return its path there."""
         found = await self.opening.loader.load(file.url)
         return await self.client.upload(quote(file.name, safe=""), found.content, found.type)
 
 
 def known_id(opening: Opening, messages: Sequence[ModelMessage]) -> str:
-    """Return the session ID from this request, otherwise from the newest answer that has one,
-    otherwise from the settings.
+    """Return the session ID from this request, from the newest answer that has one, or from the
+    settings.
     """
     for state in earlier_states(opening, messages):
         if found := session_id_in(state):

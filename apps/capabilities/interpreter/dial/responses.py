@@ -41,8 +41,8 @@ class BucketResponse(Response):
 
 
 def execution_of(response: ExecutionResponse) -> Execution:
-    """Return the execution with its visible outputs. Only the last output of each kind is
-    included.
+    """Convert the response to an execution with its visible outputs, only the last one of each
+    media type.
     """
     display = {
         kind: data
@@ -71,14 +71,14 @@ def execution_of(response: ExecutionResponse) -> Execution:
 
 
 def result_text(result: str | Mapping[str, Any] | None) -> str:
-    """Return the text of a result that consists of several representations."""
+    """Return the result as text. Of several representations, only the text ones are used."""
     if isinstance(result, Mapping):
         return "\n".join(str(data) for kind, data in result.items() if kind in TEXTS)
     return result or ""
 
 
 def content_of(kind: str, data: Any) -> bytes:
-    """Return the content of an output as bytes. Raises `ValueError` if an image is not base64."""
+    """Return an output as bytes. Raises `ValueError` if an image is not base64."""
     if kind.startswith("image/"):
         return base64.b64decode("".join(str(data).split()), validate=True)
     return data.encode() if isinstance(data, str) else msgspec.json.encode(data)
@@ -94,7 +94,7 @@ UNREACHABLE = "Python Code Interpreter cannot be reached. Try again later."
 
 
 class SessionFailed(InterpreterFailed):
-    """Raised if the session is unknown or cannot be used. The caller may open a new session."""
+    """Raised if the session is unknown or unusable. A new session may help."""
 
 
 def failure_of(status: int, details: str) -> InterpreterFailed:

@@ -1,4 +1,4 @@
-"""The facts about the sandbox that a model must know before it writes code for it."""
+"""Describes the sandbox to the model that writes code for it."""
 
 from apps.capabilities.interpreter.sandbox import workers
 from apps.capabilities.interpreter.sandbox.folder import HOME
@@ -11,7 +11,7 @@ MODULES = (
 
 
 def language_advice() -> str:
-    """Return the advice about the Python version and the arguments of a call."""
+    """Return what the model must know about the Python version and the limits of a call."""
     return (
         "The interpreter is a sandbox with a subset of Python 3. "
         f"Modules: {MODULES}. No others exist (no numpy, pandas, matplotlib, statistics, io, "
@@ -25,9 +25,7 @@ def language_advice() -> str:
 
 
 def attachment_advice() -> str:
-    """Return the advice about reading attachments of a conversation and creating new
-    attachments.
-    """
+    """Return what the model must know about input files and attachments."""
     return (
         "Variables and functions remain for later calls, files do not. Print what you need, or "
         "end with an expression: its value is the result. Files named in attachment_urls are in "
@@ -39,7 +37,7 @@ def attachment_advice() -> str:
 
 
 def session_advice() -> str:
-    """Return the advice about building on earlier calls of the session."""
+    """Return what the model must know about the session's state."""
     return (
         "Variables, functions and files remain for later calls with the same session_id. Print "
         "what you need, or end with an expression: its value is the result. Files are written to "

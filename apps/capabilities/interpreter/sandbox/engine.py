@@ -1,5 +1,5 @@
-"""The engine of the built-in sandbox: it runs a subset of Python, in a process without access to
-files or the network.
+"""Runs a subset of Python in the built-in sandbox, a process without access to files or the
+network.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import FileRefused
 
 MOST_PRODUCED = 10
-"""The maximum number of attachments that a call adds, so that they do not dominate the answer."""
+"""The maximum number of attachments of one call."""
 
 
 def sandbox_engine() -> Engine:
@@ -36,7 +36,9 @@ class SandboxSession:
     opening: Opening
 
     async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
-        """Run the code of a request with the state of earlier calls. Raises `InterpreterFailed`."""
+        """Run the code with the state of earlier calls. Raises `InterpreterFailed` if a file cannot
+        be prepared.
+        """
         files = await self.load(request, messages)
         before, notes = self.restore(request, messages)
         outcome = await run_in_worker(
@@ -65,7 +67,9 @@ class SandboxSession:
     def restore(
         self, request: Request, messages: Sequence[ModelMessage]
     ) -> tuple[bytes | None, list[str]]:
-        """Return the state after the newest call of the conversation, and notes for the model."""
+        """Return the state after the conversation's newest call, or None, and notes for the
+        model.
+        """
         if request.open_session:
             return None, []
         written = newest(self.opening, messages)
@@ -75,8 +79,8 @@ class SandboxSession:
             return None, [str(reason)]
 
     def save(self, outcome: SandboxOutcome) -> list[str]:
-        """Store the state after the code has run, and return notes for the model. If the call was
-        interrupted, the state of the previous call remains.
+        """Store the state after the call, and return notes for the model. If the call was
+        interrupted, the previous state remains.
         """
         if outcome.is_state_lost:
             self.opening.conversation.saved[KEY] = {}  # The state must not be loaded again.
@@ -91,15 +95,15 @@ class SandboxSession:
 
 
 def newest(opening: Opening, messages: Sequence[ModelMessage]) -> Any:
-    """Return the newest state in the conversation. Return `{}` if the newest call stored no state,
-    and None if there was no call.
+    """Return the newest state in the conversation: {} if the newest call stored none, and None if
+    there was no call.
     """
     states = earlier_states(opening, messages)
     return next((state[KEY] for state in states if KEY in state), None)
 
 
 def shown_files(files: Mapping[str, bytes]) -> tuple[tuple[ProducedFile, ...], list[str]]:
-    """Return the files that become attachments, and notes about the other files."""
+    """Return the files that become attachments, and notes for the model about the others."""
     produced = [
         ProducedFile(one_line(name.rpartition("/")[2]), kind, content)
         for name, content in files.items()

@@ -1,4 +1,4 @@
-"""Runs code in a worker process, from a separate thread."""
+"""Runs code in a worker process of the sandbox, and collects its output."""
 
 import ast
 from collections.abc import Mapping
@@ -18,12 +18,12 @@ from apps.capabilities.interpreter.sandbox import workers
 from apps.capabilities.interpreter.sandbox.folder import HOME, SandboxFolder
 
 MOST_OUTPUT_BYTES = 100_000
-"""The maximum number of bytes that a call prints, which is more than models use."""
+"""The maximum number of bytes that the code may print, more than a model can use."""
 MOST_ERROR_CHARACTERS = 4_000
 
 OUT_OF_MEMORY = ("MemoryError: memory limit exceeded", "MemoryError: the worker exceeded")
-"""The prefixes of the interpreter's messages about memory. The code itself can also raise errors
-with these messages.
+"""The prefixes of the interpreter's errors about memory limits. The code itself can also raise
+errors with these texts.
 """
 
 ROLLED_BACK = "Variables are as they were before this call."
@@ -34,8 +34,10 @@ NO_VALUE = "\nNone"
 
 @dataclass(frozen=True, slots=True)
 class SandboxOutcome:
-    """The result of running code. `state` is None if there is none to store. `files` are the files
-    that the code created, and `removed` the input files that it deleted.
+    """The result of running code. `state` is None if there is none to store.
+
+    `files` are the files that the code created or changed, and `removed` the input files that it
+    deleted. `is_state_lost` means that the earlier state could not be loaded.
     """
 
     execution: Execution
@@ -49,8 +51,8 @@ class SandboxOutcome:
 def execute_code(
     session: MontySession, code: str, files: Mapping[str, bytes], before: bytes | None
 ) -> SandboxOutcome:
-    """Run the code with the state of an earlier call. Errors of the code are part of the result and
-    not raised.
+    """Run the code with the state of an earlier call. Errors of the code are part of the outcome
+    and are not raised.
     """
     is_lost = False
     if before is not None:
@@ -94,7 +96,9 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Sandbox
 
 
 def limit_reached(error: MontyRuntimeError) -> str:
-    """Return a sentence about the limit that stopped the code, or "" for errors of the code itself."""
+    """Return a sentence about the limit that the code exceeded, or "" for errors of the code
+    itself.
+    """
     text = error.display("type-msg")
     if text.startswith("TimeoutError: feed time limit exceeded"):
         return (
@@ -144,7 +148,7 @@ def end_of(text: str, most: int) -> str:
 
 
 def dump_session(session: MontySession) -> bytes | None:
-    """Return the state, or None if the worker's memory cannot hold a second copy of the heap."""
+    """Return the session's state, or None if the worker's memory cannot hold a copy of it."""
     try:
         return session.dump()
     except (MontyError, RuntimeError):
@@ -152,11 +156,11 @@ def dump_session(session: MontySession) -> bytes | None:
 
 
 def with_text_result(code: str) -> str:
-    """Return the code with its last expression, if any, stored in `_` and written as text.
+    """Make the code convert the value of its last expression to text of limited length.
 
-    A value could consist of an unlimited number of Python objects, so the worker passes only a text
-    of limited length to this process. Line numbers do not change. Code that this Python version
-    cannot parse is returned unchanged, and has no value.
+    The value itself could consist of any number of Python objects, which this process would have to
+    load. Line numbers do not change. Code that cannot be parsed is returned unchanged, and has no
+    value.
     """
     last = trailing_expression(code)
     if last is None:
@@ -174,8 +178,8 @@ def with_text_result(code: str) -> str:
 
 
 def trailing_expression(code: str) -> ast.expr | None:
-    """Return the last expression. Also returns None if the code may contain line breaks other than
-    newlines.
+    """Return the last expression of the code, or None. Code with unusual line breaks is not parsed,
+    because line numbers would differ.
     """
     if "\r" in code or "\f" in code or "\0" in code:
         return None

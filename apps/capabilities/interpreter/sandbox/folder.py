@@ -1,4 +1,4 @@
-"""The files of one execution, which exist only in memory and are limited in size."""
+"""Simulates the files of one execution in memory, with size limits."""
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -6,17 +6,19 @@ from pathlib import PurePosixPath
 from pydantic_monty import MemoryFile, MontyFileHandle, OSAccess
 
 HOME = "/data"
-"""The folder from which the code reads input files and to which it writes output."""
+"""The folder in which the code finds its input files and writes its output."""
 MOST_WRITTEN_BYTES = 32 * 1024 * 1024
-"""The maximum number of bytes that a call writes in total. They are held in the server's memory
-until the code ends.
+"""The maximum number of bytes that the code may write. They stay in the server's memory until the
+code ends.
 """
 MOST_READ_BYTES = 256 * 1024 * 1024
-"""The maximum number of bytes that a call reads in total, because each read copies the file."""
+"""The maximum number of bytes that the code may read in total, because each read copies the
+file.
+"""
 
 
 class GrowingFile(MemoryFile):
-    """A file in memory that stores appended pieces in a list, so that many small appends take
+    """A file in memory that collects appended pieces in a list, so that many small appends take
     linear time.
     """
 
@@ -78,9 +80,7 @@ class SandboxFolder(OSAccess):
         entry.append(content)
 
     def charge_writing(self, size: int) -> None:
-        """Count written bytes. If the limit is exceeded, raises an `OSError` in the executed
-        code.
-        """
+        """Count written bytes. Raises `OSError` in the executed code if the limit is exceeded."""
         self.written += size
         if self.written > MOST_WRITTEN_BYTES:
             raise OSError(
@@ -88,13 +88,13 @@ class SandboxFolder(OSAccess):
             )
 
     def charge_reading(self, size: int) -> None:
-        """Count read bytes. If the limit is exceeded, raises an `OSError` in the executed code."""
+        """Count read bytes. Raises `OSError` in the executed code if the limit is exceeded."""
         self.read += size
         if self.read > MOST_READ_BYTES:
             raise OSError(f"[Errno 5] A call can read at most {MOST_READ_BYTES} bytes of files")
 
     def made(self) -> dict[str, bytes]:
-        """Return the content of new and changed files, by their path below the home folder."""
+        """Return the content of new and changed files, by path below `HOME`."""
         found: dict[str, bytes] = {}
         folders = [PurePosixPath(HOME)]
         while folders:
@@ -110,7 +110,7 @@ class SandboxFolder(OSAccess):
         return found
 
     def removed(self) -> tuple[str, ...]:
-        """Return the input files that the code deleted, by their path below the home folder."""
+        """Return the input files that the code deleted, by path below `HOME`."""
         gone = (path for path in self.given if not self.path_exists(path))
         return tuple(str(path.relative_to(HOME)) for path in gone)
 

@@ -1,7 +1,7 @@
-"""Packs and signs the state of the sandbox, which the conversation contains between two calls.
+"""Packs and signs the state of the sandbox, which is stored in the conversation between calls.
 
-Clients store the state, and a manipulated state could attack the interpreter. It is therefore
-loaded only if this installation has signed it for this caller.
+Clients could manipulate the state to attack the interpreter. It is therefore loaded only if this
+installation has signed it for this caller.
 """
 
 import base64
@@ -19,21 +19,21 @@ from apps.capabilities.interpreter.sandbox import workers
 
 KEY = "py_interpreter_sandbox"
 MOST_BYTES = 131_072
-"""The maximum number of bytes of the packed variables, because every answer that ran code contains
-them.
+"""The size limit of the packed state in bytes. It is low because each answer that ran code contains
+the state.
 """
 PACKING = 20
-"""Variables are not packed if their unpacked size exceeds the limit by more than this factor."""
+"""A state is not packed if it exceeds `MOST_BYTES` by more than this factor."""
 MOST_UNPACKED_BYTES = 256 * 1024 * 1024
 
 
 class StateUnusable(Exception):
-    """Raised if the state is lost. The text is the reason, for the model."""
+    """Raised if the state cannot be stored or loaded. The message is for the model."""
 
 
 def fingerprint() -> str:
-    """Return the interpreter's version and limits. A stored state can be loaded only with the same
-    version and limits.
+    """Return the interpreter's version and limits, which must be the same when a stored state is
+    loaded.
     """
     return f"{pydantic_monty.__version__}/{workers.CODE_SECONDS:g}s/{workers.MEMORY_MB}MB"
 
@@ -59,8 +59,10 @@ def write_state(content: bytes, caller: Caller) -> dict[str, str]:
 
 
 def read_state(written: Any, caller: Caller) -> bytes | None:
-    """Return the unpacked state, or None if there is none. Raises `StateUnusable` if this
-    installation did not sign the state for this caller, or if it cannot be loaded.
+    """Verify and unpack a state, or return None if there is none.
+
+    Raises `StateUnusable` if this installation did not sign it for this caller, or if it cannot be
+    unpacked.
     """
     if not isinstance(written, Mapping) or not written.get("state"):
         return None
@@ -81,7 +83,7 @@ def read_state(written: Any, caller: Caller) -> bytes | None:
 
 
 async def hide_state(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the messages without states, because a model cannot use them."""
+    """Remove the stored states from the messages, because a model cannot use them."""
     return [
         replace(m, state={k: v for k, v in m.state.items() if k != KEY}) if KEY in m.state else m
         for m in messages

@@ -1,8 +1,7 @@
-"""The pool of worker processes that run code. A thread waits for each running process.
+"""Runs code in a pool of worker processes. A thread waits for each running process.
 
-The interpreter's own asynchronous pool is not used, because it aborts this whole process if a run
-is canceled while its event loop ends. A waiting thread does not block other work, and ending the
-worker process ends the wait.
+The interpreter's own asynchronous pool would abort this whole process if a run is canceled while
+its event loop ends.
 """
 
 import asyncio
@@ -23,25 +22,24 @@ T = TypeVar("T")
 
 MOST_DEPTH = 400
 MOST_FILE_OPERATIONS = 20_000
-"""The maximum number of file operations of a call. Each write counts as one and takes about 0.1 ms.
-"""
+"""The maximum number of file operations of a call. A write takes about 0.1 ms."""
 CODE_SECONDS = 10.0
-"""The timeout in seconds for the code of one call."""
+"""The timeout of a call's code in seconds."""
 MEMORY_MB = 128
-"""The memory limit in megabytes for the code of one call."""
+"""The memory limit of a call's code in megabytes."""
 WAIT_SECONDS = 10.0
-"""The additional seconds for file operations and loading, beyond the time limit of the code."""
-POLICY: OSPolicy = {"sleep": "zero"}
-"""The policy of the sandbox. Calls of `sleep` return immediately, because code in the sandbox has
-nothing to wait for, and sleeping would block other calls.
+"""The number of seconds that a call has for loading and file operations, in addition to the timeout
+of its code.
 """
+POLICY: OSPolicy = {"sleep": "zero"}
+"""Makes `sleep` return immediately, because sleeping code would block other calls."""
 SIGNAL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 @cache
 def workers() -> tuple[Monty, ThreadPoolExecutor]:
-    """Return the pool of workers, which the first call starts. Starting a worker takes about 10 ms
-    and 10 MB.
+    """Return the pool of worker processes, which grows on demand, and its threads. Starting a
+    worker takes about 10 ms and 10 MB.
     """
     count = max(2, os.cpu_count() or 2)
     pool = Monty(min_processes=0, max_processes=count)
@@ -66,7 +64,7 @@ class Abandoned(Exception):
 
 @dataclass(slots=True)
 class WorkerJob:
-    """One use of a worker. `stop` ends it from any thread, before or during its work."""
+    """One use of a worker process, which `stop` ends from any thread."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     pid: int | None = None
@@ -104,8 +102,8 @@ class WorkerJob:
 
 
 async def run_in_worker(work: Callable[[MontySession], T]) -> T:
-    """Run `work` with a worker, in a thread. If this call is canceled, the worker is ended at
-    once.
+    """Run `work` with a worker process, in a thread. If this call is canceled, the process is
+    killed.
     """
     job = WorkerJob()
     pool, threads = workers()

@@ -67,7 +67,6 @@ def execution_result(session: Session, outcome: SandboxOutcome, *, is_new: bool)
 
 
 def instructions(session: Session, notes: Sequence[str], *, is_new: bool) -> str:
-    """Return the instructions that the model needs for its next call."""
     started = f"A new session was started. Use session_id {session.id!r} to continue it."
     return " ".join([started, *notes] if is_new else notes)
 

@@ -1,8 +1,8 @@
-"""The sessions of the server, which store the state between calls.
+"""Stores the state of the interpreter server's sessions between calls.
 
 A session consists only of data: the variables in the format of the sandbox, and the files. Each
 call runs in a process from the pool, which ends with the call or at its time limit. Code of a call
-can therefore not continue running, or write to the result of another call.
+therefore cannot continue running, or write to the result of another call.
 """
 
 import asyncio
@@ -23,14 +23,12 @@ from apps.capabilities.interpreter.sandbox.workers import run_in_worker
 ALPHABET = string.ascii_lowercase + string.digits  # Hosts in URIs are lower case.
 ID_CHARACTERS = 16
 NEW = frozenset({"", "0"})
-"""The session IDs with which a request starts a new session."""
+"""The session IDs with which a client requests a new session."""
 IDLE_SECONDS = 30 * 60.0
 SWEEP_SECONDS = 5 * 60.0
 MOST_SESSIONS = 64
 MOST_BYTES = 512 * 1024 * 1024
-"""The maximum total size of all sessions in bytes. A new session evicts the least recently used
-session.
-"""
+"""The size limit of all sessions in bytes. A new session evicts the least recently used session."""
 MOST_SESSION_BYTES = 64 * 1024 * 1024
 MOST_SESSION_FILES = 100
 MOST_CHARACTERS = 200
@@ -38,7 +36,7 @@ BINARY = "application/octet-stream"
 
 
 class SessionExpired(ToolError):
-    """Raised if the session does not exist, or no longer exists."""
+    """Raised if a session has ended or never existed."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(
@@ -51,8 +49,8 @@ class SessionExpired(ToolError):
 
 @dataclass(slots=True)
 class Session:
-    """A session of the server. A call uses the state of the previous call, so each call waits for
-    its `turn`.
+    """A session of the interpreter server. Each call needs the state of the previous call, so calls
+    take turns.
     """
 
     id: str
@@ -67,15 +65,17 @@ class Session:
 
 
 class Sessions:
-    """The sessions of the server. `clock` returns monotonic seconds."""
+    """Stores and evicts the sessions of the interpreter server. `clock` returns monotonic
+    seconds.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.open: dict[str, Session] = {}
 
     def find_or_start(self, session_id: str) -> Session:
-        """Return the requested session, or a new session. Raises `SessionExpired` if the requested
-        session does not exist.
+        """Return the requested session, or start a new one. Raises `SessionExpired` if the
+        requested session does not exist.
         """
         if session_id not in NEW:
             return self.find(session_id)
@@ -96,19 +96,21 @@ class Sessions:
 
     def clear(self, session_id: str) -> None:
         """Delete a session. Code that is still running finishes, but its state is discarded. Raises
-        `SessionExpired`.
+        `SessionExpired` if the session does not exist.
         """
         del self.open[self.find(session_id).id]
 
     def sweep(self) -> None:
-        """Delete sessions that have been unused for half an hour."""
+        """Delete sessions that have not been used for `IDLE_SECONDS`."""
         oldest = self.clock() - IDLE_SECONDS
         for session in [*self.open.values()]:
             if session.used_at <= oldest and not session.turn.locked():
                 del self.open[session.id]
 
     def make_room(self, needed: Session) -> None:
-        """Delete other sessions, least recently used first, until the limits are met."""
+        """Delete sessions other than `needed`, least recently used first, until the limits
+        are met.
+        """
         others = sorted(self.open.values(), key=lambda one: one.used_at, reverse=True)
         total = sum(one.size for one in others)
         while len(self.open) > MOST_SESSIONS or total > MOST_BYTES:
@@ -118,7 +120,9 @@ class Sessions:
                 del self.open[oldest.id]
 
     async def execute(self, session: Session, code: str) -> SandboxOutcome:
-        """Run the code and store its state. Raises `SessionExpired`."""
+        """Run the code, and store its state in the session. Raises `SessionExpired` if the session
+        was cleared in the meantime.
+        """
         async with session.turn:
             self.check(session)
             files, state = dict(session.files), session.state
@@ -133,8 +137,8 @@ class Sessions:
             raise SessionExpired(session.id)
 
     def keep(self, session: Session, outcome: SandboxOutcome) -> SandboxOutcome:
-        """Store the state and files of a call. Return the outcome with the stored files, and notes
-        about files that were not stored.
+        """Store the state and files of a call in the session. Return the outcome with the stored
+        files, and notes about the others.
         """
         notes = list(outcome.notes)
         if outcome.is_state_lost:
@@ -161,7 +165,7 @@ class Sessions:
         return replace(outcome, files=kept, notes=tuple(notes))
 
     def file_problem(self, session: Session, name: str, content: bytes) -> str:
-        """Return the reason why a file cannot be stored in the session, or "" if it can."""
+        """Return the reason why a file cannot be stored in the session, or ""."""
         if not is_file_name(name):
             return "its name is not a valid file name"
         if name not in session.files and len(session.files) >= MOST_SESSION_FILES:
@@ -173,7 +177,7 @@ class Sessions:
 
 
 def is_file_name(name: str) -> bool:
-    """Return True if the name is a path below the working directory, in one printable line."""
+    """Return True if the name is a printable path below the working directory."""
     parts = name.split("/")
     return (
         len(name) <= MOST_CHARACTERS

@@ -1,4 +1,4 @@
-"""The sandbox as an MCP server: three tools, and the files of sessions as resources."""
+"""Serves the sandbox over MCP: three tools, and the files of sessions as resources."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -56,7 +56,7 @@ SessionToUse = Annotated[
 
 
 class InterpreterServer(MCPServer[None]):
-    """The MCP server of the sandbox. It sets the media type of each file itself, because a resource
+    """The sandbox's MCP server. It sets the media type of each file itself, because a resource
     template has only one type.
     """
 
@@ -71,8 +71,8 @@ class InterpreterServer(MCPServer[None]):
 
 @dataclass(frozen=True, slots=True)
 class SessionTools:
-    """The tools of the server. Each tool may raise `SessionExpired`; reading the resource does
-    not.
+    """The tools and the resource of the interpreter server. Each tool raises `SessionExpired` if
+    its session does not exist.
     """
 
     sessions: Sessions
@@ -91,7 +91,9 @@ class SessionTools:
         return ClearedSession(session_id=session_id, cleared=True)
 
     async def session_file(self, session_id: str, file: str) -> bytes:
-        """Return the content of a session's file. Raises `ResourceNotFoundError`."""
+        """Return the content of a session's file. Raises `ResourceNotFoundError` if the session or
+        the file does not exist.
+        """
         try:
             return self.sessions.find(session_id).files[file]
         except SessionExpired as error:
@@ -126,7 +128,7 @@ def interpreter_server(sessions: Sessions) -> InterpreterServer:
 
 @asynccontextmanager
 async def sweeping(sessions: Sessions, server: MCPServer[None]) -> AsyncIterator[None]:
-    """Delete unused sessions while the server runs, even when there are no calls."""
+    """Run the server, and delete idle sessions periodically while it runs."""
     task = asyncio.create_task(sweep_for_ever(sessions))
     try:
         yield

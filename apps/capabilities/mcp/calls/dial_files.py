@@ -1,6 +1,4 @@
-"""Finds parameters that contain DIAL files. Before a call, the toolset is granted access to these
-files.
-"""
+"""Finds arguments that are DIAL files, and grants the toolset access to them before a call."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -17,7 +15,7 @@ _external = re.compile(r"https?:", re.IGNORECASE)
 
 
 def file_parameters(schema: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names of parameters whose values are files, or lists of files."""
+    """Return the names of the parameters whose values are files or lists of files."""
     return frozenset(
         name
         for name, one in schema.get("properties", {}).items()
@@ -32,8 +30,10 @@ def is_marked(schema: Any) -> bool:
 async def grant_files(
     names: frozenset[str], arguments: Mapping[str, Any], binding: ToolsetBinding, opening: Opening
 ) -> None:
-    """Grant the toolset access to the files in the arguments. Raises `InvalidParameter`,
-    `ToolError`, `FileRefused`.
+    """Grant the toolset access to the files in the arguments.
+
+    Raises `InvalidParameter` if a value is not a DIAL file, and `ToolError` or `FileRefused` if
+    access cannot be granted.
     """
     named = [(name, url) for name in sorted(names) for url in urls_in(arguments.get(name))]
     if not named:
@@ -54,9 +54,8 @@ def urls_in(value: Any) -> Iterator[str]:
 
 
 def dial_path(name: str, url: str, server: str) -> str:
-    """Return the path of a DIAL file. A URL on the DIAL server is converted to a path.
-
-    Raises `InvalidParameter`.
+    """Return the path of a DIAL file, which may be written as a URL of the DIAL server. Raises
+    `InvalidParameter` for any other file.
     """
     parts = urlsplit(server)
     path = url.removeprefix(f"{parts.scheme}://{parts.netloc}/v1/").lstrip("/")

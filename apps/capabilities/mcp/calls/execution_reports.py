@@ -1,5 +1,5 @@
-"""Converts the results of tools that run code: a report of the execution, with a list of the files
-that it created.
+"""Converts the results of tools that run code: a report of the execution, and the files that it
+created.
 """
 
 from pathlib import PurePosixPath
@@ -37,13 +37,17 @@ from apps.manifest.names import sanitize
 from apps.workspace.media_types import matches_any, media_type
 
 OUTPUT_CHARACTERS = 200
-"""The maximum number of characters of each output in a stage. The model gets the whole output."""
+"""Each printed output is truncated to this many characters in a stage. The model receives all of
+it.
+"""
 CODE = "code"
-"""The argument that is shown as Python code."""
+"""The name of the argument that a stage shows as Python code."""
 
 
 class ReportedFile(BaseModel):
-    """A resource of the server. Its type overrides the type that a read returns."""
+    """A file in a report, which is a resource of the server. Its type overrides the type that the
+    server returns with the content.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
@@ -53,7 +57,9 @@ class ReportedFile(BaseModel):
 
 
 class ExecutionReport(BaseModel):
-    """The fields of a report that QuickApps reads. Only the model reads the other fields."""
+    """The fields of an execution report that QuickApps uses. The model receives the others
+    unchanged.
+    """
 
     model_config = ConfigDict(extra="ignore")
 
@@ -69,8 +75,8 @@ async def report_result(
     opening: Opening,
     stage: Stage,
 ) -> ToolResult:
-    """Return the result with the files of the report. A result with another structure is handled
-    like the result of any other tool.
+    """Return the report of an execution as a tool result, with its files. A result that is not a
+    report is converted like that of any other tool.
 
     Raises `ToolError` if the server reports that the tool failed.
     """
@@ -94,9 +100,9 @@ EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
 def told_report(answer: types.CallToolResult) -> tuple[dict[str, Any], ExecutionReport] | None:
-    """Return the report as an object and as an `ExecutionReport`, or None if there is no report.
+    """Return the report as an object and as an `ExecutionReport`, or None if there is none.
 
-    The report is the structured content, or a text that is JSON.
+    The report is the structured content, or a text that contains JSON.
     """
     texts = [block.text for block in answer.content if isinstance(block, types.TextContent)]
     for value in (answer.structured_content, *map(decoded_json, texts)):
@@ -117,7 +123,7 @@ def decoded_json(text: str) -> Any:
 
 
 def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
-    """Return the report for users, with long output truncated and without the session."""
+    """Return the report as users see it, with long output truncated and without the session."""
     visible = {key: value for key, value in rest.items() if key != "session_info"}
     if report.output:
         visible["output"] = [shorten_text(text, OUTPUT_CHARACTERS) for text in report.output]
@@ -128,8 +134,8 @@ def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
 async def read_files(
     files: list[ReportedFile], binding: ToolsetBinding, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Store the selected files as files of the caller. Return them, and notes for the model about
-    the other files.
+    """Store the allowed files of a report as files of the caller. Return them, and notes for the
+    model about the others.
     """
     wanted = binding.toolset.node.attachment.supported_types
     attachments: list[Attachment] = []
@@ -154,8 +160,8 @@ async def read_files(
 
 
 async def read_file(file: ReportedFile, binding: ToolsetBinding, opening: Opening) -> Attachment:
-    """Read a file of the server and store it for the caller. Raises `ConnectionFailed`,
-    `FileRefused`.
+    """Read a file from the server, and store it for the caller. Raises `ConnectionFailed` or
+    `FileRefused` if this fails.
     """
 
     async def question(client: Client) -> Blob | None:
@@ -172,8 +178,6 @@ async def read_file(file: ReportedFile, binding: ToolsetBinding, opening: Openin
 
 
 def is_file_name(name: str) -> bool:
-    """Return True if the name is a relative path without parent references, in one printable
-    line.
-    """
+    """Return True if the name is a printable relative path without parent references."""
     parts = set(name.split("/"))
     return name.isprintable() and "\\" not in name and not {"", ".", ".."} & parts

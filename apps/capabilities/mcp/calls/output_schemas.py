@@ -19,7 +19,7 @@ PROBLEM_CHARACTERS = 300
 
 @dataclass(frozen=True)
 class OutputSchema:
-    """The schema of a tool's results. `tool` is the name in the log; `schema` is None if the server
+    """The schema of a tool's results. `tool` is its name in the log; `schema` is None if the server
     declares none.
     """
 
@@ -28,8 +28,9 @@ class OutputSchema:
 
     @cached_property
     def check(self) -> SchemaCheck | None:
-        """Return the function that checks results. It is compiled on first use, because most tools
-        of a server are never called.
+        """Return the check of results, or None if there is no usable schema.
+
+        It is compiled on first use, because most tools of a server are never called.
         """
         if self.schema is None:
             return None
@@ -40,7 +41,7 @@ class OutputSchema:
             return None
 
     def report(self, result: types.CallToolResult) -> None:
-        """Log the reason why a result does not match the schema. The model still gets the result,
+        """Log a warning if a result does not match the schema. The model still receives the result,
         because it may be useful.
         """
         if result.is_error or self.check is None:

@@ -1,4 +1,4 @@
-"""Converts a server's result for the model, the stage and the user."""
+"""Converts a server's result to a tool result, its text for the stage, and files of the caller."""
 
 import base64
 import binascii
@@ -40,8 +40,8 @@ _blank = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Data in a result that becomes a file. `stem` is the file name without its extension, or "" to
-    use the tool's name.
+    """Data in a result that becomes a file. `stem` is the file name without its extension, or ""
+    for the tool's name.
     """
 
     kind: str
@@ -57,10 +57,10 @@ async def make_result(
     stage: Stage,
     failures: Iterable[str] = (),
 ) -> ToolResult:
-    """Convert a server's result. `failures` are the prefixes of texts that report a failure,
-    although the result is not marked as a failure.
+    """Convert a server's result to a tool result. Raises `ToolError` if the server reports that the
+    tool failed.
 
-    Raises `ToolError` if the server reports that the tool failed.
+    `failures` are prefixes of texts that report a failure although the result is not marked as one.
     """
     text = result_text(answer)
     if answer.is_error or failure_in(answer, failures):
@@ -75,15 +75,17 @@ async def make_result(
 
 
 def failure_in(answer: types.CallToolResult, beginnings: Iterable[str]) -> bool:
-    """Return True if the text begins with one of the prefixes of failures."""
+    """Return True if the text of the result begins with one of the prefixes of failures, ignoring
+    case.
+    """
     said = tuple(one.strip().casefold() for one in beginnings if one.strip())
     return bool(said) and result_text(answer).lstrip().casefold().startswith(said)
 
 
 def result_text(answer: types.CallToolResult) -> str:
-    """Return the texts, joined by blank lines, or the structured content if no block has a text.
+    """Return the texts of a result, or its structured content if it has neither texts nor files.
 
-    Structured content usually repeats the blocks; with both, an image would also appear as text.
+    Structured content usually repeats the other content.
     """
     texts = list(filter(None, map(text_in, answer.content)))
     if texts or any(map(has_blob, answer.content)) or answer.structured_content is None:
@@ -112,7 +114,7 @@ def is_text(kind: str) -> bool:
 
 
 def decoded_text(content: bytes) -> str:
-    """Decode UTF-8. Returns "" for bytes in another encoding, which become only a file."""
+    """Decode UTF-8, or return "" for any other encoding, whose content then becomes only a file."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -120,7 +122,7 @@ def decoded_text(content: bytes) -> str:
 
 
 def blobs_of(content: Iterable[types.ContentBlock]) -> Iterator[Blob | None]:
-    """Yield the data of each block, or None for data that cannot be decoded."""
+    """Yield the data of each image, audio or resource, or None if the data cannot be decoded."""
     for block in content:
         if isinstance(block, types.ImageContent | types.AudioContent):
             yield decode_blob(block.mime_type, block.data)
@@ -129,7 +131,7 @@ def blobs_of(content: Iterable[types.ContentBlock]) -> Iterator[Blob | None]:
 
 
 def has_blob(block: types.ContentBlock) -> bool:
-    """Return True if the block contains more than text, even an empty file with a name."""
+    """Return True if the block contains data other than text, even an empty file."""
     if isinstance(block, types.ImageContent | types.AudioContent):
         return bool(block.data)
     return isinstance(block, types.EmbeddedResource)
@@ -143,8 +145,8 @@ def blob_of(resource: types.TextResourceContents | types.BlobResourceContents) -
 
 
 def decode_blob(kind: str, data: str, stem: str = "") -> Blob | None:
-    """Decode base64 in any of its forms, or a `data:` URI. A type in the data itself overrides
-    `kind`.
+    """Decode base64 of any variant, or a `data:` URI, whose type overrides `kind`. Return None if
+    this is not possible.
     """
     if found := _data_uri.match(data):
         kind, content = found[1] or kind, unquote_to_bytes(data[found.end() :])
@@ -160,10 +162,10 @@ def decode_blob(kind: str, data: str, stem: str = "") -> Blob | None:
 
 
 def type_of(content: bytes, stated: str) -> str:
-    """Return the type of an image or audio file from its first bytes, or the declared type for
+    """Return the type of an image or audio file by its first bytes, and the declared type of any
     other content.
 
-    If content is declared to be an image but is not an image, its type is a generic file type.
+    Content that is only declared to be an image gets the type of binary data.
     """
     main, _, rest = stated.lower().partition("/")
     if main not in ("image", "audio") and stated.lower() != BINARY_TYPE:
@@ -179,8 +181,8 @@ def type_of(content: bytes, stated: str) -> str:
 async def store_attachments(
     blobs: Iterable[Blob | None], tool_name: str, wanted: AttachmentFilter, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Store the selected data as files of the caller. Return the files, and notes for the model
-    about the other data.
+    """Store data of the allowed types as files of the caller. Return the attachments, and notes for
+    the model about other data.
     """
     attachments: list[Attachment] = []
     notes: list[str] = []

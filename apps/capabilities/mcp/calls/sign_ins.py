@@ -1,4 +1,6 @@
-"""Asks the user to sign in or to open a page, and then retries the call."""
+"""Asks the user to sign in or to open a page when a server requires this, and then retries the
+call.
+"""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
@@ -19,7 +21,7 @@ from apps.workspace.port import SignIn
 CHALLENGE = "dial.epam.com/auth-challenge"
 SERVICE_SIGN_IN = "external-service/signin"
 MOST_SCOPES = 10
-"""The maximum number of scopes that a result requests from a user."""
+"""The maximum number of scopes for which one result can ask a user to sign in."""
 SCOPE_CHARACTERS = 1_000
 NOT_OPENED = "{} The user did not open the required page."
 
@@ -35,8 +37,8 @@ def want_sign_in(toolset_ids: Iterable[str], opening: Opening) -> None:
 
 
 async def sign_in_once(opening: Opening) -> Mapping[str, SignIn]:
-    """Ask the user once to sign in to all toolsets that require it. Later calls return the same
-    outcomes.
+    """Ask the user to sign in to all toolsets that require it. Later calls in the run return the
+    same outcomes.
     """
     wanted = opening.known[WANTED]
     ask = partial(opening.workspace.sign_in, list(wanted))
@@ -44,7 +46,7 @@ async def sign_in_once(opening: Opening) -> Mapping[str, SignIn]:
 
 
 def sign_in_problem(outcome: SignIn, label: str) -> str:
-    """Return the reason why a toolset is still unavailable after the user was asked to sign in."""
+    """Return the reason why a toolset is unavailable although the user was asked to sign in."""
     match outcome:
         case "success":
             return f"Sign-in succeeded but toolset '{label}' initialization still failed"
@@ -64,10 +66,10 @@ async def ask_server(
     question: Question[T],
     make_context: Callable[[ToolsetBinding], RequestContext] = ToolsetBinding.request_context,
 ) -> T:
-    """Send a request to a server. If it rejects the request until the user signs in to the
-    workspace's toolset, ask the user to sign in, and retry.
+    """Send a request to a server. If it requires a sign-in to a toolset of the workspace, ask the
+    user to sign in, and retry.
 
-    Raises `ConnectionFailed`.
+    Raises `ConnectionFailed` if the request fails.
     """
     slot, toolset_id = binding.slot, binding.toolset.kept_as
     began = slot.sign_ins.count
@@ -89,10 +91,10 @@ async def ask_server(
 async def ask_tool(
     binding: ToolsetBinding, opening: Opening, question: Question[types.CallToolResult]
 ) -> types.CallToolResult:
-    """Call a tool with `ask_server`. If the result requests a sign-in to a service behind the tool,
-    ask the user to sign in, and retry.
+    """Call a tool. If the result requires a sign-in to a service behind the tool, ask the user to
+    sign in, and retry.
 
-    Raises `ConnectionFailed`.
+    Raises `ConnectionFailed` if the call fails.
     """
     sign_ins = binding.slot.sign_ins
     began = sign_ins.count
@@ -112,7 +114,9 @@ async def ask_tool(
 
 
 def challenged_scopes(answer: types.CallToolResult) -> tuple[str, ...]:
-    """Return the scopes of the services for which the result requests a sign-in, each only once."""
+    """Return the scopes of the services for which the result requires a sign-in, without
+    duplicates.
+    """
     found = (answer.meta or {}).get(CHALLENGE) if answer.is_error else None
     scopes = tuple(dict.fromkeys(scopes_in(found))) if isinstance(found, list) else ()
     return scopes[:MOST_SCOPES]
@@ -129,10 +133,10 @@ def scopes_in(challenges: Iterable[object]) -> Iterable[str]:
 async def call_after_pages(
     desk: ElicitationDesk, going: GoingCall, call: Callable[[], Awaitable[T]]
 ) -> T:
-    """Call a tool. If the server rejects the call until the user opens certain pages, ask the user
-    to open them, and retry.
+    """Call a tool. If the server requires that the user opens pages first, ask the user to open
+    them, and retry.
 
-    Raises `ConnectionFailed`.
+    Raises `ConnectionFailed` if the call fails, or if the user does not open the pages.
     """
     try:
         return await call()

@@ -1,9 +1,8 @@
 """Rewrites JSON-RPC messages that the SDK cannot read.
 
-The SDK rejects such a message before any other code gets it, so the incoming bytes are rewritten.
-`LenientResults` then reads the result. A value that is nested too deeply, or a number that is too
-long, is replaced by a text. A batch is split into its messages, and an ID such as `1.0` becomes an
-integer.
+The SDK rejects such messages before any other code sees them, so the incoming bytes are rewritten.
+Values that are nested too deeply and numbers that are too long become texts, batches are split, and
+an ID such as `1.0` becomes an integer. `LenientResults` then repairs the result.
 """
 
 import re
@@ -17,22 +16,22 @@ from apps.capabilities.mcp.messages.lenient_results import PARTS
 INTERNAL_ERROR = -32603
 SPACE = b" \t\r\n"
 MOST_DEPTH = 150
-"""The maximum number of levels of nesting that are preserved. The SDK's parser accepts 200
-levels.
-"""
+"""The number of nesting levels that are preserved. The SDK's parser accepts 200 levels."""
 MOST_DIGITS = 400
-"""The maximum number of digits. If a message contains a number that is too long, numbers with more
-digits are replaced. The SDK's parser accepts 4,300 digits.
+"""In a message that the SDK's parser rejects, numbers with at least this many digits are replaced.
+The parser accepts 4,300 digits.
 """
 MOST_MESSAGES = 1_000
-"""The maximum number of messages in a batch. A larger batch is not read."""
+"""The maximum number of messages in a batch. A larger batch is passed on unchanged, so the SDK
+rejects it.
+"""
 LONGEST_ID = 40
 MOST_TOKENS = 200_000
-"""The maximum number of tokens in a message that is rewritten, which takes about 0.1 s. Strings, and
-lists and objects without others inside, do not count unless the message has a long number.
+"""The maximum number of tokens of a message that is rewritten, which takes about 0.1 s. Strings and
+flat lists and objects do not count, unless the message has a long number.
 """
 MOST_REWRITTEN = 8 * 1024 * 1024
-"""The size in bytes of the largest message that is rewritten, which can take a second."""
+"""The maximum size in bytes of a message that is rewritten, which can take a second."""
 DEEP = b'"(left out: it is nested too deeply)"'
 LONG = b'"(left out: a number of %d characters)"'
 
@@ -71,7 +70,7 @@ _batch = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def messages_in(text: bytes) -> list[bytes]:
-    """Return the messages in the incoming bytes, each rewritten by `with_objects`.
+    """Split incoming bytes into messages, and rewrite each with `with_objects`.
 
     The responses of a batch come last, because the SDK stops reading after a response. Bytes that
     are not UTF-8 are replaced.
@@ -106,7 +105,7 @@ def is_answer(message: bytes) -> bool:
 
 
 def with_objects(message: bytes) -> bytes:
-    """Return the message in a form that the SDK reads, or unchanged if it needs no change.
+    """Return the message in a form that the SDK reads, unchanged if possible.
 
     The result or error becomes an object, the ID an integer, and the version `2.0`. Values that the
     SDK's parser rejects are replaced.
@@ -131,8 +130,8 @@ def with_objects(message: bytes) -> bytes:
 
 
 def whole_id(found: Envelope) -> int | None:
-    """Return the ID of a message as an integer, even if it is written as another number or, in a
-    response, as text. Return None for any other ID.
+    """Return the ID of a message as an integer if it is written as `1.0` or, in a response, as
+    `"1.0"`. Return None for any other ID.
     """
     written = b"" if found.id is msgspec.UNSET else bytes(found.id).strip(SPACE)
     is_asked = found.result is msgspec.UNSET and found.error is msgspec.UNSET
@@ -165,7 +164,9 @@ def is_failure(value: msgspec.Raw | msgspec.UnsetType) -> bool:
 
 
 def error_of(error: Any) -> dict[str, Any]:
-    """Return a JSON-RPC error with a number as its code and a text as its message."""
+    """Convert an error to a JSON-RPC error, whose code is an integer and whose message is a
+    text.
+    """
     if not isinstance(error, dict):
         return {"code": INTERNAL_ERROR, "message": as_text(error)}
     code, message = error.get("code"), error.get("message")
@@ -183,9 +184,7 @@ def is_bare(value: msgspec.Raw | msgspec.UnsetType) -> bool:
 
 
 def result_of(value: Any) -> dict[str, Any]:
-    """Return an object that contains the result of a call. `value` is a result that is not an
-    object.
-    """
+    """Convert a result that is not an object to the result of a tool call."""
     if value is None:
         return {"content": []}
     if isinstance(value, str):
@@ -204,8 +203,8 @@ def as_text(value: Any) -> str:
 
 
 def readable(message: bytes) -> bytes:
-    """Return the message without values that the SDK's parser rejects, or unchanged if that does
-    not help.
+    """Replace the values that the SDK's parser rejects, or return the message unchanged if that
+    does not help.
     """
     if not can_be_refused(message) or is_readable(message) or len(message) > MOST_REWRITTEN:
         return message
@@ -214,8 +213,8 @@ def readable(message: bytes) -> bytes:
 
 
 def can_be_refused(message: bytes) -> bool:
-    """Return True if the message has so many brackets or digits that the parser may reject it. Such
-    messages are rare.
+    """Return True if the message has so many brackets or digits that the SDK's parser may reject
+    it.
     """
     brackets = message.count(b"{") + message.count(b"[")
     return brackets > MOST_DEPTH or _long_number.search(message) is not None
@@ -230,8 +229,8 @@ def is_readable(message: bytes) -> bool:
 
 
 def without_deep_values(message: bytes) -> bytes | None:
-    """Return the message with deeply nested values and long numbers replaced, or None if the
-    message has too many tokens.
+    """Replace deeply nested values and long numbers, or return None if the message has too many
+    tokens.
     """
     pieces: list[bytes] = []
     depth = kept_to = 0

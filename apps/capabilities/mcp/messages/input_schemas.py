@@ -1,4 +1,4 @@
-"""Converts untrusted JSON Schemas to parameters without references, within limits of size and
+"""Converts untrusted JSON Schemas to tool parameters without references, with limits on size and
 validation time.
 """
 
@@ -22,15 +22,15 @@ from apps.json_schemas.structure import (
 )
 
 MOST_SCHEMAS = 2_000
-"""The maximum number of schemas in a schema after its references are resolved, because they can
-multiply without end.
+"""The maximum number of nested schemas of one tool. Resolving references can multiply them without
+end.
 """
 MOST_ALTOGETHER = 20_000
-"""The maximum number of schemas of all tools of a toolset."""
+"""The maximum number of nested schemas of all tools of a toolset."""
 MOST_DEPTH = 40
 MOST_CHARACTERS = 100_000
-"""The maximum length of one tool's schema in characters of JSON, about 25,000 tokens of every
-request.
+"""The maximum length of one tool's schema in characters of JSON. This many are about 25,000 tokens
+of each request.
 """
 
 LITERAL = frozenset({"enum", "const", "default", "examples"})
@@ -41,24 +41,24 @@ LEFT_OUT = frozenset(
     | {"$recursiveRef", "$recursiveAnchor", "$vocabulary", "$comment"}
 )
 UNCHECKED = frozenset({"pattern", "patternProperties"})
-"""The keywords that the model gets, but that are not validated, because an untrusted regular
+"""Keywords that the model sees but arguments are not checked against, because an untrusted regular
 expression may run without end.
 """
 
 
 class SchemaInvalid(ValueError):
-    """Raised if a tool's schema cannot be used. The text is the reason."""
+    """Raised if a tool's schema cannot be used. The message is the reason."""
 
 
 class InputSchemaReader:
-    """Reads the schemas of one toolset, up to a combined limit."""
+    """Converts the schemas of one toolset's tools, up to a total size."""
 
     def __init__(self) -> None:
         self.left = MOST_ALTOGETHER
 
     def read(self, schema: Mapping[str, Any]) -> Arguments:
-        """Return the parameters of a tool with this schema. Raises `SchemaInvalid` if the schema is
-        too large or cannot be used.
+        """Convert the schema of one tool. Raises `SchemaInvalid` if it is too large or cannot be
+        used.
         """
         resolver = SchemaResolver(schema, min(MOST_SCHEMAS, self.left))
         before = resolver.left
@@ -73,9 +73,10 @@ class InputSchemaReader:
 
 
 def read_schema(whole: dict[str, Any]) -> Arguments:
-    """Return the parameters of a schema without references. Constants are hidden from the model.
+    """Convert a schema without references. Parameters with a constant value are hidden from the
+    model and filled in.
 
-    Raises `SchemaInvalid`.
+    Raises `SchemaInvalid` if the schema cannot be used.
     """
     if not isinstance(whole.get("properties", {}), dict):
         raise SchemaInvalid("its `properties` are not an object.")
@@ -103,9 +104,9 @@ def read_schema(whole: dict[str, Any]) -> Arguments:
 
 
 class SchemaResolver:
-    """Replaces references inside one document by their targets.
+    """Replaces references within a document by their targets.
 
-    A recursive reference, or a reference to another document, allows any value.
+    A recursive reference, or one to another document, becomes a schema that allows any value.
     """
 
     def __init__(self, document: Mapping[str, Any], most: int) -> None:
@@ -114,7 +115,7 @@ class SchemaResolver:
 
     def resolved(self, schema: Any, inside: tuple[str, ...], depth: int) -> Any:
         """Return the schema with its references resolved. Raises `SchemaInvalid` if it is too large
-        or too deep.
+        or too deeply nested.
         """
         if not isinstance(schema, list | Mapping):
             return schema
@@ -142,9 +143,7 @@ class SchemaResolver:
         return with_changed_members(standard_schema(schema), change, LEFT_OUT)
 
     def find(self, target: str) -> Mapping[str, Any]:
-        """Return the target of a reference, or an empty schema if the document does not contain
-        it.
-        """
+        """Return the target of a reference, or {} if it is not in the document."""
         if target != "#" and not target.startswith("#/"):
             return {}
         place: Any = self.document
@@ -163,10 +162,10 @@ class SchemaResolver:
 
 
 def standard_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema in the standard's form, without changing nested schemas.
+    """Return one level of a schema in standard form.
 
-    Servers in Go send null for absent values, servers in PHP send an empty list for an empty
-    object, and other servers send types in capitals or `any`.
+    Servers in Go send null for missing values, servers in PHP send an empty list for an empty
+    object, and others write types in capitals or as `any`.
     """
     found = {
         key: plain_members(key, value)
@@ -188,7 +187,7 @@ def plain_members(key: str, value: Any) -> Any:
 
 
 def plain_type(kind: Any) -> Any:
-    """Return the type in its standard form, or None if it allows all types."""
+    """Return the type in standard form, or None if it allows all types."""
     if isinstance(kind, list):
         kinds = ["null" if one is None else plain_type(one) for one in kind]
         return (
@@ -200,7 +199,7 @@ def plain_type(kind: Any) -> Any:
 
 
 def checkable(schema: Any) -> Any:
-    """Return the schema without keywords whose validation may take long."""
+    """Remove keywords whose validation may take very long."""
     if isinstance(schema, list):
         return [checkable(item) for item in schema]
     if not isinstance(schema, dict):
@@ -214,7 +213,9 @@ def checkable(schema: Any) -> Any:
 def with_changed_members(
     schema: Mapping[str, Any], change: Callable[[Any], Any], dropped: Set[str]
 ) -> dict[str, Any]:
-    """Return the schema with every nested schema changed, and without the `dropped` keys."""
+    """Apply `change` to all members of the schema except literal values, and remove the `dropped`
+    keys.
+    """
 
     def member(key: str, value: Any) -> Any:
         if key in LITERAL:

@@ -1,8 +1,8 @@
-"""Repairs results from servers that do not follow the protocol exactly.
+"""Repairs results of servers that deviate from the protocol.
 
-The SDK rejects a whole result for one invalid field: all tools because of one tool, or the result
-of a finished call because of one part. This module therefore omits and reports invalid parts before
-the SDK validates the result.
+The SDK rejects a whole result because of one invalid field: all tools because of one tool, or a
+call's result because of one part. This module therefore omits and reports invalid parts before the
+SDK validates the result.
 """
 
 import json
@@ -21,7 +21,7 @@ from apps.capabilities.mcp.messages.structured_content import without_binary
 from apps.capabilities.wrappers.value_texts import one_line, shorten_text
 
 VERSION = "2025-11-25"
-"""The protocol version against which results are validated before a version is negotiated."""
+"""The protocol version against which results are checked until the server reports its version."""
 MOST_REASONS = 50
 MOST_ODD_FIELDS = 10
 PART_CHARACTERS = 2_000
@@ -37,14 +37,14 @@ WANTED: Mapping[str, str] = {
     "model_type": "an object",
     "string_type": "a text",
 }
-"""Maps the type of pydantic's error to the kind of value that a field requires."""
+"""Descriptions of the expected value, by pydantic's type of error."""
 CALL_KEYS = frozenset({"content", "structuredContent", "isError"})
 OTHER_KEYS = frozenset(
     {"protocolVersion", "serverInfo", "supportedVersions", "capabilities", "tools", "resources"}
     | {"resourceTemplates", "contents", "prompts", "messages", "completion", "roots", "action"}
     | {"model", "task", "tasks", "taskId", "inputRequests", "resultType"}
 )
-"""The keys in results of other methods. The result of a call may have any other keys."""
+"""The keys in results of methods other than calls. A call's result may have any other keys."""
 PARTS: Mapping[str, tuple[str, ...]] = {
     "text": ("text",),
     "image": ("data", "mimeType"),
@@ -57,9 +57,9 @@ Object = dict[str, Any]
 
 
 def fitted_opening(result: Object) -> Object:
-    """Return a valid form of the server's description of itself.
+    """Convert the server's response to `initialize` to a valid form.
 
-    Servers in PHP send an empty object as a list, and other servers omit fields.
+    Servers in PHP send an empty list for an empty object, and others omit fields.
     """
     told = result.get("serverInfo")
     info = told if isinstance(told, dict) else {"name": told}
@@ -98,7 +98,9 @@ def fitted_capability(value: Any) -> Object:
 
 
 class LenientResults:
-    """Repairs the results of one session, for the protocol version that the server uses."""
+    """Repairs the results of one session, according to the protocol version that the server
+    uses.
+    """
 
     def __init__(self) -> None:
         self.version = VERSION
@@ -167,8 +169,8 @@ class LenientResults:
         return with_left_out({**whole, key: kept}, reasons[:MOST_REASONS])
 
     def fitted_page(self, page: Object, key: str, method: str) -> tuple[Object, list[str]]:
-        """Return a page of a list without its invalid entries and fields, and the reasons why these
-        were omitted.
+        """Remove invalid fields of a page of a list. Return the page, and sentences about the
+        removed fields.
         """
         reasons: list[str] = []
         for _ in range(MOST_ODD_FIELDS):
@@ -204,8 +206,8 @@ class LenientResults:
         return fitting
 
     def fitted_part(self, part: Any, result: Object) -> Object:
-        """Return a part of a result unchanged if it is valid. Otherwise, return it with only its
-        required fields or, if these are invalid too, return a text about the part.
+        """Return a valid form of a part of a result: the part itself, the part with only its
+        required fields, or a text about it.
         """
         if isinstance(part, str):
             return text_part(part)
@@ -219,7 +221,9 @@ class LenientResults:
 
 
 def only(result: Object, part: Object) -> Object:
-    """Return the result with only this part and the fields that the protocol version requires."""
+    """Return the result with only this part, and with the fields that the protocol version
+    requires.
+    """
     kept = {key: value for key, value in result.items() if key not in (*CALL_KEYS, "_meta")}
     return {**kept, "content": [part]}
 
@@ -227,8 +231,8 @@ def only(result: Object, part: Object) -> Object:
 def fitted_entry(
     entry: Any, needed: frozenset[str], check: Callable[[Object], ValidationError | None]
 ) -> tuple[Object | None, str]:
-    """Return the entry without its invalid optional fields, and "". If a required field is invalid,
-    return None and the reason.
+    """Remove invalid optional fields of an entry. Return the entry and "", or None and the reason
+    if a required field is invalid.
     """
     if not isinstance(entry, dict):
         return None, f"it is {json_kind(entry)}, not an object."
@@ -249,8 +253,8 @@ def fitted_entry(
 
 
 def unread_field(entry: Object, path: Sequence[str | int], fault: str) -> str:
-    """Return the reason why a field of an entry is invalid. `fault` is the type of pydantic's
-    error.
+    """Describe what is wrong with a field of an entry. `path` leads to the field, and `fault` is
+    pydantic's type of error.
     """
     if fault == "missing":
         return f"{'.'.join(map(str, path))} is missing."
@@ -269,8 +273,8 @@ def unread_field(entry: Object, path: Sequence[str | int], fault: str) -> str:
 
 
 def object_schema(schema: Any) -> Any:
-    """Return the schema of a tool's arguments with the type `object`, even if the server declares
-    no type.
+    """Return the schema of a tool's arguments with the type `object`, even if the server omits the
+    type.
     """
     if isinstance(schema, str):
         schema = schema_of_text(schema)
@@ -286,7 +290,7 @@ def object_schema(schema: Any) -> Any:
 
 
 def schema_of_text(text: str) -> Any:
-    """Return the parsed schema if it is a JSON text, as some servers send it, or any other value
+    """Parse a schema that a server sends as JSON text, or return a text that is not an object
     unchanged.
     """
     if len(text) > MOST_CHARACTERS:
@@ -299,7 +303,7 @@ def schema_of_text(text: str) -> Any:
 
 
 def bare_part(part: Object) -> Object | None:
-    """Return the part with only the fields of its type, or None for an unknown type."""
+    """Return the part with only the standard fields of its type, or None if the type is unknown."""
     kind = part.get("type")
     if not isinstance(kind, str) or kind not in PARTS:
         guessed = next((one for one, keys in PARTS.items() if keys[0] in part), None)

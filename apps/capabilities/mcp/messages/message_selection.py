@@ -1,7 +1,7 @@
-"""Selects the messages of an event stream that the SDK reads.
+"""Skips messages of an event stream that would make a call fail.
 
-The SDK lets a call fail at the first message that it cannot parse. It also takes any response on
-the stream of a call for the response to this call.
+The SDK lets a call fail at the first message that it cannot parse, and takes any response on a
+call's stream for the response to this call.
 """
 
 import logging
@@ -16,13 +16,12 @@ from apps.capabilities.mcp.messages.bare import Envelope, is_answer
 
 logger = logging.getLogger(__name__)
 NO_ID = (b"", b"null")
-"""The IDs that a response has if the server could not read the ID of the request."""
+"""The IDs of responses whose server could not read the request's ID."""
 
 
 class MessageSelection:
-    """Selects the messages of one session, and logs the first message that it skips.
-
-    `title` is the server's name.
+    """Selects the messages of one session that the SDK should read, and logs the first one that it
+    skips. `title` is the server's name.
     """
 
     def __init__(self, title: str) -> None:
@@ -30,12 +29,14 @@ class MessageSelection:
         self.has_logged = False
 
     def of(self, request: bytes) -> Callable[[bytes], bool]:
-        """Return a function that decides which messages on this request's stream the SDK reads."""
+        """Return a function that decides which messages on the stream of this request the SDK
+        should read.
+        """
         return partial(self.takes, id_of(request))
 
     def takes(self, asked: bytes, message: bytes) -> bool:
-        """Return True if the SDK should read the message. `asked` is the ID of the request to which
-        the stream belongs, or b"" if there is none.
+        """Return True if the SDK should read the message. `asked` is the ID of the request of the
+        stream, or b"".
         """
         if is_answer(message):
             if not asked or (found := id_of(message)) in (*NO_ID, asked):
@@ -56,7 +57,7 @@ class MessageSelection:
 
 
 def id_of(message: bytes) -> bytes:
-    """Return the ID in a message, without quotes, or b"" if there is none."""
+    """Return the ID of a message without quotes, or b"" if it has none."""
     try:
         written = msgspec.json.decode(message, type=Envelope).id
     except msgspec.DecodeError:

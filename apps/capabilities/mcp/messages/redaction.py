@@ -1,4 +1,4 @@
-"""Redacts the credentials that were sent to a server in all messages from the server."""
+"""Redacts credentials that were sent to a server in all messages from the server."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,13 +19,13 @@ from apps.manifest.secrets import reads_as_credential
 
 LISTS = frozenset({"tools", "resources"})
 REDACTED = frozenset({"title", "description"})
-"""The fields of list entries in which credentials are redacted. Other fields identify the entries
-and must not change.
+"""The fields of list entries that are redacted. Other fields identify the entries and must not
+change.
 """
 
 
 class SentCredentials:
-    """Collects the credentials that were sent in one session, and redacts them in messages."""
+    """Collects the credentials sent in one session, and redacts them in received messages."""
 
     def __init__(self) -> None:
         self.credentials: set[str] = set()
@@ -37,7 +37,7 @@ class SentCredentials:
             self.needles = needles(self.credentials)
 
     def add_named(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Add the headers or variables whose names suggest that they contain credentials."""
+        """Add the values whose header or variable names suggest credentials."""
         for name, value in pairs:
             if reads_as_credential(name):
                 kind, _, rest = value.partition(" ")
@@ -62,8 +62,8 @@ class SentCredentials:
         return replace(item, message=message.model_copy(update=changes))
 
     def may_repeat(self, value: Any) -> bool:
-        """Return True if the message may contain a sent credential. Only then is the message
-        parsed, because this check is much faster.
+        """Return True if a value may contain a credential. This check is much faster than redacting
+        the value.
         """
         try:
             written = msgspec.json.encode(value).decode()

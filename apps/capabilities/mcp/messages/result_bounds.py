@@ -1,7 +1,7 @@
-"""Limits the number of values in a server's response, before other code processes it.
+"""Limits the number of values in a server's response before other code processes it.
 
-A message within the size limit can still have millions of values, and validating them would block
-the event loop.
+A message within the size limit can have millions of values, and validating them would block the
+event loop.
 """
 
 from collections.abc import Sequence
@@ -15,25 +15,24 @@ from mcp_types import JSONRPCError, JSONRPCResponse
 from apps.capabilities.wrappers.value_texts import one_line
 
 MOST_VALUES = 200_000
-"""The maximum number of values in one field of a response, and in all entries of a list together.
-"""
+"""The maximum number of values in one field of a response, or in all entries of a list together."""
 MOST_COUNTED = 5 * MOST_VALUES
-"""The maximum number of values that are counted in the entries of a list, with those left out."""
+"""Values in the entries of a list, including omitted entries, are counted up to this number."""
 MOST_NAMED = 10
 MOST_PARTS = 1_000
-"""The maximum number of parts of a call's result, and of contents of a resource."""
+"""The maximum number of parts of a call's result, or of contents of a resource."""
 MOST_LISTED = 5_000
 """The maximum number of tools or other entries in a list."""
 LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 LEFT_OUT = "quickapps.left_out"
-"""The key in a list's `_meta` for sentences about missing entries."""
+"""The key in a list's `_meta` of sentences about omitted entries."""
 
 Object = dict[str, Any]
 
 
 def bound_message(item: SessionMessage | Exception) -> SessionMessage | Exception:
-    """Return the message with a limited number of values. A `LEFT_OUT` key that the server itself
-    sent is removed.
+    """Return the message with its values limited, and without any `LEFT_OUT` key that the server
+    itself sent.
     """
     if isinstance(item, Exception):
         return item
@@ -83,7 +82,7 @@ def with_bounded_list(result: Object, key: str) -> Object:
 
 
 def names_of_missing(entries: list[Any], kept: list[Any]) -> str:
-    """Return the names of the first missing entries in parentheses, or "" if they have none."""
+    """Return the names of the first omitted entries in parentheses, or "" if they have none."""
     there = {id(one) for one in kept}
     missing = islice((one for one in entries if id(one) not in there), MOST_NAMED)
     names = [one["name"] for one in missing if isinstance(one, dict) and "name" in one]
@@ -109,14 +108,16 @@ def with_note(result: Object, key: str, note: str) -> Object:
 
 
 def with_left_out(result: Object, reasons: Sequence[str]) -> Object:
-    """Return the result with these reasons appended to the sentences under its `LEFT_OUT` key."""
+    """Add the reasons to the result's sentences about omitted entries."""
     meta = result.get("_meta")
     meta = meta if isinstance(meta, dict) else {}
     return {**result, "_meta": {**meta, LEFT_OUT: [*meta.get(LEFT_OUT, ()), *reasons]}}
 
 
 def first_entries(entries: list[Any], most: int) -> list[Any]:
-    """Return the entries that fit. An entry that is too large takes no other entry away."""
+    """Return the first entries within the limits. An entry that alone exceeds the limit is
+    skipped.
+    """
     left, countable = MOST_VALUES, MOST_COUNTED
     kept: list[Any] = []
     for entry in entries[:most]:
@@ -135,9 +136,7 @@ def exceeds(value: Any, most: int) -> bool:
 
 
 def count(value: Any, most: int) -> int:
-    """Count the values that a value contains, including nested values. Counting stops above
-    `most`.
-    """
+    """Count the values in `value`, including nested ones. Counting stops above `most`."""
     found, waiting = 0, [value]
     while waiting:
         one = waiting.pop()

@@ -1,4 +1,4 @@
-"""Converts structured content to text for a model. Binary data is replaced by a note."""
+"""Replaces binary data in structured content by notes, because a model cannot read it."""
 
 import re
 from collections.abc import Mapping
@@ -7,11 +7,13 @@ from typing import Any
 from apps.capabilities.wrappers.value_texts import one_line
 
 LEAST_CHARACTERS = 1_024
-"""The minimum length in characters of base64 that counts as binary data. A shorter string may be a
-key or a cursor that the model has to send back.
+"""The minimum length in characters of base64 that counts as binary data. Shorter strings may be
+keys or cursors that the model has to send back.
 """
 LEAST_DATA_CHARACTERS = 64
-"""The minimum length of the data of an object with a media type, in characters."""
+"""The minimum length in characters of the data of an object with a media type that counts as binary
+data.
+"""
 DATA = frozenset({"data", "blob"})
 BINARY_TYPE = "application/octet-stream"
 
@@ -26,10 +28,10 @@ _inside = re.compile(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{LEAST_CHARACTERS},}}+=
 
 
 def without_binary(value: Any, kind: str = "", key: str = "") -> Any:
-    """Return the value with all binary data replaced by notes with its type and size.
+    """Replace binary data by notes about its type and size.
 
-    Binary data is the data of a content block, a data URI, or long base64. `kind` is the last media
-    type on the path to the value, and `key` the key of the value.
+    Binary data is the data of a content block, a data URI, or long base64. `kind` is the media type
+    that applies to the value, and `key` is its key.
     """
     if isinstance(value, str):
         return text_without_binary(value, kind, key)
@@ -55,8 +57,8 @@ def is_blob(text: str, least: int) -> bool:
 
 
 def is_mixed(text: str) -> bool:
-    """Return True if the text contains capitals, small letters and digits, like long base64, and
-    unlike words, hexadecimal digits and DNA.
+    """Return True if the text has capitals, small letters and digits, as long base64 has, unlike
+    words, hexadecimal digits and DNA.
     """
     return all(re.search(part, text) for part in ("[A-Z]", "[a-z]", "[0-9]"))
 

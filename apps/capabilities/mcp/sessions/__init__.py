@@ -1,1 +1,1 @@
-"""Sessions with MCP servers, with their endpoints, transports, pool, lists and elicitations."""
+"""Opens, shares and closes sessions with MCP servers, and asks users on behalf of the servers."""

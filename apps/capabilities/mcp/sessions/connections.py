@@ -1,4 +1,6 @@
-"""A session with one server. A dedicated task opens and closes it; any task may use it."""
+"""Opens and closes sessions with MCP servers. A dedicated task owns each session; any task may use
+it.
+"""
 
 import asyncio
 import contextvars
@@ -34,13 +36,13 @@ from apps.workspace.egress.request_context import CURRENT, RequestContext
 logger = logging.getLogger(__name__)
 
 CLOSE_SECONDS = 8.0
-"""The timeout for closing a connection, in seconds. Ending a program takes up to three seconds, and
-notifying a service up to five seconds.
+"""The timeout in seconds for closing a connection. Ending a program takes up to three seconds, and
+notifying a service up to five.
 """
 LAST_WORDS_SECONDS = 2.0
 LISTEN_AGAIN_SECONDS = (1.0, 5.0, 30.0, 60.0)
-"""The pauses, in seconds, before attempts to reopen a lost notification stream. After the last
-attempt, it remains closed.
+"""The pauses in seconds before attempts to reopen a lost notification stream. After the last
+attempt, the stream remains closed.
 """
 INFO = types.Implementation(name="QuickApps", version="1")
 
@@ -49,10 +51,10 @@ LIST_CHANGES = (types.ToolListChangedNotification, types.ResourceListChangedNoti
 
 
 class SessionConnection:
-    """A connection to a server with one session. `changed` is called when the server reports that
-    its lists have changed.
+    """A session with a server. `changed` is called when the server reports that its lists have
+    changed.
 
-    If `elicit` is set, the server may ask a user. All connections of a pool share `handshakes`.
+    If `elicit` is set, the server may ask the user. The connections of a pool share `handshakes`.
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class SessionConnection:
         return self.task is not None and self.task.done()
 
     async def open(self, context: RequestContext, seconds: float) -> None:
-        """Open the session. Raises `ConnectionFailed`."""
+        """Open the session. Raises `ConnectionFailed` if it cannot be opened."""
         self.sent.add_named(context.headers.items())
         if self.endpoint.program is not None:
             self.sent.add_named(self.endpoint.program.environment)
@@ -111,12 +113,12 @@ class SessionConnection:
             self.settled.set()
 
     async def serve_either(self, context: RequestContext, seconds: float) -> BaseException | None:
-        """Open the session with the newer protocol revision if the server supports it, otherwise
-        with the older revision.
+        """Run the session with the newer protocol revision if the server supports it, otherwise
+        with the older one. Return the error that ended it, if any.
 
-        The older revision is tried first for servers over stdio or SSE, and for servers that
-        required it within the last hour. It is also tried first if the server may ask a user,
-        because many tools ask only in the older revision, although their SDK supports both.
+        The older revision is tried first for servers over stdio or SSE, and for servers that needed
+        it within the last hour. It is also tried first if the server may ask the user, because many
+        tools ask only in the older revision.
         """
         url, known = self.endpoint.url, self.handshakes
         is_older = self.endpoint.protocol != "streamable_http" or self.endpoint.seat
@@ -132,7 +134,9 @@ class SessionConnection:
     async def serve(
         self, mode: Literal["legacy", "auto"], context: RequestContext, seconds: float
     ) -> BaseException | None:
-        """Connect, and stay connected until `stopping` is set. Return the error, if any."""
+        """Connect, and stay connected until `stopping` is set. Return the error that ended the
+        session, if any.
+        """
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(seconds):
@@ -164,8 +168,8 @@ class SessionConnection:
         return None
 
     async def listen(self, client: Client, context: RequestContext) -> None:
-        """Subscribe to changes of the server's lists, which the newer revision reports only to
-        subscribers.
+        """Subscribe to changes of the server's lists, which the newer protocol revision reports
+        only to subscribers.
         """
         CURRENT.set(replace(context.fresh(), listens=True))
         for seconds in (*LISTEN_AGAIN_SECONDS, None):
@@ -190,7 +194,9 @@ class SessionConnection:
         self.stopping.set()
 
     def abort(self, context: RequestContext) -> None:
-        """End the session because a message was lost, so that its request will get no response."""
+        """End the session because a message was not delivered, so its request would never get a
+        response.
+        """
         if self.stopping.is_set():
             return
         self.failure = self.failure or read_failure(ConnectionError("not delivered"), context)
@@ -207,7 +213,9 @@ class SessionConnection:
             self.changed()
 
     async def ask(self, context: RequestContext, question: Callable[[Client], Awaitable[T]]) -> T:
-        """Call `question` with the session's client. Raises `ConnectionFailed`, `TimeoutError`."""
+        """Call `question` with the client of the session. Raises `ConnectionFailed` or
+        `TimeoutError` if the request fails.
+        """
         client = self.client
         if client is None:
             raise copy(self.failure or ConnectionFailed("the connection was closed."))
@@ -227,7 +235,7 @@ class SessionConnection:
                 self.end_unused()
 
     def end_unused(self) -> None:
-        """End the session now, or when the last request that is running in it has ended."""
+        """End the session as soon as no request is running in it."""
         self.is_lost = True
         if not self.asked:
             self.stopping.set()
@@ -261,4 +269,4 @@ async def cancel(task: asyncio.Task[None]) -> None:
 
 
 async def leave_unchecked(name: str, result: types.CallToolResult) -> None:
-    """Accept every result. Used in place of the SDK's validation of results."""
+    """Accept every result, in place of the SDK's validation."""

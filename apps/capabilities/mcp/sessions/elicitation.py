@@ -1,4 +1,4 @@
-"""Handles the questions that servers ask the user during a call.
+"""Asks the user the questions that servers send during tool calls.
 
 A server can ask only during a call, in a session that serves one run at a time.
 """
@@ -21,15 +21,15 @@ logger = logging.getLogger(__name__)
 ANSWER_SECONDS = 300.0
 MOST_AT_ONCE = 5
 MOST_ASKED = 20
-"""The maximum number of questions that a server asks per call, so that it cannot block its caller
-forever.
+"""The maximum number of questions that a server can ask during a call, so that it cannot block the
+call forever.
 """
 
 Elicited = types.ElicitResult | types.ErrorData
 
 
 class Elicit(Protocol):
-    """The SDK's callback for questions to the user. The first argument is the SDK's request
+    """The SDK's type of callback for questions to the user. The first argument is the SDK's request
     context.
     """
 
@@ -38,7 +38,9 @@ class Elicit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GoingCall:
-    """A running call. `server` is the title of the toolset; `limits` are the call's time limits."""
+    """A running tool call. `server` is the title of its toolset, and `limits` are its time limits,
+    which pause while the user is asked.
+    """
 
     ledger: Ledger
     key: str
@@ -47,7 +49,7 @@ class GoingCall:
 
 
 class ElicitationDesk:
-    """Handles the elicitations of one session."""
+    """Asks the user the questions of one session's server."""
 
     def __init__(self) -> None:
         self.calls: list[GoingCall] = []
@@ -56,8 +58,8 @@ class ElicitationDesk:
 
     @contextmanager
     def serving(self, call: GoingCall) -> Iterator[None]:
-        """Allow the server to ask the user during the block. When the last call ends, open
-        questions are canceled.
+        """Allow the server to ask the user during the block. When the last running call ends, its
+        open questions are canceled.
         """
         self.calls.append(call)
         try:
@@ -86,8 +88,8 @@ class ElicitationDesk:
     async def show_pages(
         self, call: GoingCall, pages: Sequence[types.ElicitRequestURLParams]
     ) -> bool:
-        """Ask the user to open each page. Return True if the user has opened all of them, False as
-        soon as the user declines. Raises `NotAskable`.
+        """Ask the user to open each page. Return False as soon as the user declines. Raises
+        `NotAskable` if a page has an invalid URL.
         """
         cards = [card_of(call.server, page) | {"repeats": True} for page in pages]
         for card in cards:
@@ -97,8 +99,8 @@ class ElicitationDesk:
         return True
 
     async def ask_in_peace(self, call: GoingCall, card: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Ask the user, and return the answer. In the meantime, the time limits of all calls in the
-        session are paused.
+        """Ask the user, and return the answer. The time limits of all calls in the session pause in
+        the meantime.
         """
         limits = {limit for going in self.calls for limit in going.limits}
         with standing_still(limits):

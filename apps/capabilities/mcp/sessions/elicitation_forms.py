@@ -1,10 +1,10 @@
 """Converts a server's question to the JSON of a card, and validates the answer.
 
-A form's card has `mode` "form", the server's `message`, `server` and `fields`. Each field has
+The card of a form has `mode` "form", the server's `message`, `server` and `fields`. A field has
 `name`, `label`, `hint`, `type`, `required`, `default`, `format`, and for the types `choice` and
 `choices` also `options` with `value` and `label`. `least` and `most` limit a number, or the number
-of characters or choices. A page's card has `mode` "url", `url` and its `host`. With `repeats`, the
-call is retried once the user confirms that they have finished there.
+of characters or choices. The card of a page has `mode` "url", `url` and its `host`. With `repeats`,
+the call is retried once the user confirms that they have finished there.
 """
 
 import math
@@ -22,7 +22,7 @@ MOST_OPTIONS = 200
 MESSAGE_CHARACTERS = 4_000
 HINT_CHARACTERS = 1_000
 LABEL_CHARACTERS = 200
-"""The maximum length in characters of a field's name and an option's value, which cannot be
+"""The maximum length in characters of names of fields and values of options, which cannot be
 truncated.
 """
 URL_CHARACTERS = 2_000
@@ -36,13 +36,11 @@ FORMATS: Mapping[str, re.Pattern[str]] = {
 
 
 class NotAskable(ValueError):
-    """Raised if a question cannot become a card. The text is for the server."""
+    """Raised if a question cannot be shown as a card. The message is for the server."""
 
 
 def card_of(server: str, asked: types.ElicitRequestParams) -> dict[str, Any]:
-    """Return the JSON of the card for a question. Raises `NotAskable` if the question cannot become
-    a card.
-    """
+    """Convert a question to the JSON of a card. Raises `NotAskable` if this is not possible."""
     card = {
         "title": f"A question from {server}",
         "server": server,
@@ -126,7 +124,9 @@ def bounds(schema: Mapping[str, Any], least: str, most: str) -> dict[str, Any]:
 
 
 def options_of(schema: Mapping[str, Any]) -> list[dict[str, str]] | None:
-    """Return the options of a field as pairs of value and title, or None if it has no options."""
+    """Return the options of a field with value and label, or None if it has no options. Raises
+    `NotAskable` if they cannot be shown.
+    """
     titled = schema.get("oneOf") or schema.get("anyOf")
     values = schema.get("enum")
     if isinstance(titled, list):
@@ -149,8 +149,8 @@ def option(value: Any, name: Any) -> dict[str, str]:
 
 
 def content_problem(asked: Mapping[str, Any], content: Mapping[str, Any]) -> str:
-    """Return the reason why the content of an answer is not valid for the card, or "" if it is
-    valid.
+    """Return the reason why the content of an answer is invalid for the card, or "" if it
+    is valid.
     """
     fields = {field["name"]: field for field in asked.get("fields", ())}
     if unknown := sorted(content.keys() - fields.keys()):

@@ -1,4 +1,4 @@
-"""Determines the URL of a server, and the credentials for it."""
+"""Finds the URL of an MCP server, and the credentials for it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -40,12 +40,11 @@ class ServerEndpoint:
     """A server with the credentials of one caller. Toolsets with equal endpoints can share a
     connection.
 
-    `program` is set for the `stdio` protocol, `url` for the others. `carried` is a hash of the
-    headers from the caller's request, or "" if there is none. `secrets` are the names of secrets in
-    the authorization, each with its version, so that a new version opens a new session. `seat` is 0
-    for a session that several runs share, whose server may not ask users. Otherwise, it is the
-    number of a session that serves one run at a time. `account` is the user's own account on the
-    server; a different sign-in has a different session.
+    `program` is set for the protocol `stdio`, and `url` for the others. `carried` is a hash of the
+    headers from the caller's request, or "". `secrets` has the names and versions of the secrets in
+    use, so that a new version opens a new session. `seat` is 0 for a session that runs share, whose
+    server may not ask users; otherwise, it is the number of a session that serves one run at a
+    time. `account` is the user's own account on the server, and the time of the sign-in.
     """
 
     protocol: Literal["sse", "streamable_http", "stdio"]
@@ -60,7 +59,7 @@ class ServerEndpoint:
 
     @property
     def title(self) -> str:
-        """Return the URL for an administrator, without the query, which may contain a secret."""
+        """Return the program's name, or the URL without its query, which may contain a secret."""
         return self.program.name if self.program is not None else self.url.partition("?")[0]
 
     def authorizing(self, sent: SentCredentials) -> Authorize:
@@ -70,10 +69,10 @@ class ServerEndpoint:
 
 
 async def find_endpoint(info: McpServerInfo) -> ServerEndpoint:
-    """Return the endpoint of a server. Raises `AddressInvalid`.
+    """Return the endpoint of a server. Raises `AddressInvalid` if its URL is invalid.
 
-    Raises `Unsupported` for a registered server or a secret that does not exist, and for a secret
-    that is not meant for the server.
+    Raises `Unsupported` if the program or a secret does not exist, or if a secret may not be sent
+    to the server.
     """
     if info.protocol == "stdio":
         return ServerEndpoint("stdio", program=await mcp_servers.find(info.server))
@@ -98,8 +97,8 @@ def needs_of(info: McpServerInfo) -> list[SecretNeed]:
 
 
 def endpoint_problem(info: McpServerInfo) -> tuple[str, str]:
-    """Return the name of the field that cannot be used and the reason, or two empty strings if all
-    fields can be used.
+    """Return the name of an invalid field and the reason, or two empty strings if all fields are
+    valid.
     """
     how = info.authorization
     problem = address_problem({} if info.protocol == "stdio" else {"url": info.url})
@@ -128,8 +127,8 @@ def address_problem(addresses: Mapping[str, str]) -> tuple[str, str]:
 async def authorize(
     how: McpAuthorization | None, url: str, sent: SentCredentials, refused: str
 ) -> RequestCredentials:
-    """Return the credentials for the URL, and add everything that will be sent to `sent`. Raises
-    `ToolError` if there are no credentials.
+    """Return the credentials for the URL, and add them to `sent`. Raises `ToolError` if they are
+    unavailable.
 
     `refused` is a token that the server has rejected, or "".
     """
@@ -161,7 +160,8 @@ async def authorize(
 async def authorize_person(
     account: UUID, sent: SentCredentials, refused: str
 ) -> RequestCredentials:
-    """Return the credentials of a user's own account, and add them to `sent`. Raises `ToolError`.
+    """Return the credentials of a user's own account, and add them to `sent`. Raises `ToolError` if
+    they are unavailable.
 
     `refused` is a token that the server has rejected, or "".
     """

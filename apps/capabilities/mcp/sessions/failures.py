@@ -1,4 +1,4 @@
-"""Describes failures of connections to servers, in texts for the report of a toolset."""
+"""Describes failed connections to MCP servers in sentences for users."""
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
@@ -24,35 +24,34 @@ from apps.workspace.egress.request_context import RequestContext, SSEError
 MESSAGE_CHARACTERS = 500
 DETAIL_CHARACTERS = 4_000
 ENDED = "the server ended the connection."
-"""The description of a failure if a connection ended without an exception."""
+"""Describes a connection that ended without an exception."""
 TERMINATED = "Session terminated"
 NO_SERVER = (
     "the URL does not behave as an MCP server; probably there is none at it (404), or the "
     "session has ended."
 )
 UNPARSED = "Failed to parse "
-"""The prefix of the SDK's message for input that it cannot parse."""
+"""The prefix of the SDK's message about input that it cannot parse."""
 VERSION = "Unsupported protocol version from the server: "
-"""The prefix of the SDK's message for an unsupported version, followed by the version."""
+"""The prefix of the SDK's message about an unsupported protocol version, which follows it."""
 VERSION_CHARACTERS = 40
 CONNECTION = "connection"
 SERVER_CODES = range(-32099, -31999)
-"""The JSON-RPC error codes whose meaning the server defines."""
+"""The JSON-RPC error codes whose meaning a server defines itself."""
 STAND_INS = frozenset({"Server returned an error response", "Not Found"})
-"""The texts that the SDK uses in place of an HTTP status code. The request context contains the
-status code.
-"""
+"""The SDK's texts for errors of HTTP. The request context has the status code."""
 
 
 @dataclass(eq=False)
 class ConnectionFailed(Exception):
-    """Raised if a connection fails. `text` is a sentence about the server, `details` the cause.
+    """Raised if a connection or request fails. `text` is a sentence about the server, and `details`
+    the cause.
 
     `last_words` is the last output of a program to stderr, for administrators only. `status` is the
-    HTTP status code if the server rejected the request, or 0 for any other failure. `challenge` is
-    the `WWW-Authenticate` header of that response. `needs_scope` means that the user's sign-in does
-    not include a required scope. `pages` are the pages that the user must open before the call is
-    possible. A stored failure is raised as a copy, because each raise extends the traceback.
+    HTTP status code if the server rejected the request, otherwise 0. `challenge` is the
+    `WWW-Authenticate` header of that response. `needs_scope` means that the user's sign-in lacks a
+    scope. `pages` are the pages that the user must open before the call is possible. A stored
+    failure is raised as a copy, because each raise extends the traceback.
     """
 
     text: str
@@ -70,11 +69,11 @@ class ConnectionFailed(Exception):
 
     @property
     def refuses_account(self) -> bool:
-        """Return True if the failure may be resolved when the user signs in again."""
+        """Return True if the failure may be resolved by signing in again."""
         return self.needs_sign_in or self.needs_scope
 
     def message(self, label: str) -> str:
-        """Return the message for the report about the toolset `label`."""
+        """Return a sentence for users about the failure, in which `label` names the toolset."""
         if self.needs_sign_in:
             return f"Authentication required for toolset '{label}'"
         prefix = {"http": "HTTP error for", "mcp": "MCP error for"}.get(self.kind, "Toolset")
@@ -134,7 +133,7 @@ def wanted_pages(error: BaseException) -> tuple[ElicitRequestURLParams, ...]:
 
 
 def sentence_of(error: BaseException) -> tuple[str, str]:
-    """Return a sentence about the failure, and the kind of failure."""
+    """Return a sentence about the error, and the kind of failure."""
     if is_unreadable(error):
         return "the server's response does not follow the protocol.", CONNECTION
     match error:
@@ -155,7 +154,7 @@ def sentence_of(error: BaseException) -> tuple[str, str]:
 
 
 def refused_version(error: BaseException) -> str:
-    """Return a sentence about an unsupported protocol version, or "" for any other error."""
+    """Return a sentence if the error is about an unsupported protocol version, otherwise ""."""
     if not (isinstance(error, RuntimeError) and str(error).startswith(VERSION)):
         return ""
     version = one_line(str(error).removeprefix(VERSION), VERSION_CHARACTERS)
@@ -165,8 +164,8 @@ def refused_version(error: BaseException) -> str:
 def has_lost_session(context: RequestContext) -> bool:
     """Return True if the server rejected the request because it no longer knows the session.
 
-    The status 404 always means this; 400 means this only with an error about the session. Only the
-    first response counts, because a later response may reject our answer to the server's question.
+    The status 404 always means this, and 400 only with an error about the session. Only the first
+    response counts, because a later one may reject our answer to the server's question.
     """
     if context.first_status == HTTPStatus.BAD_REQUEST:
         return is_about_session(context.refusal)
@@ -174,8 +173,9 @@ def has_lost_session(context: RequestContext) -> bool:
 
 
 def is_about_session(refusal: bytes) -> bool:
-    """Return True if the error in a rejected request is about the session. Servers use different
-    codes for such errors, but never the code for invalid arguments.
+    """Return True if the error in the body of a rejected request is about the session.
+
+    Servers use different codes for such errors, but never the code for invalid arguments.
     """
     try:
         error = msgspec.json.decode(refusal, type=Refusal).error
@@ -191,9 +191,7 @@ class RefusalError(msgspec.Struct):
 
 
 class Refusal(msgspec.Struct):
-    """A JSON-RPC error without an `id`. Some servers omit the `id` of such an error, although the
-    SDK requires it.
-    """
+    """A JSON-RPC error whose `id` may be missing, which the SDK rejects."""
 
     error: RefusalError
 
@@ -205,8 +203,8 @@ def is_unreadable(error: BaseException) -> bool:
 
 
 def is_closed(error: BaseException) -> bool:
-    """Return True if the error may report that the session ended during a request. Servers use the
-    same code for their own errors.
+    """Return True if the session may have ended during the request. Servers use the same error code
+    for their own errors.
     """
     return (
         isinstance(error, MCPError)
@@ -216,8 +214,8 @@ def is_closed(error: BaseException) -> bool:
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
-    """Yield the exceptions in an exception group and its nested groups, in order. Any other
-    exception is yielded itself.
+    """Yield the exceptions in nested exception groups, in order, or the exception itself if it is
+    not a group.
     """
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
@@ -227,8 +225,8 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def describe(error: BaseException) -> str:
-    """Return a description of the error for users, on one line. It omits URLs and the texts of
-    servers, which errors of libraries contain.
+    """Return a description of the error on one line, without URLs and texts of servers, which
+    errors of libraries contain.
     """
     if isinstance(error, MCPError) and not is_unreadable(error):
         return f"MCPError: {one_line(error.message, MESSAGE_CHARACTERS)}"

@@ -1,4 +1,4 @@
-"""Reads the lists of a server: its tools, its resources, and its instructions."""
+"""Reads the tools, resources and instructions of a server."""
 
 import hashlib
 import logging
@@ -27,10 +27,11 @@ P = TypeVar("P", types.ListToolsResult, types.ListResourcesResult)
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The lists of a server. `fingerprint` depends only on the tools, not on the caller.
+    """The tools and instructions of a server. `fingerprint` identifies the tools, whoever the
+    caller is.
 
-    `problems` describes the entries that were omitted, with the reasons. `is_partial` means that a
-    later page could not be read. `server_name` is the server's own name, or "".
+    `problems` has sentences about omitted tools. `is_partial` means that a later page could not be
+    read. `server_name` is the server's own name, or "".
     """
 
     tools: tuple[types.Tool, ...]
@@ -44,8 +45,8 @@ class Listing:
 
 @dataclass(slots=True)
 class ListingReader:
-    """Reads the lists of a server. `found` contains the tools of the pages that have arrived so
-    far, by name.
+    """Reads the tools and instructions of a server. `found` has the tools of the pages that have
+    arrived, by name.
     """
 
     client: Client | None = None
@@ -62,7 +63,7 @@ class ListingReader:
         return listing_of(client, self.found, self.problems, is_partial=is_partial)
 
     def late(self) -> Listing | None:
-        """Return the listing with the pages that arrived in time, or None if no page arrived."""
+        """Return the listing of the pages that arrived in time, or None if no page arrived."""
         if self.client is None or not self.found:
             return None
         return listing_of(self.client, self.found, [*self.problems, LATE])
@@ -102,9 +103,9 @@ def server_name(client: Client) -> str:
 
 
 async def read_tools(client: Client, found: dict[str, types.Tool], problems: list[str]) -> bool:
-    """Add the tools by name to `found`, and descriptions of omitted tools to `problems`.
+    """Add the tools by name to `found`, and sentences about omitted tools to `problems`.
 
-    Returns True if a page after the first failed. Raises the errors of the first page, and errors
+    Return True if a page after the first failed. Raises the error of the first page, and errors
     that end the session.
     """
     read = 0
@@ -147,13 +148,13 @@ def needs_task(tool: types.Tool) -> bool:
 
 
 def left_out(page: P) -> list[str]:
-    """Return the reasons for entries that were omitted from a page."""
+    """Return sentences about entries that were omitted from a page."""
     return list((page.meta or {}).get(LEFT_OUT, ()))
 
 
 async def read_resources(client: Client) -> tuple[types.Resource, ...]:
-    """Return the first `MOST_RESOURCES` resources. The number is limited because they become part
-    of the prompt.
+    """Return the server's resources, at most `MOST_RESOURCES`, because they become part of the
+    prompt.
     """
     found: list[types.Resource] = []
     if client.server_capabilities.resources is not None:
@@ -167,7 +168,9 @@ async def read_resources(client: Client) -> tuple[types.Resource, ...]:
 async def pages(
     ask: Callable[..., Awaitable[P]], problems: list[str] | None = None
 ) -> AsyncIterator[P]:
-    """Yield the pages of a list, until a cursor repeats or there are too many."""
+    """Yield the pages of a list. If a cursor repeats or there are too many pages, the list ends and
+    the reason is added to `problems`.
+    """
     cursor: str | None = None
     known: set[str] = set()
     problem = f"the server's list has more than {MOST_PAGES} pages; the rest is left out."

@@ -1,4 +1,4 @@
-"""The pool of all MCP sessions of this process. Only runs of the same caller share sessions."""
+"""Pools the MCP sessions of this process. Only runs of the same caller share sessions."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ from apps.workspace.egress.per_loop import loop_object
 IDLE_SECONDS = 300.0
 SWEEP_SECONDS = 30.0
 MOST_KEPT = 200
-"""The number of sessions at which a new session evicts the least recently used idle session."""
+"""From this number of sessions on, a new session evicts the least recently used idle session."""
 MOST_SESSIONS = 2_000
-"""The maximum number of sessions in use. DIAL Core issues a new key for each request, so its
-requests never share a session.
+"""The maximum number of sessions in use. Requests of DIAL Core never share a session, because each
+has its own key.
 """
 MOST_PROGRAMS = 32
-"""The maximum number of running programs, because each is a process."""
+"""The maximum number of sessions with programs, each of which is a process."""
 FAREWELL_SECONDS = 5.0
-"""The maximum time in seconds that the end of an answer waits for its private sessions to end."""
+"""The maximum time in seconds for which the end of a run waits until its private sessions have
+ended.
+"""
 FORGET_SECONDS = 3_600.0
-"""The time in seconds after which an unused server disappears from the administrator's list."""
+"""After this many seconds without use, a server disappears from the administrator's list."""
 
 Key = tuple[ServerEndpoint, str]
 
@@ -41,7 +43,9 @@ class SessionPool:
         self.sweeper: asyncio.TimerHandle | None = None
 
     def slot(self, endpoint: ServerEndpoint, bucket: str) -> SessionSlot:
-        """Return the slot of a session. Raises `ConnectionFailed` if the pool is full."""
+        """Return the slot for the endpoint and the caller's bucket, or create it. Raises
+        `ConnectionFailed` if the pool is full.
+        """
         key = (endpoint, bucket)
         found = self.slots.get(key)
         if found is None:
@@ -52,7 +56,7 @@ class SessionPool:
 
     @asynccontextmanager
     async def leases(self) -> AsyncIterator[Leases]:
-        """Yield the leases of a run. When the block ends, the run's private sessions end."""
+        """Yield the leases of a run. The run's private sessions end with the block."""
         taken = Leases(self)
         try:
             yield taken
@@ -65,7 +69,7 @@ class SessionPool:
                 await asyncio.wait(ending, timeout=FAREWELL_SECONDS)
 
     def make_room(self, endpoint: ServerEndpoint) -> None:
-        """Drop the least recently used idle session if there are too many sessions. Raises
+        """Drop the least recently used idle session if there are too many. Raises
         `ConnectionFailed` if none is idle.
         """
         if endpoint.program is not None:
@@ -83,8 +87,8 @@ class SessionPool:
             raise ConnectionFailed("too many servers are in use at once; try again later.")
 
     def drop(self, key: Key) -> asyncio.Task[None] | None:
-        """End a session in the background, and return the task that ends it. Return None if the
-        session no longer exists.
+        """End a session in the background. Return the task that ends it, or None if the session no
+        longer exists.
         """
         slot = self.slots.pop(key, None)
         return None if slot is None else self.close_later(slot)
@@ -101,7 +105,7 @@ class SessionPool:
             self.sweeper = loop.call_later(SWEEP_SECONDS, self.sweep)
 
     def sweep(self) -> None:
-        """End sessions that have not been used for a while, and forget unused servers."""
+        """End idle sessions, and forget servers that have not been used for a long time."""
         self.sweeper = None
         now = time.monotonic()
         for key, slot in list(self.slots.items()):
@@ -133,11 +137,11 @@ class Leases:
     def take(
         self, endpoint: ServerEndpoint, bucket: str, *, alone: bool = False, asks: bool = False
     ) -> SessionSlot:
-        """Lease a session, which stays open while it is leased.
+        """Lease a session, which stays open for that time.
 
-        `alone` means that no other run can use the session. `asks` means that its server may ask a
-        user, so no other run can use the session during the lease. Raises `ConnectionFailed` if the
-        pool is full.
+        `alone` means that only this run can use the session. `asks` means that the server may ask
+        the user, so no other run uses the session during the lease. Raises `ConnectionFailed` if
+        the pool is full.
         """
         if asks:
             endpoint = self.seated(endpoint, bucket)
@@ -147,8 +151,8 @@ class Leases:
         return slot
 
     def seated(self, endpoint: ServerEndpoint, bucket: str) -> ServerEndpoint:
-        """Return the endpoint of a session that this run already uses, otherwise of the first
-        session that no run uses.
+        """Return the endpoint of a session that this run already uses, or else of the first session
+        that no run uses.
         """
         mine = {(slot.endpoint, slot.bucket) for slot, _ in self.taken}
         for seat in count(1):
@@ -159,9 +163,7 @@ class Leases:
         raise AssertionError
 
     def give_back(self) -> list[asyncio.Task[None]]:
-        """End all leases, and end private sessions that no other run uses. Return the tasks that
-        end these sessions.
-        """
+        """End all leases. Return the tasks that end private sessions."""
         ending = []
         for slot, alone in self.taken:
             slot.users -= 1
@@ -172,5 +174,5 @@ class Leases:
 
 
 def current_pool() -> SessionPool:
-    """Return the pool of the running event loop, which is closed when the loop ends."""
+    """Return the pool of the running event loop, which closes with the loop."""
     return loop_object(SessionPool, SessionPool)

@@ -1,5 +1,5 @@
-"""Runs MCP servers as programs, without a shell. When a program ends, all its child processes are
-ended.
+"""Runs MCP servers as programs, without a shell. When a program ends, its child processes are
+killed.
 """
 
 import asyncio
@@ -22,12 +22,12 @@ from apps.capabilities.mcp.sessions.failures import ConnectionFailed
 from apps.workspace.local.tools.mcp_servers import RegisteredServer
 
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
-"""The only environment variables that a program inherits from this process, because other variables
-may contain secrets.
+"""The only environment variables that a program inherits from this process. Others may contain
+secrets.
 """
 GRACE_SECONDS = 1.0
-"""The seconds that a program has to exit after its input ends, and again after the signal to
-terminate.
+"""The number of seconds that a program has to exit after its input is closed, and again after
+SIGTERM.
 """
 MOST_STDERR_BYTES = 4096
 MOST_GARBAGE_LINES = 50
@@ -50,7 +50,7 @@ def kill(group: int, number: signal.Signals) -> None:
 
 @dataclass(slots=True)
 class StderrTail:
-    """Stores the end of a program's stderr for the administrator."""
+    """Collects the end of a program's stderr for administrators."""
 
     kept: bytearray = field(default_factory=bytearray)
 
@@ -72,10 +72,10 @@ async def process_streams(
         MemoryObjectSendStream[SessionMessage],
     ]
 ]:
-    """Start the program, and yield the streams of its messages. The program reads and writes one
-    message per line.
+    """Start a program, and yield its streams of incoming and outgoing messages, one message per
+    line.
 
-    Raises `ConnectionFailed` if it cannot be started.
+    Raises `ConnectionFailed` if the program cannot be started.
     """
     process = await start(server, most_bytes)
     _groups.add(process.pid)
@@ -124,8 +124,8 @@ async def start(server: RegisteredServer, most_bytes: int) -> asyncio.subprocess
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
-    """Close the program's input. If the program does not exit in time, terminate it, and finally
-    kill it.
+    """Close the program's input, and wait until it exits. If it does not exit in time, terminate
+    and finally kill it.
     """
     if process.stdin is not None:
         process.stdin.close()
@@ -144,8 +144,8 @@ async def is_over(process: asyncio.subprocess.Process) -> bool:
 
 
 async def drain(process: asyncio.subprocess.Process) -> None:
-    """Read the rest of the program's output, because its pipes are not closed before they are read
-    to the end.
+    """Read the rest of the program's output, because its pipes are closed only after the last byte
+    was read.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(GRACE_SECONDS):
@@ -159,8 +159,9 @@ async def read_messages(
     inward: anyio.abc.ObjectSendStream[SessionMessage | Exception],
     errors: StderrTail,
 ) -> None:
-    """Forward each line of the program's output as a message. The stream ends with the output, or
-    after too many lines that are not messages.
+    """Forward each line of the program's output as a message.
+
+    The stream ends with the output, or after too many lines that are not messages.
     """
     assert process.stdout is not None  # noqa: S101 it was asked for
     garbage = 0

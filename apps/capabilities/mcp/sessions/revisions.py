@@ -1,9 +1,8 @@
-"""Remembers the servers that support only the older protocol revision, and recognizes the errors
-with which servers reject a revision.
+"""Remembers which servers support only the older protocol revision, and recognizes errors about
+revisions.
 
-A client sends `server/discover` first (revision 2026-07-28), and falls back to `initialize`. The
-URLs of servers that need the fallback are remembered, because another attempt would cost a round
-trip.
+A client sends `server/discover` first (revision 2026-07-28), and falls back to `initialize`.
+Remembering the fallback saves a round trip.
 """
 
 import time
@@ -13,8 +12,8 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 REMEMBERED_SECONDS = 3_600.0
-"""The time in seconds after which the revision of a server is checked again, because the server may
-have been upgraded.
+"""After this many seconds, a server is asked again for its revision, because it may have been
+upgraded.
 """
 MOST_REMEMBERED = 1_000
 HANDSHAKE_REFUSED = frozenset(
@@ -24,7 +23,7 @@ HANDSHAKE_REFUSED = frozenset(
 
 
 class HandshakeServers:
-    """The URLs of servers that accepted the handshake after they had rejected `server/discover`."""
+    """A set of URLs of servers that rejected `server/discover` and accepted `initialize`."""
 
     def __init__(self) -> None:
         self.until: dict[str, float] = {}

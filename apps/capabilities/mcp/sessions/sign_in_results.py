@@ -1,5 +1,5 @@
-"""Stores the answers of users to sign-in requests, so that concurrent calls cause only one
-request.
+"""Shares the user's answers to sign-in requests between concurrent calls, so that the user is asked
+only once.
 """
 
 import asyncio
@@ -7,11 +7,10 @@ from collections.abc import Awaitable, Callable, Hashable
 
 
 class SignInResults:
-    """The users' answers to the sign-in requests of one session. `count` is the number of answers
+    """The user's answers to the sign-in requests of one session. `count` is the number of answers
     so far.
 
-    A call compares it with the number at its start, to find the answers that arrived in the
-    meantime.
+    A call remembers this number at its start, to find answers that arrived in the meantime.
     """
 
     def __init__(self) -> None:
@@ -20,8 +19,8 @@ class SignInResults:
         self.lock = asyncio.Lock()
 
     async def since(self, began: int, about: Hashable, ask: Callable[[], Awaitable[bool]]) -> bool:
-        """Return the newest answer for the key `about` if more than `began` answers had arrived
-        with it. Otherwise, call `ask` and return its answer.
+        """Return the newest answer for the key `about` if it arrived after answer number `began`.
+        Otherwise, call `ask`, and return its answer.
         """
         async with self.lock:
             number, answer = self.last.get(about, (0, False))

@@ -1,4 +1,6 @@
-"""The slot of one caller and server in the pool, with the session, cached lists and failures."""
+"""Manages the session of one caller with one server in the pool, with its cached lists and
+failures.
+"""
 
 import asyncio
 import logging
@@ -25,16 +27,16 @@ from apps.capabilities.mcp.sessions.sign_in_results import SignInResults
 from apps.workspace.egress.request_context import RequestContext
 
 KEPT_SECONDS = 300.0
-"""The cache lifetime in seconds of a list of a server that does not report changes."""
+"""The cache lifetime of lists in seconds, for servers that do not report changes."""
 CONNECT_SECONDS = 30.0
 LIST_SECONDS = 30.0
-"""The timeout for fetching all pages of a list, or for prefetching a resource, in seconds."""
+"""The timeout in seconds for all pages of a list, or for a prefetched resource."""
 SILENT_SECONDS = 60.0
-"""The maximum time in seconds for which a request is not repeated after a timeout. It never exceeds
-twice the timeout.
+"""The maximum time in seconds before a request that timed out is sent again. It never exceeds twice
+the timeout.
 """
 STABLE_SECONDS = 60.0
-"""The minimum lifetime in seconds of a session that counts as healthy when it breaks."""
+"""A session that lasted at least this many seconds counts as healthy, and resets the backoff."""
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 
@@ -47,8 +49,8 @@ _ids = count(1)
 
 
 class SessionSlot:
-    """Manages the connections of one session. `users` counts the runs that use the slot, and
-    `opened` counts the connections so far.
+    """The session of one caller with one server. `users` counts the runs that use it, and `opened`
+    the connections so far.
     """
 
     def __init__(self, endpoint: ServerEndpoint, bucket: str, handshakes: HandshakeServers) -> None:
@@ -91,9 +93,10 @@ class SessionSlot:
         return self.failure
 
     async def connected(self, context: RequestContext) -> SessionConnection:
-        """Return the open session, or open a new session, which concurrent callers share.
+        """Return the open session, or open one. Concurrent callers share it.
 
-        Raises `ConnectionFailed`, and raises it at once during the pause after a failure.
+        Raises `ConnectionFailed` if opening fails, and without an attempt during the pause after a
+        failure.
         """
         self.used_at = time.monotonic()
         self.notice_end()
@@ -126,9 +129,7 @@ class SessionSlot:
         return connection
 
     def notice_end(self) -> None:
-        """Forget the connection if the server has ended the session, and start a pause if the
-        session failed.
-        """
+        """Forget the connection if the session has ended, and record its failure."""
         connection = self.connection
         if connection is None or connection.is_open:
             return
@@ -140,7 +141,9 @@ class SessionSlot:
             self.note_failure(connection.failure)
 
     def note_failure(self, failure: ConnectionFailed) -> None:
-        """Set the pause after a failure. The first retry is immediate; later pauses grow."""
+        """Record a failure, and set the pause before the next attempt. The first retry is
+        immediate; later pauses grow.
+        """
         self.failure, self.failed_at = failure, datetime.now(UTC)
         longest = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2 ** min(self.failures, 10))
         wait = jitter(longest) if self.failures else 0.0
@@ -148,12 +151,14 @@ class SessionSlot:
         self.failures += 1
 
     def silent_until(self, failure: ConnectionFailed, limit: float) -> float:
-        """Log that the server did not respond in time. Return the time of the next attempt."""
+        """Log that the server timed out after `limit` seconds. Return the monotonic time of the
+        next attempt.
+        """
         logger.warning("MCP server %s, after %g s: %s", self.endpoint.title, limit, failure.text)
         return time.monotonic() + min(SILENT_SECONDS, 2 * limit)
 
     async def close(self) -> None:
-        """End the session. The lists remain cached."""
+        """End the session, and keep its cached lists."""
         if self.starting is not None:
             await asyncio.wait([self.starting])
         ending, self.lost = self.lost, set()
@@ -163,23 +168,21 @@ class SessionSlot:
         await asyncio.gather(*(connection.close() for connection in ending))
 
     async def reset(self) -> None:
-        """End the session, and clear its cached lists and its failures."""
+        """End the session, and clear its cached lists and failures."""
         await self.close()
         self.forget_lists()
         self.forget_failures()
 
     def forget_failures(self) -> None:
-        """Clear the failures because their cause is resolved. The next attempt then does not
-        wait.
-        """
+        """Clear the failures, so that the next attempt does not wait."""
         self.notice_end()
         self.failure, self.failed_at = None, None
         self.failures, self.retry_at = 0, 0.0
         self.unanswered.clear()
 
     async def ask(self, context: RequestContext, question: Callable[[Client], Awaitable[T]]) -> T:
-        """Send a request in the session. If the server no longer knows the session, open a new
-        session and retry. Raises `ConnectionFailed`.
+        """Send a request in the session. If the server no longer knows the session, open a new one
+        and retry. Raises `ConnectionFailed` if the request fails.
         """
         connection = await self.connected(context)
         try:
@@ -193,7 +196,7 @@ class SessionSlot:
         return await (await self.connected(again)).ask(again, question)
 
     def abandon(self, connection: SessionConnection) -> None:
-        """Stop using a connection. Requests that are running in its session can finish."""
+        """Stop using a connection, and let the requests that are running in it finish."""
         self.lost = {one for one in self.lost if not one.is_over}
         if self.connection is connection:
             self.connection = None
@@ -208,11 +211,11 @@ class SessionSlot:
         late: Callable[[], T | None] = lambda: None,
     ) -> T:
         """Return the response to a request, from the cache if it is still valid. Raises
-        `ConnectionFailed`.
+        `ConnectionFailed` if the request fails.
 
-        One time limit applies to all pages of a list, and to the wait for a concurrent caller with
-        the same request. After the limit, `late` returns the part that has arrived. This part is
-        cached until the next request to the server.
+        The time limit includes all pages of a list, and the wait for a concurrent request with the
+        same key. After it, `late` returns the part that has arrived, which is cached until the next
+        request to the server.
         """
         found: tuple[T] | None
         if (found := self.find(key)) is not None:
@@ -241,14 +244,14 @@ class SessionSlot:
         raise copy(failure)
 
     def raise_unanswered(self, key: Hashable) -> None:
-        """Raise `ConnectionFailed` if a request with this key recently timed out."""
+        """Raise `ConnectionFailed` if a request with this key has recently timed out."""
         failure, until = self.unanswered.get(key, (None, 0.0))
         if failure is not None and time.monotonic() < until:
             raise copy(failure)
         self.unanswered.pop(key, None)
 
     def leave(self, asking: asyncio.Task[Any]) -> None:
-        """Cancel a request without waiting, because the SDK takes seconds to notify a silent
+        """Cancel a request without waiting for it, because the SDK takes seconds to notify a silent
         server.
         """
         if asking.done():
@@ -289,7 +292,7 @@ def retrieve_exception(task: asyncio.Task[Any]) -> None:
 
 
 def jitter(longest: float) -> float:
-    """Return a random delay, so that sessions that failed together do not reconnect at the same
-    time.
+    """Return a random delay in seconds, so that sessions that failed together do not reconnect at
+    the same time.
     """
     return random.uniform(0.0, longest)  # noqa: S311 - nobody has to guess it

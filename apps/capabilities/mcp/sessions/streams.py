@@ -1,4 +1,4 @@
-"""Opens the two message streams of a session with an endpoint."""
+"""Opens the message streams of a session, and filters incoming messages."""
 
 from __future__ import annotations
 
@@ -27,12 +27,10 @@ from apps.capabilities.mcp.sessions.processes import StderrTail, process_streams
 from apps.workspace.egress.session_transport import Broken, make_session_client
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
-"""The maximum number of bytes of a message. A file of the usual limit (10 MiB) fits in it as
-base64.
-"""
+"""The size limit of a message in bytes. A file of the usual limit (10 MiB) fits as base64."""
 MOST_NOTICES = 2_000
 NOTICE_SECONDS = 10.0
-"""The time in seconds after which the count of unsolicited messages resets."""
+"""After this many seconds, the count of unsolicited messages starts again at 0."""
 
 Ended = Callable[[ConnectionFailed], None]
 
@@ -43,7 +41,7 @@ class Receiving(Protocol):
 
 
 class Sending(Protocol):
-    """The interface of the sending half of a stream that the SDK expects."""
+    """The sending end of a stream, as the SDK expects it."""
 
     async def send(self, item: SessionMessage, /) -> None: ...
     async def aclose(self) -> None: ...
@@ -66,9 +64,9 @@ async def open_streams(
 ) -> AsyncIterator[tuple[WatchedStream, Sending]]:
     """Open the streams. The same task must enter and leave the block.
 
-    `ended` is called when no further messages can arrive. `broken` is called when a message could
-    not be delivered, and its request will get no response. Credentials in `sent` are redacted in
-    all received messages.
+    `ended` is called when no more messages can arrive, and `broken` when a message was not
+    delivered, so its request gets no response. Credentials in `sent` are redacted in received
+    messages.
     """
     async with AsyncExitStack() as stack:
         incoming, outgoing = await stack.enter_async_context(
@@ -108,8 +106,8 @@ async def transport(
 class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
     """The stream of incoming messages, with filters.
 
-    It reports the end of the messages, ends the session if there are too many, limits the size of a
-    response, redacts the credentials in `sent`, and repairs results for the SDK.
+    It reports the end of the stream, ends the session if there are too many messages, limits the
+    size of responses, redacts the credentials in `sent`, and repairs results for the SDK.
     """
 
     def __init__(self, inner: Receiving, ended: Ended, sent: SentCredentials) -> None:
@@ -122,8 +120,8 @@ class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
 
     @property
     def last_context(self) -> Any:
-        """Return the context in which the newest message was sent, or None if the transport does
-        not know it.
+        """Return the context in which the newest message was sent, or None if the transport
+        provides none.
         """
         return getattr(self.inner, "last_context", None)
 

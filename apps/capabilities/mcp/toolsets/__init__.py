@@ -1,3 +1,1 @@
-"""The toolsets of a manifest before their tools are known: declarations, bindings to runs, and
-pinned descriptions.
-"""
+"""Reads the MCP toolsets of manifests, binds them to runs, and checks their pinned descriptions."""

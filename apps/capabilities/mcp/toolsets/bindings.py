@@ -1,4 +1,4 @@
-"""Binds a toolset to a run, with the URL of its server, the caller, and the session."""
+"""Binds a toolset to a run: its server's URL, the caller's credentials, and the session."""
 
 import hashlib
 import json
@@ -25,7 +25,7 @@ from apps.workspace.oauth.accounts import find_account
 @dataclass(frozen=True, slots=True)
 class ToolsetBinding:
     """A toolset that is bound to a run. `headers` are sent with every request. The endpoint
-    contains their hash, so runs with different headers have different sessions.
+    contains their hash, so runs with different headers use different sessions.
 
     `is_private` means that the session ends with the run.
     """
@@ -38,16 +38,16 @@ class ToolsetBinding:
 
     @property
     def slot(self) -> SessionSlot:
-        """Return the slot of the session. Raises `ConnectionFailed` if too many servers are in use."""
+        """Return the slot of the session in the pool. Raises `ConnectionFailed` if the pool is
+        full.
+        """
         return current_pool().slot(self.endpoint, self.bucket)
 
     def request_context(self) -> RequestContext:
         return RequestContext(self.headers, self.toolset.seconds)
 
     def call_context(self) -> RequestContext:
-        """Return the context of a tool's call. The time limit of the call pauses while a user is
-        asked.
-        """
+        """Return the context of a tool call. Its time limit pauses while the user is asked."""
         asks = bool(self.endpoint.seat)
         return replace(self.request_context(), is_limited_elsewhere=asks)
 
@@ -61,8 +61,10 @@ def make_run_bucket() -> str:
 
 
 async def bind_toolset(toolset: Toolset, opening: Opening) -> ToolsetBinding:
-    """Bind a toolset to a run. Raises `Unsupported`, `DeploymentNotFound`, `AddressInvalid`,
-    `NotSignedIn`.
+    """Bind a toolset to a run.
+
+    Raises `Unsupported`, `DeploymentNotFound` or `AddressInvalid` if its server cannot be used, and
+    `NotSignedIn` if the user has to sign in.
     """
     if isinstance(toolset.node, McpToolSet):
         endpoint = await find_endpoint(toolset.node.mcp_server_info)
@@ -92,8 +94,8 @@ async def bind_toolset(toolset: Toolset, opening: Opening) -> ToolsetBinding:
 
 
 def known_as(toolset: Toolset, name: str | Mapping[str, str]) -> Localized:
-    """Return the name of a toolset. For a toolset of the workspace, this is the workspace's name,
-    otherwise the name in the manifest.
+    """Return the workspace's name of a `dial-mcp` toolset, or "" for other toolsets, which have a
+    name in the manifest.
     """
     if toolset.node.type != "dial-mcp":
         return ""
@@ -101,9 +103,7 @@ def known_as(toolset: Toolset, name: str | Mapping[str, str]) -> Localized:
 
 
 def digest(headers: Mapping[str, str]) -> str:
-    """Return a digest that distinguishes sets of headers without revealing them, or "" if there are
-    no headers.
-    """
+    """Return a hash of the headers that does not reveal them, or "" if there are none."""
     if not headers:
         return ""
     said = sorted((name.lower(), value) for name, value in headers.items())

@@ -1,4 +1,4 @@
-"""A toolset of a manifest before it is opened."""
+"""Defines a toolset as the manifest declares it, before its server is contacted."""
 
 from dataclasses import dataclass
 
@@ -16,11 +16,11 @@ from apps.workspace.egress.headers import header_name_problem, header_value_prob
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """A declared toolset. `path` is its path in the manifest; `seconds` is the timeout of a call.
+    """A declared toolset. `path` is its path in the manifest, and `seconds` the timeout of a call.
 
-    `kept_as` is its ID in the workspace, or "" if the manifest itself contains the server's URL.
-    `known_as` is its name in the workspace, which takes precedence over the name in the manifest.
-    `server_name` is the server's own name, for a toolset without any other name.
+    `kept_as` is its ID in the workspace, or "" if the manifest contains the server's URL.
+    `known_as` is its name in the workspace, which overrides the name in the manifest. `server_name`
+    is the server's own name, for a toolset without any other name.
     """
 
     path: str
@@ -33,7 +33,7 @@ class Toolset:
 
     @property
     def name(self) -> Localized:
-        """Return the name of the toolset, with which the names of its tools begin."""
+        """Return the name of the toolset, which is the prefix of its tools' names."""
         if localize_text(self.known_as):
             return self.known_as
         is_named = localize_text(self.node.name) and self.node.name != UNNAMED
@@ -41,7 +41,7 @@ class Toolset:
 
     @property
     def label(self) -> str:
-        """Return the name of the toolset for reports."""
+        """Return the name of the toolset for messages."""
         return self.node.label or self.server_name or self.path
 
     @property
@@ -54,14 +54,14 @@ class Toolset:
 
     @property
     def failure_texts(self) -> tuple[str, ...]:
-        """Return the prefixes of results that report a failure, although the server does not mark
-        them as failures.
+        """Return the prefixes of texts that report a failure although the server does not mark the
+        result as one.
         """
         return (self.node.failure_texts or ()) if isinstance(self.node, McpTools) else ()
 
     @property
     def runs_code(self) -> bool:
-        """Return True if the results of the toolset's tools are reports of executed code."""
+        """Return True if the tools run code, so that their results are execution reports."""
         return isinstance(self.node, McpTools) and self.node.result_format == "execution"
 
     @property
@@ -69,8 +69,8 @@ class Toolset:
         return isinstance(self.node, McpToolSet) and self.node.is_optional
 
     def forwarded(self, caller: Caller) -> dict[str, str]:
-        """Return the caller's headers that the manifest forwards. Headers that cannot be sent are
-        omitted.
+        """Return the caller's headers that the manifest forwards, without headers that cannot be
+        sent.
         """
         named = self.node.forward_headers if isinstance(self.node, McpToolSet) else None
         wanted = frozenset(name.lower() for name in named or ())
@@ -83,7 +83,7 @@ class Toolset:
         }
 
     def refusal(self, failure: ConnectionFailed, name: str) -> ToolError:
-        """Convert the failure of a connection to an error for the model, about the tool `name`."""
+        """Convert a failed connection to an error for the model, about the tool `name`."""
         if failure.needs_sign_in:
             return ToolError(failure.message(self.label), is_lasting=True)
         if failure.timed_out:

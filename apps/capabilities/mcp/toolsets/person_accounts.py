@@ -23,7 +23,9 @@ from apps.workspace.egress.urls import read_url
 from apps.workspace.oauth.accounts import WantedAccount
 
 SignedIn = Literal["open", "missing", "refused"]
-"""The state of a toolset's sign-in: signed in, not signed in, or rejected by the server."""
+"""The state of the user's sign-in to a toolset: signed in, not signed in, or rejected by the
+server.
+"""
 
 DESCRIPTION = (
     "Asks the user to sign in to {label} with their own account. The tools of {label} are "
@@ -49,15 +51,15 @@ def wanted_account(toolset: Toolset) -> WantedAccount | None:
 
 
 def refused_account(toolset: Toolset, failure: ConnectionFailed) -> WantedAccount | None:
-    """Return the account that the server's rejection requires, or None if a sign-in cannot help."""
+    """Return the account that may satisfy a server's rejection, or None if a sign-in cannot
+    help.
+    """
     wanted = wanted_account(toolset) if failure.refuses_account else None
     return replace(wanted, challenge=failure.challenge) if wanted is not None else None
 
 
 def connect_tool(toolset: Toolset, wanted: WantedAccount, state: SignedIn) -> PreparedTool:
-    """Return the tool with which a model asks the user to sign in. It is offered in place of tools
-    that are not known yet.
-    """
+    """Return the tool with which the model asks the user to sign in to the toolset."""
     label = toolset.label
     tool = internal_tool(
         toolset.manifest,
@@ -81,7 +83,9 @@ def connect_name(toolset: Toolset) -> str:
 async def connect(
     wanted: WantedAccount, state: SignedIn, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Ask the user to sign in, unless the user is already signed in. Raises `ToolError`."""
+    """Ask the user to sign in, unless the user is already signed in. Raises `ToolError` if this
+    fails.
+    """
     if state == "open":
         return plain_result(invocation, CONNECTED.format(label=wanted.title))
     if state == "missing" and await person_token(wanted, opening.caller.bucket):
@@ -90,7 +94,9 @@ async def connect(
 
 
 def unlist(name: str, toolbox: Toolbox) -> None:
-    """Stop offering the sign-in tool. A call that waited for the sign-in can still finish."""
+    """Stop listing the sign-in tool, but keep it callable for a call that has waited for the
+    sign-in.
+    """
     tool = toolbox.listed.pop(name, None)
     if tool is not None:
         toolbox.unlisted[name] = tool

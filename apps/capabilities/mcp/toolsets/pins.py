@@ -1,4 +1,4 @@
-"""Finds the tools that are withheld from models because a server changed their descriptions."""
+"""Finds the tools that are withheld from models because their server changed the descriptions."""
 
 import hashlib
 import json
@@ -30,8 +30,8 @@ on_reset(_kept.clear)
 
 
 async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[str, str]:
-    """Return the tools of a listing that await an operator's review or that an operator withholds,
-    with their states.
+    """Map the names of withheld tools to their state: they await an operator's review, or an
+    operator rejected them.
 
     DIAL Core reviews the descriptions of its own toolsets, and built-in programs are trusted.
     """
@@ -57,11 +57,10 @@ def look_up(source: DescriptionSource, listing: Listing) -> Mapping[str, str]:
 
 
 def source_of(binding: ToolsetBinding) -> DescriptionSource:
-    """Return the source of a server's descriptions. Callers share it, unless their own headers are
-    sent to the server.
+    """Return the source under which a server's descriptions are pinned. Callers share it, unless
+    their own headers are sent to the server.
 
-    Without such headers, the server cannot distinguish callers. A caller without a bucket also
-    shares the source, because a pin for only one run would have no effect.
+    A caller without a bucket also shares it, because a pin for only one run would have no effect.
     """
     endpoint = binding.endpoint
     is_own = bool(endpoint.carried) and not binding.is_private
@@ -70,8 +69,8 @@ def source_of(binding: ToolsetBinding) -> DescriptionSource:
 
 
 def identity(endpoint: ServerEndpoint) -> list[str]:
-    """Return the values that identify a server. A program with different arguments counts as a
-    different server.
+    """Return the values that identify a server. A program with other arguments is another
+    server.
     """
     program = endpoint.program
     if program is None:
@@ -80,9 +79,7 @@ def identity(endpoint: ServerEndpoint) -> list[str]:
 
 
 def server_name(endpoint: ServerEndpoint) -> str:
-    """Return the name of a program, or the host of a URL, because the rest of the URL may contain a
-    secret.
-    """
+    """Return the name of a program or the host of a URL, whose other parts may contain a secret."""
     program = endpoint.program
     return urlsplit(endpoint.url).netloc if program is None else program.name
 
