@@ -119,7 +119,7 @@ class PieceSerializer(StrictSerializer[Any]):
     layer = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]  # the name of an attribute of fields, too
     text = serializers.CharField()
-    tokens = serializers.IntegerField(help_text="True if the cost is an estimate.")
+    tokens = serializers.IntegerField(help_text="Estimated from the whole text.")
     is_cut = serializers.BooleanField(help_text="True if only the beginning is stored.")
 
 
