@@ -139,7 +139,7 @@ class CaseRun(models.Model):
     problem = models.CharField(max_length=1000, blank=True)
     total = models.PositiveIntegerField(default=0, help_text="The total number of attempts.")
     is_whole = models.BooleanField(
-        default=True, help_text=("The number of all test cases of the application.")
+        default=True, help_text="True if the run includes all test cases of the application."
     )
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
