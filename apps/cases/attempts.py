@@ -98,7 +98,7 @@ async def try_case(
     except QuickAppError as raised:
         error = str(raised)
     except Exception:
-        logger.exception("A case failed unexpectedly")
+        logger.exception("An attempt at a test case failed unexpectedly")
         error = "The run failed unexpectedly. See the server log."
     attempt = Attempt(
         progress.answer.text,

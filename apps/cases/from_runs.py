@@ -91,7 +91,7 @@ def sent_messages(run: UUID) -> Sequence[ModelMessage]:
 
 
 def readable(text: str) -> Any:
-    """Parse a stored JSON object, or return None if it is truncated or no object."""
+    """Parse a stored JSON object, or return None if it is truncated or not an object."""
     try:
         found = json.loads(text)
     except ValueError:

@@ -45,7 +45,7 @@ SHOWN = 300
 
 @dataclass(frozen=True, slots=True)
 class CalledTool:
-    """A tool call that the model made. `arguments` is {} if they were no JSON object."""
+    """A tool call that the model made. `arguments` is {} if the model did not write a JSON object."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -261,7 +261,7 @@ def check_called(one: Called, calls: Sequence[CalledTool], said: str) -> str:
 
 
 def includes(whole: Any, part: Any) -> bool:
-    """Return True if the JSON value `whole` contains `part`. Objects may have additional members,
+    """Return True if the JSON value `whole` contains `part`: objects may have additional members,
     but lists must have the same length.
     """
     if isinstance(part, Mapping):

@@ -125,7 +125,7 @@ async def carry_out(
     except QuickAppError as error:
         await keep(run, problem_text(error))
     except Exception:
-        logger.exception("A run of cases failed unexpectedly")
+        logger.exception("A run of test cases failed unexpectedly")
         await keep(run, "The run failed unexpectedly. See the server log.")
     else:
         await keep(run)

@@ -43,8 +43,8 @@ def store_upload(application: Application, name: str, content: File[Any], kind: 
 
 
 def adopt_uploads() -> int:
-    """Link uploaded files without a link to the application in whose folder they are. Return the
-    number of new links.
+    """Link each uploaded file that belongs to no application to the application in whose folder it
+    is. Return the number of new links.
 
     During an upgrade, processes of the previous version store files without a link, and nobody can
     read those.
@@ -82,7 +82,6 @@ def readable_files(caller: Caller, running: Sequence[str] = ()) -> QuerySet[Any,
 
 
 def application_file_ids(application: int) -> QuerySet[Any, Any]:
-    """Return the IDs of the files that belong to the application with this ID."""
     return Upload.objects.filter(application=application).values("file")
 
 

@@ -20,8 +20,9 @@ def givable_permissions(giver: Any) -> QuerySet[Permission]:
 
 
 def givable_groups(giver: Any) -> QuerySet[Group]:
-    """Return the groups without permissions that the giver lacks, and without roles in
-    applications, unless the giver is a member or can access all applications.
+    """Return the groups that the giver can give. Such a group has no permission that the giver
+    lacks. It has no roles in applications, unless the giver is a member or can access all
+    applications.
     """
     too_much = Group.objects.filter(permissions__in=beyond(giver)).order_by()
     groups = Group.objects.exclude(pk__in=too_much.values("pk"))

@@ -48,7 +48,8 @@ def is_of_program(row: Schedule) -> bool:
 def may_change_schedule(operator: Any, row: Schedule) -> bool:
     """Return True if the operator can change the schedule or propose a change.
 
-    A service account cannot accept a proposal, and an alarm belongs to its conversation.
+    Operators cannot change alarms, which belong to conversations. Nobody could accept a proposal for
+    the schedule of a service account.
     """
     return not row.is_alarm and (is_ruled(operator, row) or not is_of_program(row))
 

@@ -64,7 +64,7 @@ def check_expression(text: str, roots: Names) -> Any:
         raise ExpressionInvalid("the expression is too long or nested too deeply") from None
     except JSONTemplateError as error:
         raise ExpressionInvalid(error.args[0][:LONGEST_QUOTE]) from None
-    except (AttributeError, StopIteration):  # The parser raises them at some text ends.
+    except (AttributeError, StopIteration):  # Raised at the end of some texts.
         raise ExpressionInvalid("the expression is not complete") from None
     return parser.current_token
 
@@ -94,7 +94,7 @@ def _operands(node: Any) -> Iterator[Any]:
     for value in vars(node).values():
         parts = [*value.values()] if isinstance(value, dict) else value
         parts = parts if isinstance(parts, list) else [parts]
-        if parts != [None] or not isinstance(node, AST.List):  # An empty list has it.
+        if parts != [None] or not isinstance(node, AST.List):  # An empty list has `[None]`.
             yield from (part for part in parts if part is None or isinstance(part, AST.ASTNode))
 
 

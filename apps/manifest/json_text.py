@@ -1,4 +1,4 @@
-"""Parses JSON that people write, strictly, and reports the line and column of each error.
+"""Strictly parses JSON that people write, and reports the line and column of each error.
 
 `json.loads` accepts more than JSON (NaN), silently ignores the first of two equal keys, and raises
 `RecursionError` for deep nesting. A database rejects some values that `json.loads` accepts.

@@ -22,8 +22,8 @@ class Node(BaseModel):
 
 
 CHECKED = "checked"
-"""This key of the validation context enables checks for mistakes because of which a run would only
-omit a part.
+"""This key of the validation context enables checks for mistakes that do not prevent a run, because
+the run omits the invalid part.
 """
 
 

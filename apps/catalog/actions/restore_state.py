@@ -64,7 +64,8 @@ def execute(
     to the values of that state, and `change` is the ID of the change.
 
     `row` is unsaved if the application was deleted. `address` is the user's IP address, for the
-    audit log. Raises `ValidationError` if a value is invalid or a draft is in the way.
+    audit log. Raises `ValidationError` if a value is invalid, or if values would become a draft and
+    a draft already exists.
     """
     with transaction.atomic(), noting(ChangeNote(restored_from=change)):
         if row._state.adding:

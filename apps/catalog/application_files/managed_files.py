@@ -99,7 +99,7 @@ def look(directories: tuple[Path, ...]) -> None:
     try:
         problems = tuple(load(directories))
     except IntegrityError:  # Another process has just created the same application.
-        logger.info("Managed directories: another process is loading them as well")
+        logger.info("Managed directories: another process has loaded them at the same time")
         return
     for problem in problems:
         if before is None or problem not in before.problems:

@@ -97,7 +97,7 @@ def files_problem(kind: str, files: Any) -> str:
 
 
 def row_stamp() -> RowStamp:
-    """Return a value that every change to an item in the database changes, because versions only
+    """Return a value that changes whenever an item in the database changes, because versions only
     increase and IDs are not reused. Runs one query.
     """
     found = ContentItem.objects.aggregate(

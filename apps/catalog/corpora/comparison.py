@@ -25,7 +25,7 @@ MISSING = (
 
 LEAST_DOCUMENTS = 200
 CHUNKS_PER_DOCUMENT = 20
-"""A corpus may have one document for this many of its allowed chunks, but always at least
+"""The limit of documents in a corpus is `CORPUS_CHUNKS` divided by this number, but at least
 `LEAST_DOCUMENTS`.
 """
 

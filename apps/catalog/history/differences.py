@@ -20,7 +20,7 @@ KINDS: Mapping[str, LineKind] = {"+": "added", "-": "removed", " ": "same", "@":
 
 
 class MissingValue:
-    """The type of `MISSING`, which means that there is no value. In contrast, null is a value."""
+    """The type of `MISSING`, which means that there is no value. Null is a value."""
 
     def __repr__(self) -> str:
         return "MISSING"

@@ -15,7 +15,9 @@ from apps.catalog.models import Application
 from apps.integers import read_integer
 
 SHOWN_HASH = 6
-"""This many characters tell the visitors on a page apart."""
+"""A visitor's name contains this many characters of the bucket, enough to distinguish the visitors
+on a page.
+"""
 
 
 def caller_names(buckets: Iterable[str]) -> dict[str, str]:

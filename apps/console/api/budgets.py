@@ -145,6 +145,6 @@ class BudgetViewSet(RowViewSet[Budget]):
 
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
         serializer: Any = super().get_serializer(*args, **kwargs)
-        if kwargs.get("many"):  # read for all rows at once, instead of one query per row
+        if kwargs.get("many"):  # Read for all rows at once, instead of one query per row.
             serializer.child.context["standings"] = standings_of(args[0])
         return serializer

@@ -113,7 +113,7 @@ class ApiKeySerializer(StrictModelSerializer[ApiKey]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs.get("applications"):
-            attrs["is_limited"] = True  # stays limited when its applications are deleted
+            attrs["is_limited"] = True  # The key stays limited when its applications are deleted.
         user = self.context["request"].user
         if isinstance(self.instance, ApiKey):
             refuse_changes(self.instance, attrs)

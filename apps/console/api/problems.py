@@ -98,5 +98,5 @@ def at_manifest(path: str) -> str:
     if path in {"", ROOT}:
         return "manifest"
     if path.startswith(f"{SKILLS}/"):
-        return path  # the path of a file of the application
+        return path  # The path of one of the application's files.
     return f"manifest{path}" if path.startswith("[") else f"manifest.{path}"

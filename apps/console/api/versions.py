@@ -1,5 +1,5 @@
-"""Serves `publish/`, `versions/`, `unarchive/` and `erase/` in `/api/applications/{slug}/`, which
-publish, restore, withdraw and erase.
+"""Serves the endpoints `publish/`, `versions/`, `unarchive/` and `erase/` of
+`/api/applications/{slug}/`.
 """
 
 from typing import Any

@@ -222,7 +222,7 @@ def refusal_response(row: Application, error: ValidationError, otherwise: str) -
 
 
 def stored_response(request: HttpRequest, row: Application, said: str, **more: Any) -> JsonResponse:
-    row = application_seen(request, row.pk)  # The old object remembers its draft.
+    row = application_seen(request, row.pk)  # The old object caches its draft.
     return JsonResponse({**stored_data(request, row), "message": said, **more})
 
 

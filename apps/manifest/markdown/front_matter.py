@@ -87,7 +87,7 @@ def compose_node(block: str) -> yaml.Node | None:
         return yaml.compose(block, Loader=yaml.SafeLoader)
     except RecursionError:
         raise yaml.YAMLError("it is nested too deeply") from None
-    except ValueError as error:  # `\U00110000` and the like in a quoted text cause it.
+    except ValueError as error:  # Raised for escapes such as `\U00110000`.
         raise yaml.YAMLError(str(error)) from None
 
 

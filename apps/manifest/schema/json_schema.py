@@ -15,8 +15,8 @@ DEFINITION = "#/$defs/"
 
 class Generator(GenerateJsonSchema):
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
-        # A choice by a function has no discriminator that JSON Schema could express. DIAL's editors
-        # know the tag null as "None".
+        # JSON Schema cannot express a discriminator that is a function. DIAL's editors expect the
+        # tag null as "None".
         result = super().tagged_union_schema(schema)
         if callable(schema["discriminator"]):
             result["anyOf"] = result.pop("oneOf")

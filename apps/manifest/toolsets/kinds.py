@@ -29,7 +29,7 @@ def schemas_in(package: ModuleType) -> Iterator[Schema]:
         own = [one for one in members if isinstance(one, type) and one.__module__ == found.name]
         schemas = [one for one in own if "kind" in vars(one)]
         if not schemas:
-            raise TypeError(f"{found.name} has no toolset with a record: add `kind = Kind(…)`.")
+            raise TypeError(f"{found.name} has no toolset with a `kind`: add `kind = Kind(…)`.")
         yield from schemas
 
 

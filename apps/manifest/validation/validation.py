@@ -42,8 +42,8 @@ def read_manifest(
     `default_deployment` is the orchestrator's deployment if the document names none. Without
     `preview`, fields of preview features are set to null, and models of preview features are
     omitted. `is_foreign` means that the document is stored elsewhere, so it may not refer to
-    secrets of this installation. With `is_checked`, mistakes because of which a run would only omit
-    a part are reported as well.
+    secrets of this installation. With `is_checked`, mistakes that do not prevent a run, because the
+    run omits the invalid part, are also problems.
     """
     if problems := document_problems(document):
         raise ManifestInvalid(cut_problems(problems))

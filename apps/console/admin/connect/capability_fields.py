@@ -62,7 +62,7 @@ def known_labels(row: Deployment) -> dict[str, str]:
 
 
 def summary(can: ModelCapabilities) -> str:
-    """List a model's capabilities as text. "no tools" is mentioned as well."""
+    """List a model's capabilities as text. A model without tools is listed with "no tools"."""
     able = [word for name, word in WORDS.items() if getattr(can, name)]
     return ", ".join(("no tools", *able) if can.tools is False else able) or "unknown"
 

@@ -20,7 +20,7 @@ from apps.manifest.markdown.skill_files import (
 SPARE = 2
 """Without JavaScript, the page shows this many empty pairs of inputs for new files."""
 MOST_OPEN = 3
-"""Up to this many files are all expanded. If there are more, only files with errors are."""
+"""If there are more files than this, only files with errors are expanded."""
 
 
 class SkillFile(NamedTuple):

@@ -16,8 +16,8 @@ from apps.workspace.egress.fetch_policy import OperatorPolicy
 from apps.workspace.egress.guard import unknown_host
 
 CHARACTERS_PER_VALUE = 10
-"""A document may have one value per this many of the allowed characters. Large documents of
-services have 12 to 20 per value.
+"""The limit of values in a document is its limit of characters divided by this number. Documents of
+large services have 12 to 20 characters per value.
 """
 LEAST_VALUES = 100_000
 """A document of any length may have this many values."""
