@@ -29,7 +29,7 @@ class FileLoading(Node):
 
 
 class ExternalUrlFetch(Node):
-    """Files on the Internet that users and models refer to. This can only restrict what the
+    """Files on the internet that users and models refer to. This can only restrict what the
     installation allows.
     """
 

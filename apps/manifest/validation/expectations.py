@@ -37,7 +37,6 @@ def describe_model(shape: Shape) -> str:
 
 
 def describe_type(annotation: Any) -> str:
-    """Describe the values that a type annotation accepts."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
         return describe_type(arguments[0])

@@ -69,7 +69,6 @@ def properties(schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema without null as one of its types."""
     options = schema.get("anyOf") or schema.get("oneOf") or ()
     some = [o for o in options if isinstance(o, dict) and o.get("type") != "null"]
     if len(some) == 1 and len(options) <= 2:
