@@ -12,7 +12,7 @@ from apps.catalog.models import Application
 from apps.live.hub import HUB
 from apps.tasks.task import task
 
-GIVEN_UP = "The job that ran the cases was canceled, or its process was killed too often."
+GIVEN_UP = "The job that ran the test cases was canceled, or its process was killed too often."
 
 
 @transaction.atomic

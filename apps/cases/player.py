@@ -124,7 +124,7 @@ class Player:
     def why_missing(self, form: dict[str, Any]) -> str:
         entries = self.tape.models
         if not entries:
-            return "This case has no recording. Run it live and record it first."
+            return "This test case has no recording. Run it live and record it first."
         nearest = entries[min(self.asked, len(entries)) - 1]
         number = f"The model's call {self.asked} is not in the recording."
         return f"{number} {first_difference(self.tape.form_of(nearest), form)}"

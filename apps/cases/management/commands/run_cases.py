@@ -112,7 +112,9 @@ class Command(BaseCommand):
         try:
             await carry_out(HUB, run, request.cases, self.tell)
         except BaseException:
-            await database_sync_to_async(finish)(run, "The command that ran the cases was stopped.")
+            await database_sync_to_async(finish)(
+                run, "The command that ran the test cases was stopped."
+            )
             raise
         finally:
             await HUB.budgets.close()
