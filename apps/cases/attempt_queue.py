@@ -19,14 +19,16 @@ STOP_SECONDS = 0.5
 """A run checks at this interval whether a user has stopped it, possibly through another process."""
 
 Spend = Callable[[Iterable[ModelUsage]], None]
-"""A function that counts a finished attempt's tokens against the rate limits."""
+"""A function that counts the tokens of a finished attempt against the rate limits."""
 
 
 async def carried_out_in_order(
     jobs: Iterable[Callable[[], Awaitable[T]]], at_once: int, told: Callable[[T], object]
 ) -> None:
-    """Run all jobs, at most `at_once` at a time, and call `told` with each result in the order of
-    the jobs. If a job fails or the caller is canceled, the other jobs are canceled.
+    """Run all jobs, at most `at_once` at a time. Call `told` with each result, in the order of the
+    jobs.
+
+    If a job fails or the caller is canceled, the other jobs are canceled.
     """
     places = asyncio.Semaphore(at_once)
 
@@ -45,8 +47,8 @@ async def carried_out_in_order(
 
 
 async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitable[bool]]) -> bool:
-    """Wait for `work` and return True. Errors from `work` are raised. If `is_stopped` returns True
-    first, cancel `work` and return False.
+    """Wait for `work`, and return True. If `is_stopped` returns True first, cancel `work` and
+    return False. Errors in `work` are raised.
     """
     task = asyncio.ensure_future(work)
     try:
@@ -63,8 +65,8 @@ async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitabl
 
 @asynccontextmanager
 async def admit_case(caller: Caller, application: ResolvedApplication) -> AsyncIterator[Spend]:
-    """Wait until the rate limits allow a request, and count it. Yield a function that counts its
-    tokens.
+    """Wait until the caller's rate limits allow a request, and count it. Yield a function that
+    counts its tokens.
     """
     rates = rates_of(caller, application)
     while True:

@@ -1,4 +1,4 @@
-"""Makes an attempt at a test case: runs its messages and checks the outcome."""
+"""Makes one attempt at a test case: runs its messages and checks the outcome."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ _object = regex.compile(r"\{.*\}", regex.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class FinishedAttempt:
-    """A finished attempt: its failures, the player with its recording, and the models' usage."""
+    """A finished attempt, the expectations that it did not meet, the player with its new recording,
+    and the models' usage.
+    """
 
     attempt: Attempt
     failures: Sequence[FailedExpectation]
@@ -58,7 +60,7 @@ class FinishedAttempt:
 
 
 def case_caller(user_id: int | None) -> Caller:
-    """Return a caller with the user's rights, but a new bucket without files, accounts or
+    """Return a caller with the user's rights, but with a new bucket that has no files, accounts or
     memories.
     """
     bucket = f"case-{uuid4()}"
@@ -74,8 +76,9 @@ async def try_case(
     caller: Caller,
     meter: Meter = NO_METER,
 ) -> FinishedAttempt:
-    """Answer the messages in the workspace `outside`, and check the expectations. Errors in the run
-    count as failures.
+    """Run the messages, and check the expectations. Errors in the run count as failures.
+
+    Models and tools come from `player`, and everything else from the workspace `outside`.
     """
     # Only the models are replaced. Everything else comes from the workspace itself.
     workspace = cast(Workspace, PlayedWorkspace(outside, player))
@@ -95,7 +98,7 @@ async def try_case(
     except QuickAppError as raised:
         error = str(raised)
     except Exception:
-        logger.exception("A case failed unexpectedly")
+        logger.exception("An attempt at a test case failed unexpectedly")
         error = "The run failed unexpectedly. See the server log."
     attempt = Attempt(
         progress.answer.text,
@@ -126,7 +129,7 @@ def called_tools(messages: Iterable[ModelMessage]) -> Iterable[CalledTool]:
 
 
 def costs_of(usage: Iterable[ModelUsage]) -> dict[str, Decimal]:
-    """Return the costs by currency at today's prices. Usage without a price is omitted."""
+    """Return the costs by currency at today's prices. Calls without a price are omitted."""
     found: dict[str, Decimal] = {}
     today = datetime.now(UTC).date()
     for one in usage:
@@ -138,7 +141,9 @@ def costs_of(usage: Iterable[ModelUsage]) -> dict[str, Decimal]:
 
 
 async def ask_judge(workspace: Workspace, one: Judged, text: str, meter: Meter) -> Verdict:
-    """Return the verdict of a deployment, or of its recording, on the text."""
+    """Ask a deployment, or replay from the recording, whether the expected sentence is true of the
+    text.
+    """
     question = f"Sentence: {one.sentence}\n\nAnswer:\n<answer>\n{text}\n</answer>"
     messages = (ModelMessage("system", INSTRUCTIONS), ModelMessage("user", question))
     try:

@@ -12,12 +12,12 @@ from apps.catalog.models import Application
 from apps.live.hub import HUB
 from apps.tasks.task import task
 
-GIVEN_UP = "The job that ran the cases was canceled, or its process was killed too often."
+GIVEN_UP = "The job that ran the test cases was canceled, or its process was killed too often."
 
 
 @transaction.atomic
 def begin_later(application: Application, user: User | None, request: CaseRunRequest) -> CaseRun:
-    """Create a run and enqueue its job. Raises the same errors as `begin`."""
+    """Store a run of test cases, and enqueue its job. Raises the same errors as `begin`."""
     run = begin(application, user, request)
     carry_out_run.enqueue(run.pk, None if request.cases is None else sorted(request.cases))
     return run
@@ -31,8 +31,8 @@ def end_given_up(run: int, cases: list[int] | None) -> None:
 
 @task("cases.carry_out", title="Runs of test cases", given_up=end_given_up)
 async def carry_out_run(run: int, cases: list[int] | None) -> None:
-    """Make the run's attempts that have no stored result yet. `run` and `cases` are primary keys.
-    If `cases` is None, all of the application's cases run.
+    """Make those attempts of the run with the ID `run` that have no stored result. `cases` are the
+    IDs of test cases, or None for all.
     """
     rows = CaseRun.objects.filter(pk=run, state=CaseRun.State.RUNNING)
     row: CaseRun | None = await database_sync_to_async(rows.first)()

@@ -21,9 +21,9 @@ from apps.cases.expectations import problem_text
 MOST_TURNS = 100
 LONGEST_TURN = 200_000
 LONGEST_NAME = 64
-"""The maximum number of characters in a name, as in the chat completions API."""
+"""A speaker's name can have at most this many characters, as in the chat completions API."""
 LONGEST_FILE = 2_000_000
-"""The maximum number of characters in a file that a case contains."""
+"""A file in a test case can have at most this many characters."""
 
 
 class CaseFile(BaseModel):
@@ -88,7 +88,7 @@ def read_messages(written: object) -> Sequence[ModelMessage]:
 
 
 def message_problems(written: object) -> list[str]:
-    """Return the errors in a test case's messages with their locations, or [] if there are none."""
+    """Return the errors in a test case's messages, with their paths, or [] if there are none."""
     try:
         read_messages(written)
     except ValidationError as error:

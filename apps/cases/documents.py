@@ -1,5 +1,5 @@
-"""Converts test cases to documents and back: the YAML in `cases/*.yaml`, or JSON in the same
-format.
+"""Converts test cases to documents and back: the YAML in `cases/*.yaml`, or JSON with the same
+keys.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FIELDS = frozenset({"name", "messages", "expect", "from_real_run"})
 
 
 class CaseDocumentInvalid(ValueError):
-    """A document is invalid. `problems` contains sentences with the location of each error."""
+    """The document is not a valid test case. `problems` has a sentence with the path of each error."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("\n".join(problems))
@@ -24,7 +24,7 @@ class CaseDocumentInvalid(ValueError):
 
 
 def case_as_document(case: Case) -> dict[str, Any]:
-    """Return the test case as a document, in a stable order and without empty fields."""
+    """Convert the test case to a document with a stable order of keys and without empty fields."""
     document: dict[str, Any] = {"name": case.name, "messages": case.messages}
     if case.expectations:
         document["expect"] = case.expectations
@@ -34,8 +34,10 @@ def case_as_document(case: Case) -> dict[str, Any]:
 
 
 def case_from_document(application: Application, document: Mapping[str, Any]) -> Case:
-    """Return the application's test case with the document's name, changed but not saved. If there
-    is none, return a new test case. Raises `CaseDocumentInvalid` if the document is invalid.
+    """Return the unsaved test case that a document describes. If the application has one with this
+    name, it is changed; otherwise, it is new.
+
+    Raises `CaseDocumentInvalid` if the document is invalid.
     """
     if not isinstance(document, Mapping):
         raise CaseDocumentInvalid(
@@ -67,8 +69,8 @@ def case_problems(case: Case) -> Iterator[str]:
 
 
 def case_documents(application: Application, with_real_runs: bool) -> Iterable[dict[str, Any]]:
-    """Return the application's test cases as documents, sorted by name. Test cases from real runs
-    are included only if `with_real_runs` is True.
+    """Return the application's test cases as documents, sorted by name. `with_real_runs` includes
+    those that were created from real runs.
     """
     rows = Case.objects.filter(application=application).order_by("name")
     if not with_real_runs:
@@ -77,8 +79,10 @@ def case_documents(application: Application, with_real_runs: bool) -> Iterable[d
 
 
 def save_case(application: Application, document: Mapping[str, Any], overwrite: bool) -> None:
-    """Save a document as a test case. If `overwrite` is False, an existing test case is not
-    changed. Raises `CaseDocumentInvalid` if the document is invalid.
+    """Save the test case that a document describes. Without `overwrite`, an existing test case does
+    not change.
+
+    Raises `CaseDocumentInvalid` if the document is invalid.
     """
     case = case_from_document(application, document)
     if overwrite or case._state.adding:

@@ -79,8 +79,8 @@ class Judged(WrittenExpectation):
 
 
 class Called(WrittenExpectation):
-    """A tool was called with at least these arguments, exactly `times` times or, if it is not set,
-    at least once.
+    """A tool was called with at least these arguments: exactly `times` times, or at least once if
+    `times` is not set.
     """
 
     kind: Literal["called"] = "called"
@@ -90,7 +90,7 @@ class Called(WrittenExpectation):
 
 
 class NotCalled(WrittenExpectation):
-    """A tool was not called. The name `*` stands for any tool."""
+    """A tool was not called. The name `*` means any tool."""
 
     kind: Literal["not_called"] = "not_called"
     tool: Name
@@ -152,12 +152,14 @@ _expectations: TypeAdapter[list[Any]] = TypeAdapter(
 
 
 def read_expectations(written: object) -> Sequence[Any]:
-    """Parse expectations. Raises pydantic's `ValidationError` if they are invalid."""
+    """Parse the expectations of a test case. Raises pydantic's `ValidationError` if they are
+    invalid.
+    """
     return _expectations.validate_python(written)
 
 
 def expectation_problems(written: object) -> list[str]:
-    """Return the errors in expectations with their locations, or [] if there are none."""
+    """Return the errors in a test case's expectations, with their paths, or [] if there are none."""
     try:
         read_expectations(written)
     except ValidationError as error:
@@ -166,8 +168,8 @@ def expectation_problems(written: object) -> list[str]:
 
 
 def problem_text(root: str, error: Any) -> str:
-    """Return an error with its location, such as `expectations[0].pattern: …`. `root` is the first
-    part of the location.
+    """Format a pydantic error with its path, such as `expectations[0].pattern: …`. `root` is the
+    first part of the path.
     """
     # The second step of a path within a union is the name of the chosen kind.
     steps = [s for at, s in enumerate(error["loc"]) if at != 1 or s not in KINDS]

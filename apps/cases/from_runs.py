@@ -1,4 +1,4 @@
-"""Creates a test case from a run's messages, to be edited before it is saved."""
+"""Creates a test case from the messages of a run. Operators edit it before they save it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OUTSIDE = ("https://", "http://")
 
 
 class RunNotReadable(QuickAppError):
-    """The messages of a run are no longer stored."""
+    """The messages of the run are no longer stored."""
 
     code = "run_not_readable"
     text = (
@@ -37,10 +37,10 @@ class RunNotReadable(QuickAppError):
 
 
 def case_from_run(run: RunSummary, user: User) -> Case:
-    """Return an unsaved test case with a run's messages and the tools that it called.
+    """Return an unsaved test case with the run's messages and the tools that it called.
 
-    The calling code must record in the audit log that contents were read. Raises `PermissionDenied`
-    if the user may not read them, `RunNotReadable` if they are not stored, and
+    The caller must record in the audit log that contents were read. Raises `PermissionDenied` if
+    the user may not read them, `RunNotReadable` if they are not stored, and
     `Application.DoesNotExist`.
     """
     if not user.has_perm(READ_CONTENTS):
@@ -61,7 +61,9 @@ def case_from_run(run: RunSummary, user: User) -> Case:
 
 
 def kept_messages(run: UUID) -> Sequence[ModelMessage]:
-    """Return the messages with which a run began, from its steps or its first model request."""
+    """Return the messages with which a run started, from its stored steps or its first model
+    request.
+    """
     step = RunStep.objects.filter(run=run, key="open").first()
     if step is not None:
         try:
@@ -89,7 +91,7 @@ def sent_messages(run: UUID) -> Sequence[ModelMessage]:
 
 
 def readable(text: str) -> Any:
-    """Parse a stored JSON object. Return None if it is truncated or not an object."""
+    """Parse a stored JSON object, or return None if it is truncated or not an object."""
     try:
         found = json.loads(text)
     except ValueError:
@@ -110,7 +112,9 @@ def name_text(name: Any) -> str:
 
 
 def turns_of(messages: Iterable[ModelMessage]) -> list[dict[str, Any]]:
-    """Return the turns up to the last question, without tool calls and results."""
+    """Convert messages to the turns of a test case, up to the last question. Tool calls and their
+    results are omitted.
+    """
     turns: list[dict[str, Any]] = []
     for message in messages:
         if message.role not in ("user", "assistant"):
@@ -154,8 +158,8 @@ def called_tools(run: UUID) -> Iterator[str]:
 
 
 def free_case_name(application: Application, question: str) -> str:
-    """Return the beginning of the question, with a number if the application has a test case of
-    that name.
+    """Return the start of the question as a name. A number is appended if the application already
+    has a test case with that name.
     """
     words = " ".join(question.split()) or "A question with a file"
     stem = words if len(words) <= NAME_CHARACTERS else f"{words[:NAME_CHARACTERS]}…"

@@ -1,4 +1,4 @@
-"""Compares an attempt with its test case's expectations, and describes the differences."""
+"""Compares an attempt with the expectations of its test case, and describes the differences."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from apps.patterns import PatternRefused, compile_pattern
 PATTERN_SECONDS = 0.2
 MOST_SEARCHED = 500_000
 """A pattern is searched in at most this many characters of an answer. Backtracking needs up to 1 GB
-of memory for each second of a search.
+of memory per second of a search.
 """
 SCHEMA_SECONDS = 1.0
-"""The time limit for validating an answer against a schema, which is enough for about 50,000
-values.
+"""Validating an answer against a schema may take this many seconds, which is enough for about
+50,000 values.
 """
 SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
 class CalledTool:
-    """A call that the model made. `arguments` is {} if they were not a JSON object."""
+    """A tool call that the model made. `arguments` is {} if the model did not write a JSON object."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -53,8 +53,8 @@ class CalledTool:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The outcome of a test case's messages. `problems` describes calls that could not be replayed.
-    `is_cut` is True if such a call ended the attempt.
+    """The outcome of running a test case's messages. `problems` describe calls that could not be
+    replayed. `is_cut` means that such a call ended the attempt.
     """
 
     text: str
@@ -68,7 +68,9 @@ class Attempt:
 
 
 class FailedExpectation(msgspec.Struct, frozen=True):
-    """An expectation that was not met: its kind, a sentence, and both values if they help."""
+    """An expectation that was not met: its kind, a sentence, and the expected and actual values if
+    they help.
+    """
 
     kind: str
     text: str
@@ -77,7 +79,7 @@ class FailedExpectation(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """A judge's verdict. `problem` is the reason why there is no verdict, or ""."""
+    """A deployment's verdict on an answer. `problem` is the reason why there is none, or ""."""
 
     passes: bool
     reason: str = ""
@@ -91,8 +93,8 @@ Judge = Callable[[Judged, str], Awaitable[Verdict]]
 async def failures_of(
     expectations: Sequence[Any], attempt: Attempt, judge: Judge
 ) -> list[FailedExpectation]:
-    """Return the expectations that the attempt did not meet. Problems that made the attempt
-    unusable come first.
+    """Return the expectations that the attempt did not meet. Problems with the recording come
+    first.
     """
     found = [FailedExpectation("recording", problem) for problem in attempt.problems]
     if attempt.is_cut:
@@ -259,8 +261,8 @@ def check_called(one: Called, calls: Sequence[CalledTool], said: str) -> str:
 
 
 def includes(whole: Any, part: Any) -> bool:
-    """Return True if the JSON value `whole` contains `part`. An object may have additional members.
-    Lists must have the same length.
+    """Return True if the JSON value `whole` contains `part`: objects may have additional members,
+    but lists must have the same length.
     """
     if isinstance(part, Mapping):
         return isinstance(whole, Mapping) and all(
@@ -275,8 +277,7 @@ def times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
 
-# --- Other expectations
-# -------------------------------------------------------------------------------------
+# --- Other expectations ---------------------------------------------------------------------------
 
 
 def check_error(one: Fails, error: str) -> str:

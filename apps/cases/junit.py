@@ -1,4 +1,4 @@
-"""Writes the results of a test case run as JUnit XML for build servers."""
+"""Writes the results of a run of test cases as JUnit XML, which build servers read."""
 
 from __future__ import annotations
 
@@ -55,5 +55,5 @@ def case_element(run: CaseRun, result: CaseResult) -> ElementTree.Element:
 
 
 def remove_forbidden_characters(text: str) -> str:
-    """Return the text without characters that XML cannot contain."""
+    """Replace the characters that XML cannot contain."""
     return _forbidden.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,4 +1,4 @@
-"""Reads the latest results of test cases for lists."""
+"""Reads the latest results of test cases, for lists."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from apps.cases.models import CaseResult
 
 @dataclass(frozen=True, slots=True)
 class CaseStatus:
-    """A test case's results in the latest run that included it."""
+    """The results of a test case in the latest run that included it."""
 
     run: int
     at: datetime
@@ -33,8 +33,8 @@ class CaseStatus:
 
 
 def standings_of(cases: Collection[int]) -> dict[int, CaseStatus]:
-    """Return the latest results by the test cases' primary keys. Runs two queries. Test cases that
-    never ran are omitted.
+    """Return the latest results by the test case's ID. Test cases that never ran are omitted. Runs
+    two queries.
     """
     results = CaseResult.objects.filter(case__in=cases).order_by()
     newest = dict(results.values_list("case").annotate(newest=Max("run")))

@@ -1,4 +1,4 @@
-"""Database models for test cases, their recordings and their results."""
+"""Stores test cases, their recordings and their results."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class CaseSettings(models.Model):
 
 
 class Cassette(models.Model):
-    """The recorded model and tool calls of one live run of a test case, without secrets."""
+    """A recording: the model and tool calls of one live run of a test case, without secrets."""
 
     case = models.ForeignKey(Case, on_delete=models.CASCADE, related_name="cassettes")
     tape = models.JSONField()
@@ -139,7 +139,7 @@ class CaseRun(models.Model):
     problem = models.CharField(max_length=1000, blank=True)
     total = models.PositiveIntegerField(default=0, help_text="The total number of attempts.")
     is_whole = models.BooleanField(
-        default=True, help_text=("The number of all test cases of the application.")
+        default=True, help_text="True if the run includes all test cases of the application."
     )
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
@@ -161,8 +161,8 @@ class CaseRun(models.Model):
 
 
 class CaseResult(models.Model):
-    """The result of one attempt at a test case: the answer, the calls and the unmet
-    expectations.
+    """The result of one attempt at a test case: the answer, the calls and the expectations that
+    were not met.
     """
 
     run = models.ForeignKey(CaseRun, on_delete=models.CASCADE, related_name="results")

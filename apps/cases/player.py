@@ -1,4 +1,4 @@
-"""Provides a test case's models and tools, either live or from a recording."""
+"""Runs the models and tools of a test case, or replays them from a recording."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from apps.errors import (
 )
 
 Mode = Literal["replay", "models", "live"]
-"""Selects what comes from the recording: models and tools (`replay`), only tools (`models`), or
-nothing (`live`).
+"""What comes from the recording: models and tools (`replay`), only tools (`models`), or nothing
+(`live`).
 """
 
 NOT_RECORDED = (
@@ -60,12 +60,12 @@ class NotRecorded(QuickAppError):
 
 @dataclass(slots=True)
 class Player:
-    """Runs or replays the models and tools of one attempt.
+    """Runs or replays the models and tools of one attempt at a test case.
 
-    `tape` is the recording to replay, and `recorded` is the new recording. `is_approved` is True if
+    `tape` is the recording to replay, and `recorded` the new recording. `is_approved` means that
     the operator has approved calls that need approval. `missed` describes calls that the recording
-    does not contain. `refused` contains the names of tools that were not called because they may
-    change something or were not approved.
+    does not contain. `refused` are the names of tools that were not called, because they may change
+    something or were not approved.
     """
 
     mode: Mode
@@ -124,7 +124,7 @@ class Player:
     def why_missing(self, form: dict[str, Any]) -> str:
         entries = self.tape.models
         if not entries:
-            return "This case has no recording. Run it live and record it first."
+            return "This test case has no recording. Run it live and record it first."
         nearest = entries[min(self.asked, len(entries)) - 1]
         number = f"The model's call {self.asked} is not in the recording."
         return f"{number} {first_difference(self.tape.form_of(nearest), form)}"
@@ -157,7 +157,7 @@ class Player:
         return result
 
     def refusal(self, tool: Tool) -> ToolError:
-        """Record that a call was not made, and return the error for the model."""
+        """Record that the tool was not called, and return the error for the model."""
         name = tool.spec.name
         self.missed.append(f"A call of the tool {name} is not in the recording.")
         if not tool.is_read_only:
@@ -165,8 +165,8 @@ class Player:
         return ToolError(NOT_RECORDED if self.mode == "replay" else MAY_WRITE)
 
     async def approved(self, tool: Tool, invocation: Invocation) -> ToolResult:
-        """Call the tool, including approval if necessary, and return its result. Raises `ToolError`
-        if the operator has not approved the run's calls.
+        """Call the tool, and approve the call if necessary. Raises `ToolError` if the operator has
+        not approved the run's calls.
         """
         result = await tool.call(invocation)
         if not isinstance(result, Pending):
@@ -181,12 +181,12 @@ class Player:
 
 
 def is_plain(asked: Any) -> bool:
-    """Return True if one user's approval is enough for the call."""
+    """Return True if the call waits for approval by any one user."""
     return asked.kind == "approval" and not asked.asked.get("four_eyes")
 
 
 def repeated_result(entry: ToolEntry) -> ToolResult:
-    """Return the recorded result. Raises the recorded error if the call failed."""
+    """Return the recorded result of a tool call. Raises the recorded error if the call failed."""
     failure = None if entry.error is None else error_of(entry.error)
     if entry.result is not None:
         return replace(msgspec.convert(entry.result, ToolResult), failure=failure)
@@ -213,8 +213,8 @@ def error_of(form: Mapping[str, str]) -> Exception:
 
 
 def failure_form(failure: ModelFailed) -> dict[str, Any]:
-    """Return a model failure in its stored form. It is not transient, because a replay does not
-    retry calls.
+    """Convert a model's failure to its stored form. It is never transient, because a replay does
+    not retry calls.
     """
     return {
         "message": str(failure),
@@ -227,9 +227,7 @@ def failure_form(failure: ModelFailed) -> dict[str, Any]:
 
 
 def deltas_of(reply: Reply) -> list[Delta]:
-    """Return a recorded answer as the deltas that a model would stream, with each text in one
-    piece.
-    """
+    """Convert a recorded answer to the deltas that a model would stream. Each text is one delta."""
     message = reply.message
     found: list[Delta] = []
     if message.thoughts is not None:

@@ -1,4 +1,4 @@
-"""Prepares a run of test cases: its application, its missing attempts, and the recordings to
+"""Prepares a run of test cases: the application, the attempts to make, and the recordings to
 replay.
 """
 
@@ -26,7 +26,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AskedAttempt:
-    """Attempt `number` (from 1) at a test case. `place` is its position in the run."""
+    """An attempt to make at a test case. `number` counts from 1, and `place` is the attempt's
+    position in the run.
+    """
 
     case: Case
     number: int
@@ -42,10 +44,10 @@ class CasePreparation:
 
 
 def prepare_attempts(run: CaseRun, numbers: Collection[int] | None) -> CasePreparation:
-    """Prepare the missing attempts of a run.
+    """Prepare those attempts of a run that have no stored result.
 
-    `numbers` contains the test cases' primary keys, or is None for all. Raises `TargetUnknown` if
-    the application's version does not exist, and `ApplicationBroken` if its manifest is invalid.
+    `numbers` are the IDs of test cases, or None for all. Raises `TargetUnknown` if the
+    application's version does not exist, and `ApplicationBroken` if its manifest is invalid.
     """
     resolved = resolve_target(run.application, run.target)
     PRICES.refresh()
@@ -58,7 +60,7 @@ def prepare_attempts(run: CaseRun, numbers: Collection[int] | None) -> CasePrepa
 
 
 def missing_attempts(run: CaseRun, cases: Sequence[Case]) -> list[AskedAttempt]:
-    """Return the run's attempts that have no stored result."""
+    """Return the attempts of the run that have no stored result."""
     stored = set(run.results.values_list("case", "attempt"))
     asked = [(case, number) for case in cases for number in range(1, run.times + 1)]
     return [
@@ -69,8 +71,8 @@ def missing_attempts(run: CaseRun, cases: Sequence[Case]) -> list[AskedAttempt]:
 
 
 def newest_tapes(cases: Sequence[Case]) -> dict[int, tuple[Tape, Cassette]]:
-    """Return the newest recordings by the test cases' primary keys. Unreadable recordings are
-    omitted.
+    """Return the newest recording of each test case, by its ID. Unreadable recordings are logged
+    and omitted.
     """
     found: dict[int, tuple[Tape, Cassette]] = {}
     for row in Cassette.objects.filter(case__in=cases).order_by("pk"):
@@ -82,7 +84,7 @@ def newest_tapes(cases: Sequence[Case]) -> dict[int, tuple[Tape, Cassette]]:
 
 
 def installation_mask(document: Any) -> Mask:
-    """Return a mask that hides this installation's credentials and those in the manifest
+    """Return a mask that hides this installation's credentials, and those in the manifest
     `document`.
     """
     known = [

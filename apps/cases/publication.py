@@ -1,4 +1,6 @@
-"""Checks whether an application's rule for test cases allows its publication."""
+"""Checks whether an application must pass its test cases before it is published, and whether it
+does.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,10 @@ def requires_cases(application: Application) -> bool:
 
 
 def publication_problems(application: Application) -> list[str]:
-    """Return the reasons why the application's rule prevents publication, or [] if there are none.
-    Only the latest run of all test cases with exactly the current draft counts.
+    """Return the reasons why test cases prevent the publication of the application, or [] if they
+    do not.
+
+    Only the latest run of all test cases counts, and only if the draft has not changed since.
     """
     if not requires_cases(application):
         return []

@@ -1,4 +1,4 @@
-"""Provides a test case's workspace and capabilities, with models and tools that a player calls."""
+"""Wraps a test case's workspace and capabilities, so that a player calls the models and tools."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ from apps.errors import InitializationIssue
 from apps.workspace.port import KeyUse, Workspace
 
 OF_THE_PERSON = frozenset({"memory", "conversations", "notes", "schedules"})
-"""Capabilities that use a user's data, which test cases do not have."""
+"""These capabilities use a user's data. Test cases run without them."""
 REMOTE = frozenset({"mcp", "dial_app"})
-"""Capabilities whose tools a server lists. A replay uses the recorded list."""
+"""A server lists the tools of these capabilities. A replay uses the recorded list."""
 IN_PROCESS = frozenset(
     {
         *("skills", "discovery", "todo", "summary", "representation", "contexts"),
         *("attachments", "attachment content"),
     }
 )
-"""Capabilities whose tools access nothing outside the process, so they are called as usual."""
+"""The tools of these capabilities access nothing outside the process, so they are called as usual.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,13 @@ class PlayedModel:
 
 
 class PlayedRun(PlayedModel, NestedRun):
-    """Plays an application that is used as a model. The meter counts only the calls inside its
-    run.
+    """An application that is used as a model and called by a player. The meter counts only the
+    calls inside its run.
     """
 
 
 class PlayedWorkspace:
-    """A workspace whose models are called by a player. Everything else is unchanged."""
+    """A workspace whose models a player calls. Everything else is that of the original workspace."""
 
     def __init__(self, workspace: Workspace, player: Player) -> None:
         self.workspace = workspace
@@ -76,9 +77,7 @@ class PlayedWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Return a model that the player calls. Raises the same errors as the original
-        workspace.
-        """
+        """Return a model that the player calls. Raises the same errors as the original workspace."""
         found = await self.workspace.model(
             deployment_id, headers=headers, idle_seconds=idle_seconds
         )
@@ -88,8 +87,8 @@ class PlayedWorkspace:
 
 
 def play_capabilities(prepared: PreparedCapabilities, player: Player) -> PreparedCapabilities:
-    """Return the capabilities with tools that the player calls, without capabilities that use a
-    user's data.
+    """Wrap the capabilities so that the player calls their tools. Capabilities that use a user's
+    data are omitted.
     """
     openers = [
         (name, played_opener(name, opener, player))
@@ -116,7 +115,7 @@ def played_opener(name: str, opener: Open, player: Player) -> Open:
 
 
 def played_delegate(delegate: Delegate, player: Player) -> Delegate:
-    """Return a delegate whose sub-agents also have tools that the player calls."""
+    """Wrap the delegate so that the player also calls the tools of sub-agents."""
 
     async def handed_on(delegation: Delegation, emit: Emit, ledger: Ledger) -> str | None:
         inside = replace(delegation, prepared=play_capabilities(delegation.prepared, player))
@@ -174,7 +173,7 @@ def played_contribution(name: str, contribution: Contribution, player: Player) -
 
 
 def played_tool(tool: Tool, player: Player) -> Tool:
-    """Return a tool that the player calls. It opens no stage in advance, because it may not be
-    called.
+    """Wrap the tool so that the player calls it. It opens no stage in advance, because it may not
+    be called.
     """
     return replace(tool, call=partial(player.call, tool), announcement=None)

@@ -1,5 +1,5 @@
-"""Converts requests to the form that identifies them in recordings, without secrets and volatile
-values.
+"""Converts requests to a form that identifies them in recordings. It has no secrets, IDs, dates or
+times.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from apps.manifest.secrets import reads_as_credential
 
 HIDDEN_TEXT = "(hidden)"
 SHORTEST_SECRET = 6
-"""Only secrets with at least this many characters are masked. Shorter secrets may be parts of
-words.
-"""
+"""Secrets with fewer characters are not masked, because they may be parts of words."""
 SHOWN = 160
-"""The maximum number of characters that are shown from each side of a difference."""
+"""A difference shows at most this many characters of each side."""
 
 _month = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
@@ -46,7 +44,7 @@ _volatile = regex.compile(
 
 
 def scrub_text(text: str) -> str:
-    """Return the text with IDs, dates and times replaced by placeholders."""
+    """Replace IDs, dates and times in the text with placeholders."""
     return _volatile.sub(lambda found: f"<{found.lastgroup}>", text)
 
 
@@ -62,7 +60,9 @@ class Mask:
         return text
 
     def value(self, value: Any) -> Any:
-        """Return a storable JSON value without secrets. Masking is idempotent."""
+        """Remove secrets from a JSON value and make it storable. Doing so twice has no further
+        effect.
+        """
         return storable_value(self.masked(value))
 
     def masked(self, value: Any, *, in_headers: bool = False) -> Any:
@@ -83,14 +83,14 @@ class Mask:
         return value
 
     def arguments(self, text: str) -> str:
-        """Return a tool call's arguments, as the model's JSON text, without secrets."""
+        """Remove secrets from a tool call's arguments, which are the model's JSON text."""
         try:
             return msgspec.json.encode(self.masked(msgspec.json.decode(text))).decode()
         except (msgspec.DecodeError, UnicodeError):
             return self.text(text)
 
     def reply(self, written: Mapping[str, Any]) -> Any:
-        """Return a serialized `RecordedReply` without secrets."""
+        """Remove secrets from a serialized `RecordedReply`."""
         found = self.value(written)
         for call in found["reply"]["message"]["tool_calls"]:
             call["arguments"] = self.arguments(call["arguments"])
@@ -98,13 +98,13 @@ class Mask:
 
 
 def mask_of(secrets: Iterable[str]) -> Mask:
-    """Return a mask for these secrets, which replaces longer secrets first."""
+    """Return a mask for these secrets. It replaces longer secrets first."""
     found = {one for one in secrets if len(one) >= SHORTEST_SECRET}
     return Mask(tuple(sorted(found, key=lambda one: (-len(one), one))))
 
 
 def stable(value: Any) -> Any:
-    """Return a JSON value with IDs, dates and times replaced by placeholders."""
+    """Replace IDs, dates and times in a JSON value with placeholders."""
     if isinstance(value, str):
         return scrub_text(value)
     if isinstance(value, Mapping):
@@ -120,11 +120,11 @@ def request_digest(value: Any) -> str:
 
 
 Form = dict[str, Any]
-"""A request's `deployment`, `messages`, `tools` and `parameters`."""
+"""A model request as `deployment`, `messages`, `tools` and `parameters`."""
 
 
 def model_form(deployment: str, request: ModelRequest, mask: Mask) -> Form:
-    """Return a model request in the form that identifies it in recordings."""
+    """Convert a model request to the form that identifies it in recordings."""
     tools = [
         {"name": one.name, "description": one.description, "parameters": one.parameters}
         for one in request.tools
@@ -140,7 +140,7 @@ def model_form(deployment: str, request: ModelRequest, mask: Mask) -> Form:
 
 
 def message_forms(messages: Sequence[ModelMessage], mask: Mask) -> list[dict[str, Any]]:
-    """Return the messages as JSON, without states and with numbers instead of call IDs."""
+    """Convert the messages to JSON without their states. Numbers replace the IDs of tool calls."""
     numbers: dict[str, str] = {}
     found = []
     for message in messages:
@@ -165,7 +165,7 @@ def tool_form(name: str, arguments: Mapping[str, Any], mask: Mask) -> Form:
 
 
 def first_difference(recorded: Form, asked: Form) -> str:
-    """Return a sentence about the first difference between two model requests."""
+    """Describe the first difference between a recorded model request and a new one in a sentence."""
     if recorded["deployment"] != asked["deployment"]:
         return f"The recording is of {recorded['deployment']!r}, but the run calls {asked['deployment']!r}."
     if found := message_difference(recorded["messages"], asked["messages"]):

@@ -44,25 +44,25 @@ logger = logging.getLogger(__name__)
 
 DOOR = "cases"
 AT_ONCE = 4
-"""The maximum number of concurrent attempts in one run."""
+"""A run makes at most this many attempts at a time."""
 MOST_TIMES = 20
 MOST_ATTEMPTS = 2_000
 LONGEST_TEXT = 200_000
 
 Told = Callable[[CaseResult], object]
-"""A function that is called with each result, in the order of the test cases."""
+"""A function that gets each result, in the order of the test cases."""
 
 
 class CaseRunRefused(QuickAppError):
-    """A run of test cases cannot start as requested."""
+    """The run of test cases cannot start as requested."""
 
     code = "case_run_refused"
 
 
 @dataclass(frozen=True, slots=True)
 class CaseRunRequest:
-    """An operator's request to run test cases. `cases` is None for all of the application's
-    cases.
+    """An operator's request to run test cases. `cases` are their IDs, or None for all of the
+    application's test cases.
     """
 
     target: str = LIVE
@@ -74,7 +74,7 @@ class CaseRunRequest:
 
 
 def begin(application: Application, user: User | None, request: CaseRunRequest) -> CaseRun:
-    """Create a run. Raises `CaseRunRefused` if it cannot start as requested.
+    """Store a new run of test cases. Raises `CaseRunRefused` if it cannot start as requested.
 
     Also raises `TargetUnknown` if the application's version does not exist, and `ApplicationBroken`
     if its manifest is invalid.
@@ -111,8 +111,10 @@ def begin(application: Application, user: User | None, request: CaseRunRequest) 
 async def carry_out(
     hub: Hub, run: CaseRun, cases: Collection[int] | None = None, told: Told = lambda result: None
 ) -> CaseRun:
-    """Make the run's attempts that have no stored result, then store the run's outcome. `told` is
-    called with each result. If this function is canceled, the run remains open and can be resumed.
+    """Make those attempts of the run that have no stored result, then store the run's outcome. Call
+    `told` with each result.
+
+    If this function is canceled, the run stays open and can be resumed.
     """
     keep = database_sync_to_async(finish)
     try:
@@ -123,7 +125,7 @@ async def carry_out(
     except QuickAppError as error:
         await keep(run, problem_text(error))
     except Exception:
-        logger.exception("A run of cases failed unexpectedly")
+        logger.exception("A run of test cases failed unexpectedly")
         await keep(run, "The run failed unexpectedly. See the server log.")
     else:
         await keep(run)
@@ -137,9 +139,7 @@ def problem_text(error: QuickAppError) -> str:
 
 
 def meter_of(hub: Hub, run: CaseRun) -> Meter:
-    """Return the meter that counts a run's model calls for its operator. A replay makes no
-    calls.
-    """
+    """Return the meter that counts the run's model calls for its operator. A replay makes no calls."""
     if run.mode == CaseRun.Mode.REPLAY:
         return NO_METER
     bucket = SERVER if run.started_by_id is None else bucket_of(run.started_by_id)
@@ -155,7 +155,7 @@ def attempts_of(
 async def attempt(
     run: CaseRun, prepared: CasePreparation, asked: AskedAttempt, meter: Meter
 ) -> CaseResult:
-    """Make an attempt and store its result. The files that it wrote are deleted."""
+    """Make an attempt, and store its result. Delete the files that the attempt wrote."""
     case = asked.case
     tape, cassette = prepared.tapes.get(case.pk, (Tape(), None))
     mode: Any = run.mode
@@ -180,7 +180,9 @@ async def attempt(
 
 
 def counted_caller(run: CaseRun, caller: Caller) -> Caller:
-    """Return the caller whose rate limits apply: the operator who started the run, if known."""
+    """Return the caller whose rate limits apply: the operator who started the run, or `caller` if a
+    command started it.
+    """
     if run.started_by_id is None:
         return caller
     return Caller(bucket_of(run.started_by_id), kind="user", user_id=run.started_by_id)
@@ -194,8 +196,8 @@ def delete_files(bucket: str) -> None:
 def keep_result(
     run: CaseRun, asked: AskedAttempt, trial: FinishedAttempt, cassette: Cassette | None
 ) -> CaseResult:
-    """Store an attempt's result. If the run records, its recording replaces the test case's
-    previous recording.
+    """Store the result of an attempt. If the run records, the attempt's recording replaces that of
+    the test case.
     """
     case, found, player = asked.case, trial.attempt, trial.player
     failures = list(trial.failures)
@@ -241,13 +243,15 @@ def is_stopped(run: CaseRun) -> bool:
 
 
 def stop(run: CaseRun) -> bool:
-    """Stop a run and its current attempts. Return False if it has already ended."""
+    """Stop the run and its current attempts. Return False if it has already ended."""
     rows = CaseRun.objects.filter(pk=run.pk, state=CaseRun.State.RUNNING)
     return bool(rows.update(state=CaseRun.State.STOPPED, finished_at=timezone.now()))
 
 
 def finish(run: CaseRun, problem: str = "") -> None:
-    """Store a run's outcome, unless it was stopped. `problem` is the reason of a failure, or ""."""
+    """Store the outcome of the run, unless it was stopped. `problem` is the reason why it failed as
+    a whole, or "".
+    """
     passed = not problem and not CaseResult.objects.filter(run=run, passed=False).exists()
     run.state = CaseRun.State.PASSED if passed else CaseRun.State.FAILED
     run.problem, run.finished_at = problem[:1000], timezone.now()
@@ -257,11 +261,11 @@ def finish(run: CaseRun, problem: str = "") -> None:
 
 
 def delete_old_runs(application: Application) -> None:
-    """Delete the application's runs, except the newest `MOST_RUNS`."""
+    """Delete the application's oldest runs of test cases, and keep the newest `MOST_RUNS`."""
     rows = CaseRun.objects.filter(application=application).order_by("-pk")
     old = list(rows.values_list("pk", flat=True)[MOST_RUNS:])
     CaseRun.objects.filter(pk__in=old).delete()
 
 
 MOST_RUNS = 200
-"""The maximum number of stored runs per application."""
+"""At most this many runs of test cases are stored per application."""

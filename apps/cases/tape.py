@@ -1,4 +1,4 @@
-"""Defines the recording of a run: its model and tool requests, with their responses."""
+"""Defines the recording of a run: its model and tool calls, with their results."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from apps.cases.request_forms import Form, request_digest
 
 FORMAT = 1
 LARGEST = 16 * 1024 * 1024
-"""The maximum number of bytes in a stored recording."""
+"""A stored recording can have at most this many bytes of JSON."""
 
 
 class ModelEntry(msgspec.Struct):
-    """A recorded model call: digests of the request, and the answer or the failure."""
+    """A recorded model call: the digests of the request's parts, and the answer or the failure."""
 
     key: str
     parts: dict[str, Any]
@@ -25,7 +25,7 @@ class ModelEntry(msgspec.Struct):
 
 
 class ToolEntry(msgspec.Struct):
-    """A recorded tool call, with its result or its error."""
+    """A recorded tool call with its result or its error."""
 
     key: str
     name: str
@@ -73,8 +73,8 @@ class Tape(msgspec.Struct):
         reply: dict[str, Any] | None = None,
         failure: dict[str, Any] | None = None,
     ) -> None:
-        """Record a model call. An answer replaces the previous failure of the same request, which
-        was retried.
+        """Record a model call. An answer replaces the failure before it if the same request was
+        retried.
         """
         entry = ModelEntry(request_digest(form), self.taken_apart(form), reply, failure)
         if self.models and self.models[-1].key == entry.key and self.models[-1].failure is not None:
@@ -91,8 +91,8 @@ class Tape(msgspec.Struct):
         self.tools.append(ToolEntry(request_digest(form), form["name"], result, error))
 
     def taken_apart(self, form: Form) -> dict[str, Any]:
-        """Store the parts of a form, and return their digests. Each part is stored once, although
-        later requests repeat earlier messages.
+        """Store the parts of a model request, and return their digests. Equal parts are stored
+        once, because later requests repeat earlier messages.
         """
 
         def kept(value: Any) -> str:
@@ -131,8 +131,8 @@ def read_tape(written: Mapping[str, Any]) -> Tape:
 
 
 class TapeReader:
-    """Finds recorded calls. Each repetition of a call gets the call's next recording, and in the
-    end always the last recording.
+    """Finds recorded calls. Repetitions of a call get its recordings in order, and after that
+    always the last one.
     """
 
     def __init__(self, entries: Sequence[Any]) -> None:

@@ -1,5 +1,5 @@
-"""Finds the application version on which test cases run: the live version, the draft, or a numbered
-version.
+"""Finds the version of an application on which test cases run: the live version, the draft, or a
+numbered version.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ class TargetUnknown(QuickAppError):
 
 
 def resolve_target(application: Application, target: str) -> ResolvedApplication:
-    """Return the application with this version, even if it is disabled. Raises `TargetUnknown` if
-    it does not exist, and `ApplicationBroken` if its manifest is invalid.
+    """Prepare this version of the application to run, even if the application is disabled.
+
+    Raises `TargetUnknown` if the version does not exist, and `ApplicationBroken` if its manifest is
+    invalid.
     """
     if target == DRAFT:
         draft = draft_of(application)
@@ -62,6 +64,6 @@ def number_of(application: Application, target: str) -> int | None:
 
 
 def digest_of_document(document: Any) -> str:
-    """Return a manifest's SHA-256 digest. Equal manifests have the same digest."""
+    """Return a SHA-256 digest of a manifest. Equal manifests have equal digests."""
     written = msgspec.json.encode(document, order="deterministic")
     return hashlib.sha256(written).hexdigest()

@@ -35,15 +35,15 @@ from apps.errors import ApplicationBroken, ApplicationNotFound
 
 COMMON = Q(is_shared=True) | Q(is_public=True)
 NOBODY = 0
-"""The value for no role. The application must appear not to exist for a user without a role."""
+"""This value means that a user has no role. The application must then appear not to exist."""
 
 
 async def find(slug: str, caller: Caller) -> ResolvedApplication:
-    """Return the application with this slug, or one of its versions for `slug@3` or a key that is
-    pinned to a version.
+    """Return the application with this slug. `slug@3`, or a key that is pinned to a version,
+    selects one of its versions.
 
-    Raises `ApplicationBroken`, and `ApplicationNotFound` if it does not exist or the caller may not
-    use it.
+    Raises `ApplicationNotFound` if there is no such application or the caller may not use it, and
+    `ApplicationBroken` if its manifest is invalid.
     """
     slug = slug if caller.limits.version is None else bind_version(slug, caller.limits.version)
     try:
@@ -58,8 +58,8 @@ async def find(slug: str, caller: Caller) -> ResolvedApplication:
 
 
 def bind_version(slug: str, version: int) -> str:
-    """Return the slug with the version to which the key is pinned. Raises `ApplicationNotFound` if
-    the slug contains a different version.
+    """Add the version to which an API key is pinned to the slug. Raises `ApplicationNotFound` if
+    the slug already names a different version.
     """
     name, number = versioned_name(slug)
     if number not in (None, version):
@@ -104,9 +104,7 @@ def accessible(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]
 
 
 def visitors_applications(bucket: str) -> Q:
-    """Return a filter for the applications that a visitor can use. `bucket` is the visitor's
-    bucket.
-    """
+    """Return a filter for the applications that the anonymous visitor with this bucket can use."""
     guest = widget_visitor(bucket)
     if guest is None:
         return Q(is_public=True)
@@ -117,8 +115,8 @@ def visitors_applications(bucket: str) -> Q:
 def accessible_rows(
     user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
-    """Return the rows in which a user has at least the role `least`, each with the user's `role`.
-    `team` is the user's current team, or None.
+    """Return the applications in which a user has at least the role `least`, and annotate each with
+    the user's highest `role`. `team` is the user's current team, or None.
     """
     rows = reachable_rows(user_id, team, least, rows)
     granted = grants(user_id, team).filter(application=OuterRef("pk")).values("application")
@@ -137,8 +135,8 @@ def accessible_rows(
 def reachable_rows(
     user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
-    """Return the rows in which a user has at least the role `least`. Rows do not have a `role`, so
-    this query is built in half the time of `accessible_rows`.
+    """Return the applications in which a user has at least the role `least`. The query takes half
+    the time of `accessible_rows`, because it does not annotate the role.
     """
     rows = rows.filter(Exists(open_account(user_id)))
     if least == NOBODY:

@@ -1,4 +1,4 @@
-"""Finds the sources of a user's roles in applications."""
+"""Explains why a user has a role in an application."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ ACCESS_ALL = "access_all_applications"
 
 @dataclass(frozen=True, slots=True)
 class AccessSource:
-    """A user's role in an application, and the source of the role. `why` completes "has the role
-    …", such as "by a grant to the group guides".
+    """One reason why a user has a role in an application. `why` completes "has the role …", such as
+    "by a grant to the group guides".
     """
 
     role: Role
@@ -29,18 +29,18 @@ class SourcedRole:
 
     @property
     def role(self) -> str:
-        """Return the user's highest role in the application. Grants to all of the user's teams
+        """Return the user's highest role in the application. Grants to any of the user's teams
         count.
         """
         return str(max(source.role for source in self.sources).label)
 
 
 def sourced_roles(user: Any, rows: QuerySet[Application]) -> list[SourcedRole]:
-    """Return a user's roles with their sources, sorted by the title of the application. Runs four
+    """Return the user's role in each application and the reasons for it, sorted by title. Runs four
     queries.
 
-    A closed account has no roles. Grants to all teams of the user are included, not only grants to
-    the current team.
+    A closed account has no roles. Grants to all teams of the user count, not only grants to the
+    current team.
     """
     if not user.is_active:
         return []

@@ -1,7 +1,8 @@
-"""Determines which accounts a manager may edit, or choose as the account that something runs as.
+"""Determines which accounts a manager may edit, or choose as the account that a webhook or schedule
+runs as.
 
-Editing or choosing an account makes it possible to act as the account. The account's rights can
-grow later, so a webhook or schedule checks the rule again whenever it starts a run.
+Whoever edits or chooses an account can act as that account. Because the account's rights can grow
+later, a webhook or schedule checks the rule again before each run.
 """
 
 from typing import Any
@@ -24,10 +25,10 @@ NOT_MANAGED = (
 
 
 def manageable(manager: Any) -> QuerySet[User]:
-    """Return the accounts that the manager may edit, or choose as an acting account.
+    """Return the accounts that the manager may edit, or choose for a webhook or schedule to run as.
 
-    The manager must have all permissions of the account, and must edit each application in which it
-    has a role through ownership, a grant, a group or a team.
+    The manager must have all permissions of the account. The manager must also be able to edit
+    every application in which the account has a role through ownership, a grant, a group or a team.
     """
     if manager.is_superuser:
         return User.objects.all()
@@ -50,8 +51,8 @@ def may_manage(manager: Any, account: User) -> bool:
 
 
 def acting_problem(saver: Any, account: int) -> str:
-    """Return the reason why the webhook or schedule that `saver` last saved may not act as the
-    account now, or "" if it may.
+    """Return why a webhook or schedule that `saver` last saved may not run as the account with this
+    ID, or "" if it may.
     """
     if saver is None or not saver.is_active:
         return NO_SAVER
@@ -61,22 +62,24 @@ def acting_problem(saver: Any, account: int) -> str:
 
 
 def permissions_of(user: Any) -> QuerySet[Permission]:
-    """Return the permissions of a user. The permissions of a closed account count as well, because
-    the account may be opened again.
+    """Return the user's permissions, including those of groups. A closed account keeps its
+    permissions, because it may be reopened.
     """
     held = Q(user=user.pk) | Q(group__user=user.pk)
     return Permission.objects.filter(held).order_by().distinct()
 
 
 def beyond(user: Any) -> QuerySet[Permission]:
-    """Return the permissions that the user does not have."""
+    """Return all permissions that the user lacks."""
     if user.is_superuser:
         return Permission.objects.none()
     return Permission.objects.exclude(pk__in=permissions_of(user).values("pk"))
 
 
 def edited_by(user: Any) -> QuerySet[Any, Any]:
-    """Return the IDs of the applications that the user can edit, in any of their teams."""
+    """Return the IDs of the applications that the user can edit as their owner, by a grant, or as a
+    member of any team.
+    """
     grants = Grant.objects.filter(Q(user=user.pk) | Q(group__user=user.pk), role__gte=Role.EDITOR)
     edited = Q(owner=user.pk) | Q(pk__in=grants.order_by().values("application"))
     return Application.objects.filter(edited).order_by().values("pk")

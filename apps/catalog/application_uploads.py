@@ -1,8 +1,8 @@
-"""Stores, copies and deletes files that were uploaded for applications, and determines who can read
-them.
+"""Stores, copies and deletes the files that operators upload for an application, and determines who
+can read them.
 
-These files are shared files in a separate folder. Only callers who can use the application, its
-editors and its runs can read them.
+An application's files are shared files in a folder of their own. Only its users, its editors and
+its runs can read them.
 """
 
 from collections.abc import Sequence
@@ -25,15 +25,17 @@ from apps.workspace.stored_files import FileInfo
 
 
 def upload_name(application: Application, name: str) -> str:
-    """Return the name of an upload among the shared files. The name does not change with the
-    application's slug.
+    """Return the name of an application's file among the shared files. It contains the
+    application's ID, so that a new slug does not change it.
     """
     return f"{APPLICATIONS}{application.pk}/{name}"
 
 
 @transaction.atomic
 def store_upload(application: Application, name: str, content: File[Any], kind: str) -> FileInfo:
-    """Create or replace a file that belongs only to this application. Raises `FileRefused`."""
+    """Create or replace a file that belongs only to this application. Raises `FileRefused` if the
+    file is too large or has an invalid name.
+    """
     info = files.share(upload_name(application, name), content, kind)
     row = files.find_stored(PUBLIC, info.path)
     Upload.objects.get_or_create(application=application, file=row)
@@ -41,11 +43,11 @@ def store_upload(application: Application, name: str, content: File[Any], kind: 
 
 
 def adopt_uploads() -> int:
-    """Link each file in an application's folder to the application if it has no link. Return the
-    number of new links.
+    """Link each uploaded file that belongs to no application to the application in whose folder it
+    is. Return the number of new links.
 
-    During an upgrade, processes of the previous version store uploads without a link, so no user
-    could read them.
+    During an upgrade, processes of the previous version store files without a link, and nobody can
+    read those.
     """
     rows = SharedFile.objects.filter(name__startswith=APPLICATIONS, uploads=None)
     folders = {pk: name.split("/")[1] for pk, name in rows.values_list("pk", "name")}
@@ -69,8 +71,8 @@ def reader_for(caller: Caller) -> FileReader:
 def readable_files(caller: Caller, running: Sequence[str] = ()) -> QuerySet[Any, Any]:
     """Return the IDs of the application files that a caller may read.
 
-    These are the files of applications that the caller can use or edit, and of the `running`
-    applications, which are answering the caller.
+    These are the files of applications that the caller can use or edit, and of the applications
+    with the slugs `running`, which are answering the caller.
     """
     allowed = accessible(caller).filter(Q(is_enabled=True) | Q(role__gte=Role.EDITOR))
     found = Q(application__in=allowed.order_by().values("pk"))
@@ -80,13 +82,12 @@ def readable_files(caller: Caller, running: Sequence[str] = ()) -> QuerySet[Any,
 
 
 def application_file_ids(application: int) -> QuerySet[Any, Any]:
-    """Return a query for the IDs of the application's files."""
     return Upload.objects.filter(application=application).values("file")
 
 
 def offered_files(application: Application) -> QuerySet[SharedFile]:
-    """Return the shared files that the application can use: its own files, and files that are not
-    restricted to certain applications.
+    """Return the shared files that an application can use: its own, and those that no application
+    restricts.
     """
     return unrestricted_files(
         SharedFile.objects.all(), Q(pk__in=application_file_ids(application.pk))
@@ -94,7 +95,7 @@ def offered_files(application: Application) -> QuerySet[SharedFile]:
 
 
 def copy_uploads(original: Application, copy: Application, caller: Caller) -> None:
-    """Link the original's files to its copy, except files that the caller may not read."""
+    """Link the files of the original to its copy, except files that the caller may not read."""
     allowed = readable_files(caller)
     found = original.uploads.filter(file__in=allowed).values_list("file", flat=True)
     rows = [Upload(application=copy, file_id=pk) for pk in found]
@@ -102,9 +103,7 @@ def copy_uploads(original: Application, copy: Application, caller: Caller) -> No
 
 
 def erase_uploads(instance: Application, **_: Any) -> None:
-    """Delete the files of an application before it is erased. Files that its copies use are
-    retained.
-    """
+    """Delete the files of an application before it is deleted. Keep files that its copies also use."""
     kept = Upload.objects.exclude(application=instance).values("file")
     rows = SharedFile.objects.filter(pk__in=application_file_ids(instance.pk)).exclude(pk__in=kept)
     for row in rows:

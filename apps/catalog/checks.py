@@ -1,4 +1,4 @@
-"""System checks of this installation's configuration and predefined content."""
+"""Registers Django system checks of this installation's configuration and predefined content."""
 
 from typing import Any
 
@@ -59,8 +59,8 @@ def traffic_is_encrypted(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.caches)
 def processes_hear_each_other(**options: Any) -> list[CheckMessage]:
-    """Return a warning if processes cannot notify each other. The server also logs the warning at
-    startup.
+    """Warn if the web processes cannot notify each other of changes. The server also logs this
+    warning at startup.
     """
     if settings.WEB_CONCURRENCY == 1 or settings.REDIS_URL:
         return []
@@ -80,10 +80,9 @@ def installation_is_shared(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.files)
 def content_is_usable(**options: Any) -> list[CheckMessage]:
-    """Return a warning for each error in predefined content. An invalid file does not prevent
-    startup.
+    """Warn about each error in the predefined content, which does not prevent startup.
 
-    A missing layer is an error, because applications would run with the items that the layer should
+    A missing directory is an error, because applications would run with the items that it should
     replace.
     """
     content = read_layers(directories())
@@ -96,8 +95,8 @@ def content_is_usable(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.files)
 def managed_files_are_usable(**options: Any) -> list[CheckMessage]:
-    """Return a warning for each file in managed directories that cannot be read. A file's content
-    is checked when the file is loaded.
+    """Warn about each managed file that cannot be read. The server checks the content of a file
+    when it loads it.
     """
     hint = "The previously loaded application stays in use. Fix the file."
     return [Warning(problem, hint=hint, id="quickapps.W005") for problem in file_problems()]
@@ -105,8 +104,8 @@ def managed_files_are_usable(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.files, Tags.database)
 def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]:
-    """Return warnings about rows in the database. The check runs only if a database is
-    specified.
+    """Warn about predefined content in the database that cannot be used. Runs only if the command
+    names a database.
     """
     if not databases:
         return []
@@ -123,8 +122,8 @@ def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]
 
 @register(Tags.database)
 def databases_can_be_migrated(databases: Any = None, **options: Any) -> list[CheckMessage]:
-    """Return an error if a database cannot be upgraded. `manage.py migrate` runs this check
-    first.
+    """Return an error if the schema of a database cannot be upgraded from its version. `manage.py
+    migrate` runs this check first.
     """
     problems = (upgrade_problem(connections[name]) for name in databases or ())
     return [Error(problem, id="quickapps.E003") for problem in problems if problem]

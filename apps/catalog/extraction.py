@@ -1,4 +1,4 @@
-"""Moves the plain credentials of a document into secrets when it is saved."""
+"""Moves the plain credentials of a document into secrets when the document is saved."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -34,8 +34,8 @@ MOST_ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """A document whose plain credentials are replaced with secrets. `made` contains the secrets
-    that were created for it.
+    """A document in which references to secrets replace the plain credentials. `made` are the
+    secrets that were created.
     """
 
     document: Any = field(repr=False)
@@ -43,7 +43,7 @@ class Extraction:
 
 
 def forbidden_credentials(document: Any, user: Any, *, item: str = "") -> list[Problem]:
-    """Return a problem for each plain credential in the document if the user may not add
+    """Return an error for each plain credential that would become a secret, unless the user may add
     secrets.
     """
     found = movable(without_url_credentials(document), item)
@@ -55,13 +55,13 @@ def forbidden_credentials(document: Any, user: Any, *, item: str = "") -> list[P
 def extract(
     document: Any, stored: Iterable[Any] = (), *, user: Any = None, item: str = ""
 ) -> Extraction:
-    """Convert each plain credential of a document to a secret for exactly the servers that receive
-    it.
+    """Replace each plain credential of a document with a reference to a secret. A secret allows
+    exactly the servers that receive the credential.
 
     Equal credentials for the same servers share a secret. A secret in the `stored` documents is
-    reused if it has the same value and may be sent to these servers. Credentials are first moved
-    out of URLs. `item` is the name of a predefined item. Must be called in the transaction that
-    saves the document.
+    reused if it has the same value and allows these servers. Credentials are first moved out of
+    URLs. `item` is the name of a predefined item, or "" for a manifest. Call this in the
+    transaction that saves the document.
     """
     document = without_url_credentials(document)
     known = named_secrets(stored)
@@ -80,8 +80,8 @@ def extract(
 
 
 def reveal_secrets(document: Any) -> Any:
-    """Return the document with the values of its secrets in place of their names. The result must
-    not be shown or stored.
+    """Replace the references to secrets in the document with their values. Never show or store the
+    result.
     """
     known = {secret.name: secret.value for secret in named_secrets([document])}
     places = [place for place in credential_places(document) if known.get(place.secret)]
@@ -93,7 +93,7 @@ def movable(document: Any, item: str = "") -> list[PlainCredential]:
 
 
 def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
-    """Return all plain credentials in a document. A credential that cannot become a secret has a
+    """Return all plain credentials in a document. Those that cannot become secrets have a
     `problem`.
     """
     found = plain_credentials(document, item)
@@ -103,8 +103,8 @@ def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
 
 
 def is_sent_elsewhere(item: str) -> bool:
-    """Return True if any reference to the predefined item overrides its URL, so that its
-    credentials are sent to another server.
+    """Return True if a reference to the predefined item overrides its URL, so that its credentials
+    also go to another server.
     """
     rows = Application.objects.values_list("manifest", flat=True)
     items = (found.value for found in documents(installed_content()))
@@ -121,8 +121,8 @@ def is_of(secret: Secret, credential: PlainCredential) -> bool:
 
 
 def make_secret(credential: PlainCredential, user: Any) -> Secret:
-    """Create a secret for the credential. Raises `ValidationError`, and `IntegrityError` if all
-    free names were taken in the meantime.
+    """Create a secret for the credential. Raises `ValidationError` if it is invalid, and
+    `IntegrityError` if no name is free.
     """
     for _ in range(MOST_ATTEMPTS):
         taken = Secret.objects.filter(name__startswith=credential.stem)

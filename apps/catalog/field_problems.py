@@ -1,4 +1,4 @@
-"""Converts Django's `ValidationError` to errors with a field and a path."""
+"""Converts Django's `ValidationError` to errors that have a field and a path in it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from apps.manifest.problems import Problem
 
 
 class PlacedError(ValidationError):
-    """Raised for an error at a path in a field that contains a document."""
+    """A validation error at a path inside a JSON field."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
@@ -18,8 +18,8 @@ class PlacedError(ValidationError):
 
 @dataclass(frozen=True, slots=True)
 class FieldProblem:
-    """An error in a row. `field` is "" for the whole row. `path` is a path in the field, or "" for
-    the whole field.
+    """A validation error of a row. `field` is "" if it concerns the whole row. `path` is the path
+    in a JSON field, or "".
     """
 
     field: str
@@ -35,7 +35,7 @@ def manifest_error(problems: Iterable[Problem]) -> ValidationError:
 
 
 def field_problems(error: ValidationError) -> list[FieldProblem]:
-    """Return a problem for each message of the error, in the order of the fields."""
+    """Return one problem for each message of the error, in the order of its fields."""
     by_field = getattr(error, "error_dict", None) or {NON_FIELD_ERRORS: error.error_list}
     return [
         field_problem("" if name == NON_FIELD_ERRORS else name, one)

@@ -1,7 +1,6 @@
 """Reads the grants of an application by the names of users and groups.
 
-Grants are not part of an application's history, so restoring an application does not restore its
-grants.
+Grants are not part of an application's history, so restoring an application does not restore them.
 """
 
 from collections.abc import Iterable
@@ -14,12 +13,12 @@ from apps.catalog.models import Application, Role
 
 Kind = Literal["user", "group"]
 Holder = tuple[Kind, str]
-"""The kind of holder, and a username or the name of a group."""
+"""The user or group that has a role, as its kind and its name."""
 
 
 def grants_of(application: Application) -> dict[Holder, Role]:
-    """Return the roles that the application grants, by holder. They are sorted by role from the
-    highest, then groups before users, then by name.
+    """Return the role of each user and group that has a grant in the application. The highest roles
+    come first, then groups before users.
     """
     found: dict[Holder, Role] = {}
     for grant in application.grants.select_related("user", "group"):
@@ -30,7 +29,7 @@ def grants_of(application: Application) -> dict[Holder, Role]:
 
 
 def find_holders(holders: Iterable[Holder]) -> dict[Holder, int]:
-    """Return the ID of each holder that exists."""
+    """Return the ID of each of these users and groups. Omit those that do not exist."""
     wanted = set(holders)
     users = get_user_model()._default_manager.filter(username__in=names_of("user", wanted))
     groups = Group.objects.filter(name__in=names_of("group", wanted))

@@ -1,4 +1,4 @@
-"""The database models of applications, grants, uploads, operator keys and system messages."""
+"""Defines the database models of applications, grants, uploads, operator keys and system messages."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def empty_manifest() -> dict[str, Any]:
 
 
 class Application(Versioned):
-    """An application, which is an agent that its manifest declares for users."""
+    """An agent that users can chat with. Its manifest declares its model, instructions and tools."""
 
     slug = models.SlugField(
         unique=True,
@@ -133,7 +133,7 @@ class Application(Versioned):
 
 
 class Role(models.IntegerChoices):
-    """The roles in an application. Each role includes the rights of the lower roles."""
+    """A user's role in an application. Each role includes the rights of all lower roles."""
 
     USER = 1, "User"
     EDITOR = 2, "Editor"
@@ -141,9 +141,7 @@ class Role(models.IntegerChoices):
 
 
 class Grant(models.Model):
-    """A role in an application that is granted to one user, or to all members of a group or
-    team.
-    """
+    """A role in an application for one user, or for all members of a group or team."""
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="grants")
     user = models.ForeignKey(
@@ -174,7 +172,7 @@ class Grant(models.Model):
 
 
 class Upload(models.Model):
-    """A link between an application and an uploaded file. A copy of an application has links to the
+    """Links a file to an application to which it belongs. A copy of an application links to the
     files of the original.
     """
 
@@ -195,7 +193,7 @@ class Upload(models.Model):
 
 
 class OperatorKey(AbstractAPIKey):
-    """A key with which scripts authenticate under `/api/`, with the permissions of one operator."""
+    """An API key with which scripts use `/api/`, with the permissions of one operator."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -218,7 +216,7 @@ class OperatorKey(AbstractAPIKey):
 
 
 class SystemMessage(models.Model):
-    """An announcement by an operator, which every connected user sees until it ends."""
+    """An announcement by an operator, which every user sees on the page until it ends."""
 
     class Level(models.TextChoices):
         INFO = "info"

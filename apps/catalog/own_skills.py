@@ -1,4 +1,6 @@
-"""The application's own skills, which replace predefined skills with the same name."""
+"""Reads the skills that belong to a single application. They override predefined skills with the
+same name.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -13,9 +15,9 @@ from apps.manifest.problems import Problem
 
 LAYER = "application"
 SKILLS = "skills"
-"""The folder for skills among an application's files."""
+"""This folder of an application's files contains its skills."""
 Skills = Mapping[str, Mapping[str, str]]
-"""Maps the name of each skill to its files, by path."""
+"""An application's skills: the files of each skill by path, by the skill's name."""
 
 
 def skills_of(number: int | None) -> dict[str, dict[str, str]]:
@@ -24,7 +26,9 @@ def skills_of(number: int | None) -> dict[str, dict[str, str]]:
 
 
 def skills_by_application(numbers: Any) -> dict[int, dict[str, dict[str, str]]]:
-    """Return the stored skills of several applications, given as IDs or as a query for IDs."""
+    """Return the stored skills of several applications. `numbers` are their IDs, or a query for the
+    IDs.
+    """
     found: dict[int, dict[str, dict[str, str]]] = {}
     for row in ApplicationSkill.objects.filter(application__in=numbers):
         texts = {SKILL_FILE: row.text, **row.files}
@@ -33,15 +37,15 @@ def skills_by_application(numbers: Any) -> dict[int, dict[str, dict[str, str]]]:
 
 
 def own_skills_of(row: Any, given: Skills | None = None) -> Skills:
-    """Return the application's own skills: the `given` skills, for example of its draft, or the
-    stored skills if they are None.
+    """Return `given`, for example the skills of a draft, or the application's stored skills if
+    `given` is None.
     """
     return skills_of(row.pk) if given is None else given
 
 
 def with_own_skills(content: Content, skills: Skills) -> Content:
-    """Return the content with the application's own skills as its top layer, or the same object if
-    there are no skills.
+    """Add an application's own skills to the predefined content as its top layer. Return the same
+    object if there are none.
     """
     if not skills:
         return content
@@ -55,7 +59,9 @@ def with_own_skills(content: Content, skills: Skills) -> Content:
 
 
 def skill_problems(skills: Skills) -> Iterator[Problem]:
-    """Yield the problems of skills. Their paths are file paths, such as `skills/tone/SKILL.md`."""
+    """Yield the problems of an application's skills. Their paths are file paths, such as
+    `skills/tone/SKILL.md`.
+    """
     for name, texts in skills.items():
         place = f"{SKILLS}/{name}"
         if SKILL_FILE not in texts:

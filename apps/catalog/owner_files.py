@@ -1,9 +1,8 @@
-"""Enforces that only the owner of an application attaches the owner's files to it.
+"""Ensures that only the owner of an application can attach the owner's files to it.
 
-Attached files are read and indexed with the owner's permissions, regardless of the operator who
-attached them. Without this rule, an operator could use another user's permissions by attaching that
-user's files, or by making that user the owner. The rule applies only to entries that an operator
-adds, not to stored entries.
+An application reads attached files with its owner's permissions. Without this rule, an operator
+could read another user's files by attaching them, or by making that user the owner. The rule
+applies only to files that an operator adds, not to those that are already attached.
 """
 
 from collections.abc import Mapping
@@ -24,10 +23,10 @@ ADVICE = "Only the owner can attach it. Use a shared file, whose URL begins with
 
 
 def added_files(application: Application) -> tuple[bool, list[Problem]]:
-    """Return True if the owner has changed, and a problem for each file of the owner that another
-    user is about to attach.
+    """Return whether the owner changes, and an error for each file of the owner that another user
+    is about to attach.
 
-    The problems have the paths of the contexts.
+    The path of each error is that of the file's context in the manifest.
     """
     actor, owner = present_actor().user, application.owner_id
     if actor is None or owner is None or actor.pk == owner:  # Commands have all permissions.
@@ -41,8 +40,8 @@ def added_files(application: Application) -> tuple[bool, list[Problem]]:
 
 
 def owner_files(owner: int, manifest: Any) -> Mapping[str, str]:
-    """Return the URLs of the owner's own files and folders in contexts. Each URL is mapped to the
-    path of its context.
+    """Return the URLs of the owner's files and folders in the manifest's contexts, mapped to the
+    path of the context.
     """
     try:
         contexts = read_manifest(

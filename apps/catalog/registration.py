@@ -1,6 +1,6 @@
-"""Builds the entries for this server in DIAL Core's configuration file.
+"""Builds the entries for DIAL Core's configuration file that register this server.
 
-The entries are the application type, whose manifests Core stores, and the applications of this
+They register the application type, whose manifests Core stores, and the applications of this
 installation.
 """
 
@@ -14,15 +14,15 @@ from apps.catalog.models import Application
 from apps.manifest.schema.manifest_schema import CORE_SCHEMA, TYPE_NAME
 
 TYPE_ID = "quick_apps2"
-"""The name of the application type in URLs. No application may have it as its slug."""
+"""URLs contain this name of the application type. No application may have it as its slug."""
 SUPPORT = "/v1/configuration-support"
 INPUT_TYPES = "features__input_attachment_types"
-"""The path of the input types in a stored manifest, for database queries."""
+"""Database queries find the input types in a stored manifest at this path."""
 
 
 @dataclass(frozen=True, slots=True)
 class Addresses:
-    """The base URLs of this server: `service` is for Core, and `site` is for users' browsers."""
+    """The base URLs of this server: `service` for DIAL Core, and `site` for browsers."""
 
     service: str
     site: str
@@ -35,8 +35,8 @@ class Addresses:
 
 
 def clean_url(option: str, written: str) -> str:
-    """Return the URL of a command option without its trailing slash. Raises `CommandError` for an
-    invalid URL.
+    """Remove the trailing slash from the URL of a command option. Raises `CommandError` if it is
+    not an HTTP URL.
     """
     if not written.startswith(("http://", "https://")):
         raise CommandError(f"{option} must begin with http:// or https://.")
@@ -46,7 +46,9 @@ def clean_url(option: str, written: str) -> str:
 def registration(
     schema_id: str, addresses: Addresses, applications: Iterable[Application]
 ) -> dict[str, Any]:
-    """Return the entries for this server as a fragment of Core's configuration file."""
+    """Return the part of DIAL Core's configuration file that registers this server and its
+    applications.
+    """
     return {
         "applicationTypeSchemas": [type_entry(schema_id, addresses)],
         "applications": {
@@ -57,8 +59,8 @@ def registration(
 
 
 def type_entry(schema_id: str, addresses: Addresses) -> dict[str, Any]:
-    """Return the entry of the application type, without the properties of the schema, which Core
-    fetches from this server.
+    """Return the entry of the application type. DIAL Core fetches the properties of its schema from
+    this server.
     """
     return {
         "$schema": CORE_SCHEMA,
@@ -112,8 +114,8 @@ def application_entry(application: Application, addresses: Addresses) -> dict[st
 
 
 def input_types(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the types of input files that a stored manifest allows, or [] for all types. The
-    manifest may be one that cannot be resolved.
+    """Return the file types that a stored manifest accepts as input, or [] for all types. The
+    manifest may be invalid.
     """
     features = manifest.get("features")
     types = features.get("input_attachment_types") if isinstance(features, Mapping) else None

@@ -1,7 +1,7 @@
-"""Resolves a slug or manifest to an application that can run, with a cache.
+"""Resolves a slug or a manifest to an application that can run, and caches the result.
 
-A cache entry is valid for one version of the row and one state of the predefined content. Both are
-compared with the database at most once in `MAX_AGE_SECONDS`.
+A cached application is valid for one version of its row and one state of the predefined content.
+Both are compared with the database at most once in `MAX_AGE_SECONDS`.
 """
 
 import asyncio
@@ -48,24 +48,22 @@ class Lookup:
 
 
 LARGEST_NUMBER = 999_999_999
-"""The largest version number in a name."""
+"""A slug such as `travel@3` cannot name a higher version number."""
 MOST_APPLICATIONS = 1024
-"""The maximum number of applications and versions that are cached. The least recently used entry is
-evicted.
-"""
+"""At most this many applications and versions are cached. The least recently used is evicted."""
 
 _kept: OrderedDict[str, CachedApplication] = OrderedDict()
 _absent: AgedCache[str, bool] = AgedCache()
-"""Caches slugs that have no enabled application. DIAL Core sends the same slug for all applications
-that it stores.
+"""This caches slugs without an enabled application. DIAL Core sends the same slug for all
+applications that it stores.
 """
 _lookups: dict[Hashable, Lookup] = {}
-"""The lookups in progress, by slug or by the key of a document."""
+"""These lookups are in progress, by slug or by the hash of a manifest."""
 
 
 @on_reset
 def forget_applications() -> None:
-    """Discard all cached results."""
+    """Empty all caches of applications and predefined content."""
     _kept.clear()
     _absent.clear()
     _documents.clear()
@@ -75,10 +73,10 @@ def forget_applications() -> None:
 
 
 async def resolve_application(slug: str) -> ResolvedApplication:
-    """Return an enabled application, from the cache if its entry was compared with the database in
-    the last `MAX_AGE_SECONDS`.
+    """Return the enabled application with this slug, from the cache if it was compared with the
+    database in the last `MAX_AGE_SECONDS`.
 
-    Raises `ApplicationNotFound` and `ApplicationBroken`.
+    Raises `ApplicationNotFound`, or `ApplicationBroken` if its manifest is invalid.
     """
     kept = _kept.get(slug)
     now = time.monotonic()
@@ -97,8 +95,8 @@ async def resolve_application(slug: str) -> ResolvedApplication:
 async def share_lookup(
     key: Hashable, start: Callable[[], Coroutine[Any, Any, ResolvedApplication]]
 ) -> ResolvedApplication:
-    """Wait for the lookup that is in progress for the key, or start one. The lookup continues if a
-    waiting caller is canceled.
+    """Wait for the lookup that is in progress for this key, or start one. It continues if a waiting
+    caller is canceled.
     """
     now = time.monotonic()
     lookup = _lookups.get(key)
@@ -118,7 +116,9 @@ def end_lookup(key: Hashable, task: asyncio.Task[ResolvedApplication]) -> None:
 
 
 async def look_up(slug: str, kept: CachedApplication | None, now: float) -> ResolvedApplication:
-    """Read and prepare the application. Raises `ApplicationNotFound` and `ApplicationBroken`."""
+    """Load and prepare the application. Raises `ApplicationNotFound`, or `ApplicationBroken` if its
+    manifest is invalid.
+    """
     try:
         found, content = await database_sync_to_async(newest)(slug, kept)
         # Preparing a large manifest would block the event loop for too long.
@@ -148,7 +148,7 @@ def cache_value(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LiveVersion:
-    """A row with the manifest of one version, and the predefined content of that version."""
+    """An application with the manifest of one version, and the predefined content of that version."""
 
     row: Application
     number: int
@@ -159,8 +159,8 @@ class LiveVersion:
 def newest(
     slug: str, kept: CachedApplication | None
 ) -> tuple[LiveVersion | ResolvedApplication | None, Content]:
-    """Return the application's enabled row and the installed content. Instead of the row, return
-    the cached application if both are unchanged, or None if there is no such row.
+    """Return the version to prepare, and the installed content. Return the cached application if
+    nothing changed, or None if there is none.
     """
     managed_files.refresh()
     content = installed_content()
@@ -176,8 +176,8 @@ def newest(
 
 
 def versioned_name(slug: str) -> tuple[str, int | None]:
-    """Split a name into its slug and version number: `("travel", 3)` for `travel@3`. The number is
-    None for the live version.
+    """Split `travel@3` into its slug and version number. The number is None for `travel`, which
+    means the live version.
     """
     name, _, number = slug.partition("@")
     read = read_integer(number, LARGEST_NUMBER)
@@ -185,14 +185,14 @@ def versioned_name(slug: str) -> tuple[str, int | None]:
 
 
 def named_version(slug: str, number: int | None) -> str:
-    """Return the name that `versioned_name` parses: `travel@3`, or `travel` for the live
-    version.
-    """
+    """Return the name of a version, such as `travel@3`, or the slug alone if the number is None."""
     return slug if number is None else f"{slug}@{number}"
 
 
 def find_version(row: Application, number: int | None, content: Content) -> LiveVersion | None:
-    """Return the version with this number, or None if it does not exist or was withdrawn."""
+    """Return the version with this number, or the live version for None. Return None if it does not
+    exist or was withdrawn.
+    """
     numbered = ApplicationVersion.objects.filter(application=row.pk, withdrawn_at=None)
     wanted = row.live_number if number is None else number
     if number is None or number == row.live_number:
@@ -207,7 +207,9 @@ def find_version(row: Application, number: int | None, content: Content) -> Live
 
 
 def prepared_version(found: LiveVersion) -> ResolvedApplication:
-    """Prepare the version so that it can run. Raises `ApplicationBroken`."""
+    """Resolve the version's references and prepare its capabilities. Raises `ApplicationBroken` if
+    its manifest is invalid.
+    """
     return prepare_application(
         found.row, found.content, installed=found.installed, number=found.number
     )
@@ -219,10 +221,11 @@ _documents: OrderedDict[tuple[str, bytes], tuple[Content, ResolvedApplication]] 
 
 
 async def resolve_document(name: str, title: str, document: Any) -> ResolvedApplication:
-    """Resolve an application of DIAL Core, which sends its manifest with each request.
+    """Resolve an application that DIAL Core stores. Core sends its manifest, `document`, with each
+    request.
 
-    Access is not checked, because Core has checked it. `document` is decoded JSON. Raises
-    `ApplicationBroken`.
+    Core has already checked the caller's access. Raises `ApplicationBroken` if the manifest is
+    invalid.
     """
     # The key is a hash, so that the cache contains no second copy of a manifest with its secrets.
     key = name, hashlib.sha256(msgspec.json.encode(document, order="deterministic")).digest()

@@ -1,4 +1,4 @@
-"""Applications that are ready to run, with parsed manifests, resolved references and prepared
+"""Prepares applications to run: parses the manifest, resolves its references, and prepares its
 capabilities.
 """
 
@@ -35,7 +35,7 @@ from apps.workspace.loading.shared_loads import LoadingRules, rules_of
 logger = logging.getLogger(__name__)
 
 CONFIGURATION = "Application configuration"
-"""The section of a report for issues of the whole manifest."""
+"""Reports show issues of the whole manifest under this heading."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class ResolvedApplication:
 
     `number` is the number of the published version, or 0 for a draft. Applications of DIAL Core
     have no row: `id`, `version` and `number` are 0, and `slug` is Core's name. `predefined` is the
-    predefined content of the version, except for places. Places, `layer_prompts` and
-    `broken_prompts` come from the installed content. `broken_prompts` contains the problems of
-    prompts that cannot be used.
+    predefined content of the version, except for chat places. Chat places, `layer_prompts` and
+    `broken_prompts` come from the installed content. `broken_prompts` maps each unusable prompt to
+    its problem.
     """
 
     id: int
@@ -62,15 +62,17 @@ class ResolvedApplication:
     layer_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     broken_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     document: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """The manifest as it was written."""
+    """This is the manifest as the operator wrote it."""
 
     @cached_property
     def digest(self) -> str:
-        """Return a hash of the document. Equal documents have the same hash."""
+        """Return a hash of the manifest. Equal manifests have equal hashes."""
         return hashlib.sha256(msgspec.json.encode(self.document, order="deterministic")).hexdigest()
 
     def place(self, slug: str) -> ChatPlace | None:
-        """Return the place with this slug, or None if the slug is "". Raises `PlaceNotFound`."""
+        """Return the chat place with this slug, or None if the slug is "". Raises `PlaceNotFound`
+        if there is none.
+        """
         if not slug:
             return None
         if slug not in self.predefined.places:
@@ -83,14 +85,11 @@ class ResolvedApplication:
 
     @cached_property
     def deployment_id(self) -> str:
-        """Return the ID of the deployment that answers."""
         return self.manifest.orchestrator.deployment.id
 
     @cached_property
     def client_parameters(self) -> frozenset[str]:
-        """Return the request parameters that the manifest allows clients to set, in addition to the
-        standard parameters.
-        """
+        """Return the model parameters that clients may set in addition to the standard ones."""
         return self.manifest.orchestrator.client.parameters
 
     @cached_property
@@ -99,7 +98,7 @@ class ResolvedApplication:
 
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
-        """Return the request parameters that the manifest sets for its model."""
+        """Return the model parameters that the manifest sets."""
         return self.manifest.orchestrator.deployment.parameters.model_dump(exclude_none=True)
 
 
@@ -111,10 +110,11 @@ def prepare_application(
     number: int = 0,
     is_foreign: bool = False,
 ) -> ResolvedApplication:
-    """Return the application with its references resolved in `content`. `installed` is the content
-    for places, by default `installed_content`.
+    """Prepare an application to run, with its references resolved in `content`. Chat places come
+    from `installed`, by default `content`.
 
-    With `is_foreign`, the manifest is stored by DIAL Core. Raises `ApplicationBroken`.
+    `is_foreign` means that DIAL Core stores the manifest. Raises `ApplicationBroken` if the
+    manifest is invalid.
     """
     installed = installed or content
     manifest, prepared = prepare_document(
@@ -143,10 +143,10 @@ def prepare_application(
 
 
 def prepare_version(application: Application, number: int) -> ResolvedApplication:
-    """Return the application with the values of `application`, and with the predefined content of
+    """Prepare the application to run with the values of `application` and the predefined content of
     its version `number`.
 
-    Queries the database. Raises `ApplicationBroken`.
+    Queries the database. Raises `ApplicationBroken` if the manifest is invalid.
     """
     content = installed_content()
     pinned = content_of_version(application, number, content)
@@ -156,10 +156,11 @@ def prepare_version(application: Application, number: int) -> ResolvedApplicatio
 def resolve_draft(
     application: Application, document: Any, skills: Skills | None = None
 ) -> ResolvedApplication:
-    """Return the application with `document` as its manifest and the currently installed content.
+    """Prepare the application to run with `document` as its manifest and the current predefined
+    content.
 
     `skills` are the application's own skills, or None for the stored skills. Queries the database.
-    Raises `ApplicationBroken`.
+    Raises `ApplicationBroken` if the manifest is invalid.
     """
     draft = copy(application)
     draft.manifest = document
@@ -171,10 +172,11 @@ def resolve_draft(
 def prepare_document(
     name: str, document: Any, content: Content, *, is_foreign: bool
 ) -> tuple[Manifest, PreparedCapabilities]:
-    """Read a manifest, resolve its references and prepare its capabilities.
+    """Parse a manifest, resolve its references and prepare its capabilities.
 
-    A foreign manifest cannot refer to secrets of this installation, or change the servers to which
-    they are sent. Raises `ApplicationBroken`.
+    `is_foreign` means that DIAL Core stores the manifest. It then cannot refer to secrets of this
+    installation, or redirect them to other servers. Raises `ApplicationBroken` if the manifest is
+    invalid or its prompt does not exist.
     """
     try:
         manifest = read_manifest(
@@ -202,8 +204,8 @@ def prepare_document(
 
 
 def ignored_previews(name: str, document: dict[str, Any]) -> Iterator[InitializationIssue]:
-    """Yield and log an issue for each preview feature in a manifest, if preview features are
-    disabled.
+    """Yield and log an issue for each preview feature in a manifest, if the installation disables
+    them.
     """
     for problem in (
         () if settings.ENABLE_PREVIEW_FEATURES else cut_problems(preview_problems(document))

@@ -1,4 +1,4 @@
-"""Prompts that users insert into a message by name."""
+"""Stores the prompts that users insert into a message by typing "/" and a name."""
 
 from django.conf import settings
 from django.core.validators import RegexValidator
@@ -24,9 +24,7 @@ check_name = RegexValidator(
 
 
 class SavedPrompt(models.Model):
-    """A prompt of a user or a team. If it has neither a user nor a team, it is offered to all
-    users.
-    """
+    """A prompt of a user or a team. All users get a prompt that has neither."""
 
     name = models.CharField(
         gettext_lazy("name"),
@@ -76,14 +74,16 @@ class SavedPrompt(models.Model):
 
 
 def own_prompts(user: int | None) -> QuerySet[SavedPrompt]:
-    """Return the prompts of a user, or no prompts if `user` is None."""
+    """Return the prompts of the user with this ID, or no prompts for None."""
     if user is None:
         return SavedPrompt.objects.none()
     return SavedPrompt.objects.filter(user=user)
 
 
 def offered_prompts(caller: Caller) -> QuerySet[SavedPrompt]:
-    """Return the prompts of the caller, of the caller's current team, and for all users."""
+    """Return the prompts that a caller can insert: the caller's own, those of the caller's current
+    team, and those for all users.
+    """
     offered = Q(user=None, team=None)
     if caller.team is not None:
         offered |= Q(team=caller.team)

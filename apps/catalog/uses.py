@@ -1,5 +1,5 @@
-"""Finds the applications and predefined items that use secrets, deployments and predefined
-items.
+"""Finds the applications and predefined items that use a secret, a deployment or another predefined
+item.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,8 +21,8 @@ from apps.manifest.validation.validation import with_deployment
 
 @dataclass(frozen=True, slots=True)
 class ItemUser:
-    """An application (with its `pk`) or a predefined item that uses another object. `place` is the
-    path of the use in its document.
+    """An application or predefined item that uses something. `place` is the path of the use in its
+    manifest or JSON, and `pk` the application's ID.
     """
 
     kind: str
@@ -32,15 +32,15 @@ class ItemUser:
 
 
 def secret_uses(content: Content) -> dict[str, list[ItemUser]]:
-    """Return the applications and items that use each secret, by the name of the secret. Runs one
-    query.
+    """Return the applications and predefined items that use each secret, by the secret's name. Runs
+    one query.
     """
     return users_by_name(content, secrets_in)
 
 
 def deployment_uses(content: Content) -> dict[str, list[ItemUser]]:
-    """Return the applications and items that use each deployment, by the deployment's ID. The
-    deployment may be a model or a tool. Runs one query.
+    """Return the applications and predefined items that use each deployment, as a model or a tool,
+    by the deployment's ID. Runs one query.
     """
     found = users_by_name(content, deployments_in)
     for item in content.items["agent"].values():
@@ -53,8 +53,8 @@ def deployment_uses(content: Content) -> dict[str, list[ItemUser]]:
 def users_by_name(
     content: Content, names_in: Callable[[Any], Iterable[tuple[str, str]]]
 ) -> dict[str, list[ItemUser]]:
-    """Return the applications and items that use each name. `names_in` yields the path and name of
-    each use in a document.
+    """Return the applications and predefined items that use each name. `names_in` yields the name
+    and path of each use in a document.
     """
     found: dict[str, list[ItemUser]] = {}
     rows = Application.objects.order_by("title").values_list("pk", "title", "manifest")
@@ -68,7 +68,9 @@ def users_by_name(
 
 
 def documents(content: Content) -> Iterable[LayerItem]:
-    """Yield the items in use that can contain credentials."""
+    """Return the predefined tools and toolsets in use, which can contain credentials and
+    deployments.
+    """
     return (*content.items["toolset"].values(), *content.items["tool"].values())
 
 
@@ -78,8 +80,8 @@ def secrets_in(document: Any) -> Iterator[tuple[str, str]]:
 
 
 def deployments_in(document: Any) -> Iterator[tuple[str, str]]:
-    """Yield the deployments in a document, with their paths. A manifest without a deployment uses
-    the default deployment.
+    """Yield the name and path of each deployment in a document. A manifest that names no deployment
+    uses the default.
     """
     if isinstance(document, dict):
         document = with_deployment(document, settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID)
@@ -88,8 +90,6 @@ def deployments_in(document: Any) -> Iterator[tuple[str, str]]:
 
 
 class ItemReference(NamedTuple):
-    """A reference to a predefined item."""
-
     kind: ItemKind
     name: str
 
@@ -102,7 +102,7 @@ class ReferringApplication(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """The applications and items that directly use one predefined item."""
+    """The applications and predefined items that directly use one predefined item."""
 
     applications: tuple[ReferringApplication, ...]
     items: tuple[ItemReference, ...]
@@ -118,7 +118,7 @@ NOBODY = Uses((), ())
 def uses_of(
     content: Content, applications: Iterable[ReferringApplication]
 ) -> dict[ItemReference, Uses]:
-    """Return the direct uses of every predefined item that is used, sorted by item."""
+    """Return the direct uses of each predefined item that has any."""
     found: dict[ItemReference, tuple[list[ReferringApplication], list[ItemReference]]] = {}
     for application in applications:
         for reference in set(references_in(application.manifest, content)):
@@ -131,7 +131,9 @@ def uses_of(
 
 
 def references_of(item: LayerItem, content: Content) -> Iterator[ItemReference]:
-    """Yield the references in an item, including the toolsets that an agent adds."""
+    """Yield the predefined items to which an item refers, including the toolsets that an agent
+    adds.
+    """
     if item.kind != "agent":
         yield from references_in(item.value, content)
     elif (agent := agent_of(item)) is not None:
@@ -146,7 +148,9 @@ def agent_of(item: LayerItem) -> AgentDefinition | None:
 
 
 def references_in(document: Any, content: Content) -> Iterator[ItemReference]:
-    """Yield every reference in a document, valid or not, including references in patches."""
+    """Yield the predefined items to which a document refers, even in patches and if they do not
+    exist.
+    """
     yield from feature_references(document, content)
     for _, found in objects_in(document):
         kind = found.get("type")
@@ -157,7 +161,7 @@ def references_in(document: Any, content: Content) -> Iterator[ItemReference]:
 
 
 def feature_references(document: Any, content: Content) -> Iterator[ItemReference]:
-    """Yield the items that a manifest's features use without a reference."""
+    """Yield the predefined items that a manifest's features use without naming them."""
     features = document.get("features") if isinstance(document, dict) else None
     if not isinstance(features, dict):
         return

@@ -1,4 +1,4 @@
-"""Writes applications to ZIP files, for the admin and the API."""
+"""Writes the files of an application to a ZIP file, for the admin and the API."""
 
 from collections.abc import Mapping
 

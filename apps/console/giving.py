@@ -1,5 +1,5 @@
-"""Limits the permissions and groups that users can give to other users. Users cannot give more
-rights than they have.
+"""Determines which permissions and groups a user can give to others. Users cannot give more rights
+than they have.
 """
 
 from typing import Any
@@ -20,8 +20,9 @@ def givable_permissions(giver: Any) -> QuerySet[Permission]:
 
 
 def givable_groups(giver: Any) -> QuerySet[Group]:
-    """Return the groups that contain only permissions that the giver has, and have no role in other
-    users' applications.
+    """Return the groups that the giver can give. Such a group has no permission that the giver
+    lacks. It has no roles in applications, unless the giver is a member or can access all
+    applications.
     """
     too_much = Group.objects.filter(permissions__in=beyond(giver)).order_by()
     groups = Group.objects.exclude(pk__in=too_much.values("pk"))
@@ -32,12 +33,11 @@ def givable_groups(giver: Any) -> QuerySet[Group]:
 
 
 def may_give(giver: Any, group: Group) -> bool:
-    """Return True if the giver may add members to the group."""
     return givable_groups(giver).filter(pk=group.pk).exists()
 
 
 def may_change_key(manager: Any, key: ApiKey | OperatorKey) -> bool:
-    """Return True if the manager may change the key. Otherwise, the manager can only revoke it."""
+    """Return True if the manager may change the key. A manager who may not can still revoke it."""
     if key.user is None:
         return edits_all(manager)
     if key.user_id != manager.pk and not edits_all(manager):

@@ -14,11 +14,9 @@ from django.db.models import Q
 
 ACTIONS = ("add", "change", "delete", "view")
 LIBRARIES = ("account", "mfa", "socialaccount", "usersessions")
-"""The libraries whose tables are not edited by hand, although some of the tables are in the
-admin.
-"""
+"""Operators do not edit the tables of these libraries, even if they are in the admin."""
 FOR_SUPERUSERS = ("runs.read_run_contents",)
-"""The permissions that, by default, only a separate group has."""
+"""The group of administrators does not get these permissions."""
 
 
 def everything_of(app: str, *models: str) -> tuple[str, ...]:
@@ -29,7 +27,7 @@ SHAPES = (
     *("runs.view_run", "runs.view_runsummary", "insights.view_usagesum", "insights.view_price"),
     "schedules.view_schedule",
 )
-"""The permissions to see the results of runs without their contents."""
+"""These permissions show the results and costs of runs, but not their contents."""
 OPERATOR = (
     *everything_of("catalog", "application", "contentitem"),
     "catalog.publish_application",
@@ -53,7 +51,7 @@ PUBLISHER = (
     *("catalog.view_contentitem", "workspace.view_deployment"),
     *SHAPES,
 )
-"""The permissions of a publisher, who also needs a role in the applications to publish."""
+"""The permissions of a publisher. A publisher also needs a role in the applications to publish."""
 RUN_READER = (
     *("catalog.see_all_applications", "catalog.view_application", "runs.read_run_contents"),
     *SHAPES,
@@ -69,8 +67,8 @@ PERMISSIONS: dict[str, tuple[str, ...]] = {
 
 
 def grantable_permissions() -> Q:
-    """Return a filter for the permissions that can be granted: permissions for the admin's pages,
-    and special permissions.
+    """Return a filter for the permissions that administrators can grant: those for pages of the
+    admin, and special permissions.
     """
     found = Q(pk__in=())
     for model in installed_apps.get_models():
@@ -83,9 +81,7 @@ def grantable_permissions() -> Q:
 
 
 def keep_groups(using: str, apps: Any = installed_apps, **told: Any) -> None:
-    """Create the initial groups that have never existed, and give each group its new
-    permissions.
-    """
+    """Create the initial groups that have never existed, and add new permissions to all of them."""
     try:
         roles = apps.get_model("accounts", "InstallationRole")._default_manager.using(using)
     except LookupError:

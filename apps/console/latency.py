@@ -1,4 +1,6 @@
-"""`GET /dev/ai-latency`: the latency of the last hour, as a page in the admin's style or as JSON."""
+"""Serves `GET /dev/ai-latency`: the latency of model and tool calls in the last hour, as a page or
+as JSON.
+"""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -31,7 +33,7 @@ from apps.insights.latency import (
 from apps.live.history.run_rows import count_runs
 
 OPERATORS = "insights.view_usagesum"
-"""The permission to see the calls of all users."""
+"""Users with this permission see the calls of all users."""
 SIGN_IN = "Sign in first. You see the latency of your own calls, or of all calls if you have the permission."
 OF_MODELS = (
     *("Calls", "Errors", "First token p50", "First token p95"),
@@ -44,9 +46,7 @@ MINUTES = int(PERIOD.total_seconds() // 60)
 @require_safe
 @never_cache
 def ai_latency(request: HttpRequest) -> HttpResponse:
-    """Return the latency of all calls to users with the permission, and the latency of their own
-    calls to other users.
-    """
+    """Show the latency of all calls or, without the permission, of the user's own calls."""
     if not settings.DEV_ENDPOINTS:
         raise Http404
     wants_page = request.get_preferred_type(["text/html", "application/json"]) == "text/html"
@@ -86,7 +86,7 @@ def page(request: HttpRequest, found: LatencyReport, *, sees_all: bool) -> HttpR
 
 
 def usage_report(request: HttpRequest) -> UsageReport:
-    """Return the usage in the last 24 hours, without lines for single subjects."""
+    """Return the usage of the last 24 hours in total, without a line for each deployment."""
     return report("deployment", timedelta(days=1), count_runs, most=0, among=seen_slugs(request))
 
 
@@ -109,7 +109,7 @@ def tool_cells(one: ToolLatency) -> list[Cell]:
 
 
 def durations(seconds: Seconds) -> list[Cell]:
-    """Return cells for the p50 and the p95. The tooltip of the p95 is the p99."""
+    """Return table cells with the p50 and the p95. The tooltip of the p95 shows the p99."""
     p99 = Cell(seconds["p99"], "seconds")
     hint = "" if p99.value is None else f"p99: {p99.text}"
     return [Cell(seconds["p50"], "seconds"), Cell(seconds["p95"], "seconds", hint=hint)]

@@ -1,4 +1,4 @@
-"""Parses the filters in a list's URL. An error contains the name of the parameter."""
+"""Parses the filters in the URL of a list."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,7 +14,7 @@ LONGEST_QUOTE = 40
 
 
 class FilterInvalid(ValueError):
-    """Raised for an invalid value of the parameter `name`."""
+    """The URL parameter `name` has an invalid value."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -22,13 +22,13 @@ class FilterInvalid(ValueError):
 
 
 def text_filter(asked: Mapping[str, Any], name: str) -> str:
-    """Return a URL parameter as text, or "" if it is missing."""
+    """Return a URL parameter as text, truncated to `LONGEST_WORDS`, or "" if it is missing."""
     return str(asked.get(name) or "").strip()[:LONGEST_WORDS]
 
 
 def integer_filter(asked: Mapping[str, Any], name: str) -> int | None:
-    """Return a URL parameter as an integer, or None if it is missing. Raises `FilterInvalid` for an
-    invalid number.
+    """Return a URL parameter as an integer, or None if it is missing. Raises `FilterInvalid` if it
+    is not a whole number.
     """
     text = text_filter(asked, name)
     if not text:
@@ -40,8 +40,8 @@ def integer_filter(asked: Mapping[str, Any], name: str) -> int | None:
 
 
 def time_filter(asked: Mapping[str, Any], name: str) -> datetime | None:
-    """Return a URL parameter as a time, or None if it is missing. Raises `FilterInvalid` for an
-    invalid time.
+    """Return a URL parameter as a time, or None if it is missing. Raises `FilterInvalid` if it is
+    not a time.
     """
     text = text_filter(asked, name)
     try:

@@ -17,8 +17,8 @@ HOME = "admin:index"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """An entry of the menu, with the pages that the user may see. The first page opens from the
-    menu, and the other pages are tabs.
+    """An entry of the menu, with the pages that the user may see. The menu opens the first page;
+    the others are tabs.
     """
 
     pages: Sequence[AdminPage]
@@ -58,8 +58,8 @@ def entry(section: Section, current: AdminPage | None) -> dict[str, Any]:
 
 
 def sections(request: HttpRequest) -> list[Section]:
-    """Return the entries of the menu in order. Users may see a tab even if they may not see the
-    entry's first page.
+    """Return the entries of the menu in order. An entry without its first page opens the first tab
+    that the user may see.
     """
     pages = declared_pages()
     tops = [page for page in pages if not page.below]
@@ -69,7 +69,7 @@ def sections(request: HttpRequest) -> list[Section]:
 
 
 def tabs(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the tabs next to the requested page, or [] if it is not itself a page of the menu."""
+    """Return the tabs of the requested page, or [] if it is not itself a page of the menu."""
     current = current_page(request)
     if current is None or page_url(current) != request.path:
         return []
@@ -82,7 +82,7 @@ def tabs(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def current_page(request: HttpRequest) -> AdminPage | None:
-    """Return the page of the menu to which the requested URL belongs, or None."""
+    """Return the menu page to which the requested URL belongs, or None."""
     if request.path == reverse(HOME):
         return next(page for page in declared_pages() if page.url == HOME)
     around = [
@@ -94,14 +94,12 @@ def current_page(request: HttpRequest) -> AdminPage | None:
 
 
 def page_of_list(model: str) -> AdminPage | None:
-    """Return the menu's page that is the list of a model, such as `auth.user`, or None."""
+    """Return the menu page that lists the model with this label, such as `auth.user`, or None."""
     return next((page for page in declared_pages() if page.model == model and not page.url), None)
 
 
 def list_title(opts: Any) -> str:
-    """Return the title of a model's list. The menu, the breadcrumbs and the tab show the same
-    title.
-    """
+    """Return the title of a model's list, for the menu, the breadcrumbs and the browser tab."""
     page = page_of_list(opts.label_lower)
     name = str(opts.verbose_name_plural)
     return page.title if page else name[:1].upper() + name[1:]

@@ -1,5 +1,5 @@
-"""Changes schedules for operators. They change their own schedules and the schedules of service
-accounts directly, and propose changes to other users' schedules.
+"""Changes schedules for operators. They change their own and those of service accounts directly,
+and propose changes to other users' schedules.
 """
 
 from typing import Any
@@ -20,7 +20,9 @@ OF_OPERATORS = "An operator paused it."
 
 
 def new_of_account(account: ServiceAccount, operator: Any) -> Schedule:
-    """Return a new, empty schedule that acts as a service account."""
+    """Return a new, empty schedule that runs as the service account. `operator` is recorded as its
+    last editor.
+    """
     caller = caller_in(account.user_id)
     row = Owner(caller.bucket, account.user_id, None, reference_of(caller)).new(
         0, Schedule.Maker.OPERATOR, {}
@@ -31,8 +33,8 @@ def new_of_account(account: ServiceAccount, operator: Any) -> Schedule:
 
 
 def is_ruled(operator: Any, row: Schedule) -> bool:
-    """Return True if the operator can read and change the schedule like its owner. It must belong
-    to the operator, or to a service account that the operator manages.
+    """Return True if the operator can read and change the schedule like its owner. It must be the
+    operator's own, or that of a service account that the operator manages.
     """
     if row.user_id == operator.pk:
         return True
@@ -44,18 +46,19 @@ def is_of_program(row: Schedule) -> bool:
 
 
 def may_change_schedule(operator: Any, row: Schedule) -> bool:
-    """Return True if the operator can change the schedule or propose a change to it.
+    """Return True if the operator can change the schedule or propose a change.
 
-    A service account cannot agree to a proposal, and an alarm belongs to its conversation.
+    Operators cannot change alarms, which belong to conversations. Nobody could accept a proposal for
+    the schedule of a service account.
     """
     return not row.is_alarm and (is_ruled(operator, row) or not is_of_program(row))
 
 
 def save_change(row: Schedule, operator: Any) -> bool:
-    """Save a changed schedule, or store its changes as a proposal. Return True if the owner must
-    agree.
+    """Save a changed schedule, or store the changes as a proposal. Return True if its owner must
+    accept them.
 
-    Raises `ValidationError` if the schedule is invalid.
+    Raises `ValidationError` if the schedule is invalid or was deleted.
     """
     stored = Schedule.objects.select_for_update().filter(pk=row.pk).first()
     if stored is None:
@@ -74,8 +77,8 @@ def pause_schedule(row: Schedule) -> None:
 
 
 def resume_schedule(row: Schedule, operator: Any) -> bool:
-    """Resume a schedule that the operator can change like its owner. The operator is then
-    responsible for it. Return False if it has no time in the future.
+    """Resume the schedule, and record the operator as its last editor. Return False if it has no
+    time in the future.
     """
     row.saved_by_id = operator.pk
     return user_schedules.resume_schedule(row)

@@ -1,5 +1,5 @@
-"""Determines which applications an operator can see and edit. The admin, the API and the editor use
-the same rules.
+"""Determines which applications an operator can see and edit, for the admin, the API and the
+editor.
 
 Users see the applications that they can edit through ownership or a grant. Users with a special
 permission see all applications. Usage, runs and history of other applications are hidden as well.
@@ -26,14 +26,12 @@ ERASE = "catalog.erase_application"
 
 
 def operator(request: HttpRequest) -> Caller:
-    """Return the user of the console as a caller in their current team."""
+    """Return the user of the console as a caller in the user's current team."""
     return caller_in(request.user.pk, team_of(request.user, request.session))
 
 
 def sees_all(user: Any) -> bool:
-    """Return True if the user sees all applications, including the remaining data of deleted
-    applications.
-    """
+    """Return True if the user sees all applications, and what remains of deleted ones."""
     return bool(user.has_perm(ALL) or user.has_perm(SEE_ALL))
 
 
@@ -42,8 +40,8 @@ def edits_all(user: Any) -> bool:
 
 
 def may(request: HttpRequest, permission: str) -> bool:
-    """Return True if the user has the permission. Users who edit any application may also open the
-    pages of applications.
+    """Return True if the user has the permission. Editors of any application may also view and
+    change applications without it.
     """
     if request.user.has_perm(permission):
         return True
@@ -55,11 +53,11 @@ def may_view_applications(request: HttpRequest) -> bool:
 
 
 def is_editor(request: HttpRequest, application: Application | None = None) -> bool:
-    """Return True if a member of staff owns the application or has a grant to edit it. If it is
+    """Return True if the user is staff, and owns the application or has a grant to edit it. For
     None, any application counts.
 
-    Roles that come from a permission do not count, because such a permission already includes
-    viewing and changing applications.
+    A role that comes from a permission does not count, because the permission itself allows to view
+    and change applications.
     """
     user = request.user
     if not (user.is_active and getattr(user, "is_staff", False)):
@@ -86,8 +84,8 @@ def with_role(request: HttpRequest, least: int) -> QuerySet[Application]:
 
 
 def has_role(request: HttpRequest, application: Application, least: Role) -> bool:
-    """Return True if the user has at least this role in the application. Queries the database if
-    the row was read without its role.
+    """Return True if the user has at least the role `least` in the application. Runs a query unless
+    the row has its `role`.
     """
     role = getattr(application, "role", None)
     if role is None:
@@ -96,24 +94,22 @@ def has_role(request: HttpRequest, application: Application, least: Role) -> boo
 
 
 def may_rule(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user can set rules for the application or, if it is None, for all
-    applications.
-    """
+    """Return True if the user can edit the application or, for None, all applications."""
     if application is None:
         return edits_all(request.user)
     return has_role(request, application, Role.EDITOR)
 
 
 def may_grant(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user owns the application, or if it is None, because a new application
-    belongs to the user who creates it.
+    """Return True if the user owns the application. A new application, which is None, will belong
+    to the user.
     """
     return application is None or has_role(request, application, Role.OWNER)
 
 
 def may_rule_publishing(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user can turn two-person publishing on or off. Only a superuser can turn
-    it off.
+    """Return True if the user can turn publishing by two people on or off. Only a superuser can
+    turn it off.
     """
     if application is not None and application.needs_second_publisher:
         return bool(request.user.is_superuser)
@@ -121,28 +117,26 @@ def may_rule_publishing(request: HttpRequest, application: Application | None) -
 
 
 def seen_names(request: HttpRequest) -> QuerySet[Any] | None:
-    """Return a query for the slugs of the applications that the user can see, or None for all
-    applications.
-    """
+    """Return a query for the slugs of the applications that the user can see, or None for all."""
     return (
         None if sees_all(request.user) else editable_applications(request).order_by().values("slug")
     )
 
 
 def seen_slugs(request: HttpRequest) -> frozenset[str] | None:
-    """Return the slugs that `seen_names` selects, or None for all applications."""
+    """Return the slugs of the applications that the user can see, or None for all."""
     names = seen_names(request)
     return None if names is None else frozenset(names.values_list("slug", flat=True))
 
 
 def of_seen(request: HttpRequest, column: str = "application") -> Q:
-    """Return a filter for rows of applications that the user can see. `column` contains the slug of
-    the application.
+    """Return a filter for the rows of applications that the user can see. `column` contains the
+    application's slug.
     """
     names = seen_names(request)
     return Q() if names is None else Q(**{f"{column}__in": names})
 
 
 def get_version(row: Application, number: int) -> ApplicationVersion:
-    """Return the version of an application with this number. Raises Http404."""
+    """Return the version with this number. Raises `Http404` if there is none."""
     return get_object_or_404(row.versions.select_related("application"), number=number)

@@ -1,8 +1,7 @@
 """Searches pages, applications, content, deployments, users and runs for the admin's command
 palette.
 
-Users find only kinds of objects that they may see in the admin. The search runs at most one query
-for each kind.
+Users find only what they may see in the admin. The search runs at most one query for each kind.
 """
 
 from collections.abc import Callable, Iterator
@@ -52,8 +51,8 @@ Finder = Callable[[HttpRequest, str], Iterator[PaletteEntry]]
 
 @require_safe
 def search_palette(request: HttpRequest) -> JsonResponse:
-    """Return the search results, such as `{"groups": [{"title": "Applications", "found": [{"title",
-    "detail", "url"}]}]}`.
+    """Return what the search finds, as JSON: `{"groups": [{"title": "Applications", "found":
+    [{"title", "detail", "url"}]}]}`.
     """
     words = request.GET.get("q", "").strip()[:LONGEST_QUERY]
     groups = [
@@ -65,7 +64,7 @@ def search_palette(request: HttpRequest) -> JsonResponse:
 
 
 def pages(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
-    """Yield the matching pages of the menu, including tabs, then the pages that add a row."""
+    """Yield the matching pages of the menu and their tabs, followed by the pages that add a row."""
     wanted = words.lower()
     for page in visible_pages(request):
         if wanted in page.title.lower():
@@ -145,9 +144,7 @@ def keys(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
 
 
 def runs(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
-    """Yield the run with this error reference or this whole ID. A search for anything else would
-    have no index.
-    """
+    """Yield the run with this error reference or ID. No index supports a search for anything else."""
     if not words or not request.user.has_perm("runs.view_runsummary"):
         return
     wanted = of_reference(words)

@@ -1,4 +1,4 @@
-"""Searches users, groups and teams for operators, by a part of their names.
+"""Searches users, groups and teams by name, for operators.
 
 Users who may view all accounts or groups find all of them. Other users find members of their own
 groups and teams, and users who already have a role in the application.
@@ -19,7 +19,7 @@ MOST_NAMESAKES = 20
 
 
 def known_users(operator: Any, application: Application | None = None) -> QuerySet[Any]:
-    """Return the accounts that an operator may know, sorted by name."""
+    """Return the users whom an operator may see, sorted by username."""
     rows = get_user_model()._default_manager.all()
     if not operator.has_perm(VIEW_USERS):
         found = Q(pk=operator.pk) | Q(groups__in=operator.groups.order_by().values("pk"))
@@ -30,7 +30,7 @@ def known_users(operator: Any, application: Application | None = None) -> QueryS
 
 
 def known_groups(operator: Any, application: Application) -> QuerySet[Group]:
-    """Return the groups and teams that an operator may know, sorted by name."""
+    """Return the groups and teams that an operator may see, sorted by name."""
     rows = Group.objects.select_related("team")
     if not operator.has_perm(VIEW_GROUPS):
         own = Q(user=operator.pk) | Q(grants__application=application.pk)
@@ -39,7 +39,7 @@ def known_groups(operator: Any, application: Application) -> QuerySet[Group]:
 
 
 def people_named(words: str) -> list[int]:
-    """Return the IDs of accounts whose username, name or email address is exactly this text."""
+    """Return the IDs of the users whose username, full name or email address equals the text."""
     if not (words := words.strip()):
         return []
     users = get_user_model()._default_manager.alias(
@@ -50,7 +50,7 @@ def people_named(words: str) -> list[int]:
 
 
 def named_like(text: str) -> Q:
-    """Return a filter for accounts whose names or email address contain the text."""
+    """Return a filter for users whose name or email address contains the text."""
     return (
         Q(username__icontains=text)
         | Q(first_name__icontains=text)

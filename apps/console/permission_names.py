@@ -1,4 +1,6 @@
-"""Updates the names of permissions after a migration. Django creates them, but never renames them."""
+"""Updates the names of permissions after a migration. Django creates permissions, but never renames
+them.
+"""
 
 from typing import Any
 
@@ -7,7 +9,7 @@ from django.contrib.auth import get_permission_codename
 
 
 def rename_permissions(using: str, apps: Any = installed_apps, **told: Any) -> None:
-    """Rename the permissions of models whose names or permissions have changed."""
+    """Rename the permissions whose model or own name has changed."""
     try:
         rows = apps.get_model("auth", "Permission")._default_manager.using(using)
     except LookupError:
@@ -28,7 +30,9 @@ def rename_permissions(using: str, apps: Any = installed_apps, **told: Any) -> N
 
 
 def permission_names(meta: Any) -> list[tuple[str, str]]:
-    """Return the code names of a model's permissions, with the names that Django gives to new ones."""
+    """Return the code name of each permission of a model, with the name that Django gives to new
+    ones.
+    """
     default = [
         (get_permission_codename(action, meta), f"Can {action} {meta.verbose_name_raw}")
         for action in meta.default_permissions

@@ -1,7 +1,6 @@
-"""Searches runs of all doors for operators. Active runs come before finished runs.
+"""Searches runs for operators, in the admin and the API. Active runs come before finished runs.
 
-The admin and the API use the same search. The search never reads the texts of conversations, and
-matches words literally.
+The search never reads the texts of conversations, and matches words exactly.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +31,7 @@ PARAMETERS = (
 )
 GOING_ON: Mapping[str, str] = {str(one.value): str(one.label) for one in Run.OPEN}
 OPEN_STATES = "open"
-"""The value for the state that selects all unfinished runs."""
+"""This value of the state filter selects all unfinished runs."""
 STATES: Mapping[str, str] = {
     OPEN_STATES: "In progress",
     **{name: label.capitalize() for name, label in GOING_ON.items()},
@@ -40,21 +39,19 @@ STATES: Mapping[str, str] = {
 }
 HOURS: Mapping[str, str] = {"1": "1 hour", "24": "24 hours", "168": "7 days", "720": "30 days"}
 MOST_LISTED = 10_000
-"""The maximum number of runs on all pages of the list. Other runs can be found with a time or
-another filter.
-"""
+"""The list shows at most this many runs. Users narrow the search to find others."""
 MOST_GOING = 500
 AGE = Coalesce("started_at", "seen_at")
-"""The key by which runs are sorted by age. No index has this order."""
+"""Runs are sorted by this expression if the database should filter first. No index has this order.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSearch:
-    """The filters of a search, from a URL. A filter that is "" or None is not set.
+    """The filters of a search for runs. A filter that is "" or None does not apply.
 
-    `words` is one of: the reference of an error, the ID of a request or a run, the name of an
-    application, a caller's bucket or a username. `version` has an effect only together with an
-    application.
+    `words` is an error reference, the ID of a request or a run, the slug of an application, a
+    caller's bucket, or a username. `version` applies only together with an application.
     """
 
     words: str = ""
@@ -93,7 +90,7 @@ class RunSearch:
 
     @property
     def common(self) -> Q:
-        """Return the conditions that apply to both active and finished runs."""
+        """Return the conditions that apply to active and finished runs."""
         found = Q()
         if self.application:
             found &= Q(application=self.application)
@@ -134,7 +131,9 @@ class RunSearch:
         return rows.filter(status=self.status) if self.status else rows
 
     def going(self, request: HttpRequest) -> QuerySet[Run]:
-        """Return the unfinished runs that match, newest first. They have no summary row yet."""
+        """Return the unfinished runs that match, newest first, in applications that the user can
+        see.
+        """
         if not request.user.has_perm("runs.view_run") or self.is_of_the_past:
             return Run.objects.none()
         rows = Run.objects.filter(of_seen(request), self.common, status__in=Run.OPEN)
@@ -150,7 +149,7 @@ class RunSearch:
 
 
 def of_words(words: str) -> Q:
-    """Return a filter for the words of a search. Each condition uses an index."""
+    """Return a filter for the words of a search. An index serves each condition."""
     found = Q(application=words) | of_caller(words)
     try:
         return found | Q(pk=UUID(words))
@@ -164,8 +163,8 @@ def of_reference(words: str) -> Q:
 
 
 def of_caller(words: str) -> Q:
-    """Return a filter for the runs of a caller. `words` is a bucket, or a user's username, name or
-    email address, which finds runs in all of the user's teams.
+    """Return a filter for the runs of a caller: a bucket, or a user's username, name or email
+    address. A user's runs in all teams are found.
     """
     found = Q(bucket=words)
     for person in people_named(words):
@@ -174,7 +173,7 @@ def of_caller(words: str) -> Q:
 
 
 def summary_of(run: Run) -> RunSummary:
-    """Return an active run in the form of an unsaved summary row."""
+    """Convert an active run to an unsaved summary."""
     return RunSummary(
         id=run.pk,
         door=run.door,
@@ -188,9 +187,7 @@ def summary_of(run: Run) -> RunSummary:
 
 
 class GoingFirst(Sequence[RunSummary]):
-    """A sequence of active runs, followed by finished runs. At most `MOST_LISTED` runs are
-    counted.
-    """
+    """A sequence of active runs followed by finished runs. It counts at most `MOST_LISTED` runs."""
 
     def __init__(self, going: QuerySet[Run], over: QuerySet[RunSummary]) -> None:
         self.going = [summary_of(run) for run in going[:MOST_GOING]]
@@ -222,8 +219,7 @@ class GoingFirst(Sequence[RunSummary]):
 
 
 def sorted_by_themselves(rows: QuerySet[RunSummary]) -> QuerySet[RunSummary]:
-    """Return the rows in an order for which there is no index, so that the database filters before
-    it sorts.
+    """Sort the rows in an order that no index has, so that the database filters before it sorts.
 
     Otherwise, PostgreSQL reads all runs by age until a page is full, which takes seconds if few
     runs match.

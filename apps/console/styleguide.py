@@ -1,6 +1,4 @@
-"""The style guide. It shows every element of the pages in every state, for staff who change the
-styles.
-"""
+"""Shows every element of the pages in every state, for staff who change the styles."""
 
 import re
 from pathlib import Path
@@ -27,5 +25,5 @@ def styleguide(request: HttpRequest) -> HttpResponse:
 
 
 def source(name: str) -> str:
-    """Return the source text of a static file."""
+    """Return the text of a static file."""
     return Path(str(finders.find(name))).read_text("utf-8")

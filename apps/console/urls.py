@@ -1,4 +1,4 @@
-"""The URLs of the API for scripts, of DIAL's editor and of the studio."""
+"""Routes the URLs of the API for scripts, of DIAL's editor, and of the studio."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path

@@ -1,17 +1,17 @@
-"""Renames the fields of manifests from other systems, which have other names for the same
-fields.
-"""
+"""Renames fields in manifests from other systems, which have other names for the same fields."""
 
 from typing import Any
 
 ITERATIONS = "max_iterations"
 ALIASES = ("MaxTurns", "maxIterations")
-"""Aliases of `orchestrator.max_iterations`, inside `orchestrator` or next to it."""
+"""Other systems have these names for `max_iterations`, inside `orchestrator` or next to it."""
 
 
 def with_own_names(document: Any) -> Any:
-    """Return the document with other systems' field names replaced by this project's. If a document
-    sets a limit under both names, both remain, and validation warns that the other name is unknown.
+    """Replace other systems' field names in the document with this project's names.
+
+    If a document sets a limit under both names, both remain, and validation warns that the other
+    name is unknown.
     """
     orchestrator = document.get("orchestrator") if isinstance(document, dict) else None
     if not isinstance(orchestrator, dict) or ITERATIONS in orchestrator:

@@ -1,4 +1,4 @@
-"""Knowledge that the operator gives an application."""
+"""Defines the knowledge that an operator gives an application: texts, files and folders."""
 
 from typing import Annotated, Literal
 

@@ -1,8 +1,8 @@
-"""Finds credentials in a document: the manifest of an application, or a predefined item.
+"""Finds the credentials in a document: the manifest of an application, or a predefined item.
 
 The document need not be valid. The search follows the models. If a part of the document does not
-fit its model, the search tries every possible model for this part. It therefore also finds
-credentials next to misspelled keys.
+fit its model, the search tries every possible model. It therefore also finds credentials next to
+misspelled keys.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,18 +32,18 @@ PATCHED: Mapping[type[BaseModel], Shapes] = {
     PredefinedToolSet: (shape_of(ToolSet),),
     PredefinedTool: TOOLS,
 }
-"""The models that the `override` of a reference changes."""
+"""The `override` of these references changes values of these models."""
 
 OUTSIDE = frozenset(
     {"authorization", "password", "token", "access_token", "client_secret", "api_key", "secret"}
 )
-"""The keys that hold a credential in parts of a document that no model describes."""
+"""These keys contain a credential in parts of a document that no model describes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CredentialPlace:
-    """The location of a credential in a document. `keys` are the keys and indexes from the root.
-    `secret` is the name of the secret if the credential is a reference.
+    """A credential and its location in a document. `keys` are the keys and indexes from the root.
+    `secret` is the name of the secret if the credential is a reference, else "".
     """
 
     keys: Keys
@@ -57,7 +57,9 @@ class CredentialPlace:
 
 
 def credential_places(document: Any, kind: Kind | None = None) -> tuple[CredentialPlace, ...]:
-    """Return all credentials in a document, or in an item of one kind, in document order."""
+    """Return the credentials in a document in order. `kind` selects plain credentials, references
+    to secrets, or masks; None means all.
+    """
     written = (_place(*found) for found in _walk(document) if found[1] not in (None, "", [], {}))
     return tuple(place for place in written if kind in (None, place.kind))
 
@@ -69,20 +71,20 @@ def _place(keys: Keys, value: Any) -> CredentialPlace:
 
 
 CREDENTIAL: Shapes = (Values(None),)
-"""The marker for a credential, in place of a shape."""
+"""A value with this shape is a credential."""
 OPAQUE: Shapes = (None,)
-"""The shape of a value whose format no model describes."""
+"""No model describes the format of a value with this shape."""
 AUTHORIZATIONS: Shapes = (shape_of(RestAuthorization),)
 
 
 class Headers(BaseModel):
-    """The shape of an object with headers. The name of a header determines whether its value is a
-    credential.
+    """The shape of an object with headers. Whether a value is a credential depends on the name of
+    its header.
     """
 
 
 def _walk(document: Any) -> Iterator[tuple[Keys, Any]]:
-    """Yield the locations that may hold a credential, with their values."""
+    """Yield the location and the value of everything that may be a credential."""
     waiting: list[tuple[Keys, Shapes, Any]] = [((), ROOTS, document)]
     while waiting:
         keys, shapes, value = waiting.pop()
@@ -114,7 +116,7 @@ def _is_authorization(shape: Shape) -> bool:
 def _shapes(
     models: tuple[type[BaseModel], ...], shapes: Shapes, value: Mapping[str, Any], key: str
 ) -> Shapes:
-    """Return the possible shapes of a member, or () if it is not examined separately."""
+    """Return the possible shapes of an object's member, or () if it need not be searched."""
     if any(_is_credential(model, value, key) for model in models):
         return CREDENTIAL
     if any(marks(model, key).headers for model in models):
@@ -149,14 +151,14 @@ def _is_credential(model: type[BaseModel], value: Mapping[str, Any], key: str) -
 
 
 def _is_plain(shape: Shape) -> bool:
-    """Return True if the value cannot contain a credential: for a plain value, and for a list or an
+    """Return True if a value of this shape cannot contain a credential: a plain value, or a list or
     object of plain values.
     """
     return shape is None or (isinstance(shape, Items | Values) and shape.of is None)
 
 
 def _models(shapes: Shapes, value: Mapping[str, Any]) -> Iterator[type[BaseModel]]:
-    """Yield the model of an object if it can be recognized, otherwise each possible model."""
+    """Yield the model of an object. If it cannot be determined, yield every possible model."""
     for shape in shapes:
         if isinstance(shape, Items):
             yield from _models((shape.of,), value)

@@ -1,4 +1,4 @@
-"""Defines references to models and applications, and the parameters with which they are called."""
+"""Defines references to models and applications, and the parameters of requests to them."""
 
 from typing import Any, Literal, Self
 
@@ -70,7 +70,7 @@ class StaticFunctionTool(Node):
     model_config = ConfigDict(extra="allow")
 
     type: Literal["static_function"] = "static_function"
-    """The only type."""
+    """Always `static_function`."""
     static_function: StaticFunction
     """The deployment's own tool."""
 
@@ -105,9 +105,7 @@ class DeploymentReference(Node):
 
     @property
     def id(self) -> str:
-        """Return the deployment's ID, which is in one of two fields. `deployment_id` takes
-        precedence.
-        """
+        """Return the deployment's ID, from `deployment_id` or else from the older field `name`."""
         return self.deployment_id or self.name
 
     @model_validator(mode="after")

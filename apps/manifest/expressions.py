@@ -1,4 +1,4 @@
-"""Checks the expressions in templates: syntax, names and paths."""
+"""Checks the expressions in hook templates: their syntax, names and paths."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -10,13 +10,13 @@ from jsone.render import tokenizer
 from jsone.shared import JSONTemplateError
 
 MOST_TOKENS = 150
-"""The maximum number of tokens of an expression."""
+"""An expression can have at most this many tokens."""
 MOST_CHARACTERS = 4_000
-"""The maximum length in characters of an expression within a text. The library copies the
-expression for each token.
+"""An expression within a text can have at most this many characters, because the library copies it
+for each token.
 """
 LONGEST_QUOTE = 120
-"""The maximum number of characters of an expression that a message quotes."""
+"""An error message quotes at most this many characters of an expression."""
 
 FUNCTIONS = frozenset(
     {
@@ -27,19 +27,21 @@ FUNCTIONS = frozenset(
 )  # fmt: skip
 
 Kind = dict[str, "Kind"] | list["Kind"] | None
-"""The known parts of a value: its members, its items (a list with one entry), or nothing."""
+"""What is known about a value: its members by name, the kind of its items as a list with one entry,
+or None.
+"""
 
 Names = dict[str, Kind]
 
 
 class ExpressionInvalid(Exception):
-    """Raised if an expression has a syntax error, an unknown name or path, or an operator that is
-    not available.
+    """The expression has a syntax error, an unknown name or path, or an operator that is not
+    supported.
     """
 
 
 class _BoundedTokens:
-    """The library's tokenizer, with a limit on the number of tokens."""
+    """The JSON-e library's tokenizer, with a limit on the number of tokens."""
 
     def generate_tokens(self, text: str) -> Iterator[Any]:
         tokens = tokenizer.generate_tokens(text)
@@ -49,11 +51,11 @@ class _BoundedTokens:
 
 
 def check_expression(text: str, roots: Names) -> Any:
-    """Parse the expression at the beginning of a text, and return the token after it, or None at
-    the end of the text.
+    """Parse the expression at the start of a text. Return the token after it, or None at the end of
+    the text.
 
-    Raises `ExpressionInvalid` if the expression is invalid or contains a name or path that is not
-    in `roots`.
+    Raises `ExpressionInvalid` if the expression is invalid or uses a name or path that is not in
+    `roots`.
     """
     try:
         parser = Parser(text, _BoundedTokens())
@@ -62,13 +64,15 @@ def check_expression(text: str, roots: Names) -> Any:
         raise ExpressionInvalid("the expression is too long or nested too deeply") from None
     except JSONTemplateError as error:
         raise ExpressionInvalid(error.args[0][:LONGEST_QUOTE]) from None
-    except (AttributeError, StopIteration):  # The parser raises them at some text ends.
+    except (AttributeError, StopIteration):  # Raised at the end of some texts.
         raise ExpressionInvalid("the expression is not complete") from None
     return parser.current_token
 
 
 def _kind(node: Any, roots: Names) -> Kind:
-    """Return what is known about the value of an expression. Raises `ExpressionInvalid`."""
+    """Return what is known about the value of an expression. Raises `ExpressionInvalid` if the
+    expression is invalid.
+    """
     match node:
         case None:
             raise ExpressionInvalid("a value is missing")
@@ -86,11 +90,11 @@ def _kind(node: Any, roots: Names) -> Kind:
 
 
 def _operands(node: Any) -> Iterator[Any]:
-    """Yield the operands of an expression, and None for a missing operand."""
+    """Yield the operands of an expression. A missing operand is None."""
     for value in vars(node).values():
         parts = [*value.values()] if isinstance(value, dict) else value
         parts = parts if isinstance(parts, list) else [parts]
-        if parts != [None] or not isinstance(node, AST.List):  # An empty list has it.
+        if parts != [None] or not isinstance(node, AST.List):  # An empty list has `[None]`.
             yield from (part for part in parts if part is None or isinstance(part, AST.ASTNode))
 
 
@@ -117,8 +121,8 @@ def _part(node: Any, roots: Names) -> Kind:
 
 
 def _sliced(target: Kind) -> Kind:
-    """Return the known facts about a numbered item or a slice of a value. An object has no such
-    items.
+    """Return what is known about an item or a slice of a value. Raises `ExpressionInvalid` for an
+    object, which has neither.
     """
     if isinstance(target, dict):
         raise ExpressionInvalid(

@@ -1,7 +1,7 @@
-"""Checks the templates in hook arguments before they are filled in.
+"""Checks the templates in the arguments of hooks before a hook runs.
 
-This module checks `${expression}` in a text and the keys `$eval` and `$if`, including names and
-paths. Other operators define their own names and are checked when the hook runs.
+It checks `${expression}` in a text and the keys `$eval` and `$if`, with their names and paths.
+Other operators define names of their own, and are checked when the hook runs.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ ROOTS: dict[str, Names] = {
     "on_status": _AT_THE_START | {"status": None},
     "on_completion": _AT_THE_START | {"iteration_count": None, "total_tool_calls": None},
 }
-"""The names that templates may use, by event."""
+"""Templates can use these names, which depend on the event."""
 
 
 def is_templated(value: object) -> bool:
@@ -62,8 +62,8 @@ def is_templated(value: object) -> bool:
 
 
 def first_problem(template: object, event: str) -> str:
-    """Return the first mistake in a template for a hook of the event, and its location. Return ""
-    if there is no mistake.
+    """Return the first mistake in a template for a hook of this event, with its path, or "" if
+    there is none.
     """
     return next(_problems(template, ROOTS[event], ""), "")
 

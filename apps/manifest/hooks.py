@@ -1,4 +1,4 @@
-"""Hooks: tools that are called automatically before or after the model answers."""
+"""Defines hooks: tools that QuickApps calls automatically before or after the model answers."""
 
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -20,7 +20,7 @@ class RefreshCondition(Node):
     """The age at which the result of a hook expires."""
 
     kind: Literal["ttl"] = "ttl"
-    """The only condition, which is the age of the result."""
+    """Always `ttl`: the condition is the age of the result."""
     ttl_minutes: int = Field(gt=0)
     """The number of minutes for which the result is valid."""
 
@@ -31,7 +31,7 @@ class Hook(Node):
     """
 
     kind: Literal["tool_call"] = "tool_call"
-    """The only kind."""
+    """Always `tool_call`."""
     event: Event
     """The event that triggers the call. `on_request_start`: before the first request to the model.
     The model reads the result of this hook only, and results for other events are dropped.
@@ -73,7 +73,7 @@ class Hook(Node):
     @field_validator("arguments")
     @classmethod
     def _can_be_filled_in(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        """Report a template that cannot be filled in. A run, in contrast, omits the hook and
+        """Report a template that cannot be filled in. A run, in contrast, skips the hook and
         reports an issue.
         """
         event = info.data.get("event")

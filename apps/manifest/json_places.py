@@ -1,5 +1,5 @@
-"""Reads and replaces values at locations in a JSON document. A location is a sequence of keys and
-indexes from the root.
+"""Reads and replaces values in a JSON document. A location is a sequence of keys and indexes from
+the root.
 """
 
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ def value_at(document: Any, keys: Keys) -> Any:
 
 
 def replace_values(document: Any, values: Mapping[Keys, Any]) -> Any:
-    """Return a copy of the document with the values at these locations replaced. Unchanged parts of
-    the copy are the same objects as in the document.
+    """Return a copy of the document with new values at these locations. Parts that do not change
+    are the same objects as before.
     """
     if not values:
         return document

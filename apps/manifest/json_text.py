@@ -1,7 +1,7 @@
-"""Parses hand-written JSON strictly, and reports the line and column of each error.
+"""Strictly parses JSON that people write, and reports the line and column of each error.
 
 `json.loads` accepts more than JSON (NaN), silently ignores the first of two equal keys, and raises
-RecursionError for deep nesting. A database rejects some values that `json.loads` accepts.
+`RecursionError` for deep nesting. A database rejects some values that `json.loads` accepts.
 """
 
 import json
@@ -15,19 +15,17 @@ from typing import Any, NamedTuple, NoReturn
 from apps.manifest.problems import ROOT, join_path
 
 DEEPEST = 100
-"""The maximum nesting depth of JSON. The deepest useful manifest has about 20 levels; the
-interpreter's own limit is near 1000.
+"""JSON can be nested at most this deep. The deepest useful manifest has about 20 levels, and the
+interpreter's limit is near 1000.
 """
 
 
 TOO_MANY_DIGITS = f"an integer has too many digits; the limit is {sys.get_int_max_str_digits():,}."
-"""The reason for a `ValueError` of `json.loads` that is no `JSONDecodeError`."""
+"""`json.loads` raises a `ValueError` other than `JSONDecodeError` for this reason."""
 
 
 class JSONTextInvalid(ValueError):
-    """Raised if a text is not valid JSON. `line` and `column` are counted from 1, or are 0 if the
-    position is unknown.
-    """
+    """The text is not valid JSON. `line` and `column` count from 1; 0 means unknown."""
 
     def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
         place = f"Line {line}, column {column}: " if line else ""
@@ -38,7 +36,7 @@ class JSONTextInvalid(ValueError):
 
 
 def parse_json(text: str) -> Any:
-    """Parse JSON text. Raises `JSONTextInvalid` if it is not valid JSON."""
+    """Parse a JSON text. Raises `JSONTextInvalid` if it is invalid or cannot be stored."""
     try:
         value = json.loads(
             text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_equal_keys
@@ -70,7 +68,7 @@ def _refuse_equal_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def unstorable(value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the path of each value that a database column cannot store, and the reason."""
+    """Yield the path of each value that a database cannot store, and the reason."""
     waiting: list[tuple[str, Any, int]] = [("", value, 0)]
     while waiting:
         path, item, depth = waiting.pop()
@@ -92,7 +90,7 @@ _unstorable_character = re.compile("[\x00\ud800-\udfff]").search
 
 
 def objects_in(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the path and the value of every JSON object in a document."""
+    """Yield the path and the value of every object in a JSON document."""
     waiting = [("", document)]
     while waiting:
         path, value = waiting.pop()
@@ -103,14 +101,16 @@ def objects_in(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def members(path: str, value: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the members of an object or list, with their paths."""
+    """Yield the path and the value of each member of an object or list. `path` is the path of the
+    object or list.
+    """
     if isinstance(value, list):
         return ((join_path(path, index), member) for index, member in enumerate(value))
     return ((join_path(path, str(key)), member) for key, member in value.items())
 
 
 class Position(NamedTuple):
-    """A position in a text. The line and the column are counted from 1."""
+    """A position in a text. Lines and columns count from 1."""
 
     line: int
     column: int
@@ -126,7 +126,7 @@ _token = re.compile(
 
 
 def positions(text: str) -> dict[str, Position]:
-    """Return the position of each key and list item of a valid JSON text, by path."""
+    """Return the position of each key and list item in a valid JSON text, by path."""
     found: dict[str, Position] = {}
     # The path of each open object or list, and for a list the number of its next item.
     holders: list[tuple[str, Iterator[int] | None]] = []
@@ -150,9 +150,7 @@ def positions(text: str) -> dict[str, Position]:
 
 
 def locate(text: str, path: str) -> Position:
-    """Return the position of the path in a valid JSON text. If it does not exist, return the
-    position of its nearest ancestor.
-    """
+    """Return the position of a path in a valid JSON text, or of its nearest ancestor that exists."""
     known = positions(text)
     above = (one for one in known if path == one or path.startswith((f"{one}.", f"{one}[")))
     return known.get(max(above, key=len, default=""), Position(1, 1))

@@ -1,4 +1,4 @@
-"""Defines the facts about a kind of toolset that pages, reports and docs need in addition to its
+"""Defines what pages, reports and docs need to know about a kind of toolset, in addition to its
 fields.
 """
 
@@ -9,7 +9,8 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class CardField:
-    """A field on the studio's card of a toolset. The `editor` draws the field (`tools/cards.js`).
+    """A field on the studio's card of a toolset. A script, `tools/cards.js`, has the `editor` for
+    it.
 
     Fields without a `CardField` are edited under *All fields*.
     """
@@ -22,18 +23,18 @@ class CardField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """The facts about a kind of toolset. `title` is shown on the studio's cards, and `tools`
-    describes the kind's tools in the manifest reference.
+    """Describes a kind of toolset. `title` is shown on the studio's cards, and `tools` describes
+    the kind's tools in the manifest reference.
     """
 
     title: str
     tools: str
     order: int = 100
-    """Kinds are sorted by this number in schemas, forms and messages."""
+    """Schemas, forms and messages sort kinds by this number."""
     is_deferrable: bool = True
-    """True if tool discovery may withhold the toolset's tools."""
+    """True if tool discovery may hide the toolset's tools from the model."""
     is_prefixed: bool = False
-    """True if the toolset's name is a prefix of its tools' names."""
+    """True if the names of the toolset's tools start with the toolset's name."""
     reserved: Set[str] = frozenset()
-    """Names reserved for the platform that the kind's tools may nevertheless have."""
+    """The kind's tools may have these names, although they are reserved for the platform."""
     card: tuple[CardField, ...] = ()

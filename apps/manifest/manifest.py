@@ -1,4 +1,4 @@
-"""The manifest: the document in which an operator declares an application."""
+"""Defines the manifest: the document in which an operator declares an application."""
 
 from typing import Annotated, Literal
 
@@ -49,7 +49,7 @@ class Starter(Node):
 
 
 LONGEST_QUESTION = 100_000
-"""The maximum length of a question in characters."""
+"""A question can have at most this many characters."""
 
 
 class ConversationStarters(Node):
@@ -112,7 +112,9 @@ class Manifest(Node):
 
     @property
     def offered_starters(self) -> ConversationStarters | None:
-        """Return the conversation starters, even if an older manifest lists them as plain texts."""
+        """Return the conversation starters, even if the manifest only has the older field
+        `starters`.
+        """
         if self.conversation_starters is not None or not self.starters:
             return self.conversation_starters
         written = tuple(Starter(title=text, text=text) for text in self.starters)
@@ -120,5 +122,5 @@ class Manifest(Node):
 
     @property
     def input_attachment_types(self) -> tuple[str, ...]:
-        """Return the MIME types of files that users may attach, or () if all types are allowed."""
+        """Return the MIME types of files that users may attach, or () for all types."""
         return (self.features and self.features.input_attachment_types) or ()

@@ -1,4 +1,4 @@
-"""Computes the names under which models see tools, and selects from texts in several languages."""
+"""Computes the names under which models see tools, and selects texts by language."""
 
 import hashlib
 import re
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 LONGEST_NAME = 64
-"""The maximum length in characters of names that model providers accept."""
+"""Model providers accept names with at most this many characters."""
 
 Localized = str | dict[str, str]
 """One text for all languages, or a text for each locale."""
@@ -17,10 +17,10 @@ _refused = re.compile(r"[^A-Za-z0-9_-]")
 
 
 def sanitize(name: str) -> str:
-    """Return a name that model providers accept: letters, digits, `_` and `-`, without a digit or
-    `-` at the beginning.
+    """Convert a name to one that model providers accept: letters, digits, `_` and `-`, without a
+    digit or `-` at the start.
 
-    A name that is too long is truncated and ends in a hash of the whole name, so that names remain
+    A name that is too long is truncated and ends in a hash of the whole name, so that names stay
     unique.
     """
     clean = _refused.sub("_", name)
@@ -32,20 +32,20 @@ def sanitize(name: str) -> str:
 
 
 def visible_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
-    """Return the name under which the model sees a tool: its function's name with the toolset's
-    English name as the prefix.
+    """Return the name under which the model sees a tool: the toolset's English name followed by the
+    function's name.
     """
     return sanitize(full_name(toolset_name, function_name))
 
 
 def full_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
-    """Return the function's name with the toolset's name as the prefix, both unchanged."""
+    """Join the toolset's English name and the function's name, both unchanged."""
     return f"{localize_text(toolset_name)}_{function_name}"
 
 
 def possible_names(toolset_name: str | Mapping[str, str], function_name: str) -> frozenset[str]:
-    """Return the names under which the model may see a tool: the plain name, and the name in case
-    of a conflict.
+    """Return the names under which the model may see a tool: the usual name, and the name with a
+    hash in case of a conflict.
     """
     shown = visible_name(toolset_name, function_name)
     return frozenset((shown, hash_name(shown, full_name(toolset_name, function_name))))
@@ -54,9 +54,9 @@ def possible_names(toolset_name: str | Mapping[str, str], function_name: str) ->
 def visible_names(
     toolset_name: str | Mapping[str, str], function_names: Iterable[str]
 ) -> dict[str, str]:
-    """Return the visible names of a toolset's tools by function name. They are unique.
+    """Return the unique names under which the model sees a toolset's tools, by function name.
 
-    A tool whose visible name is empty, or equal to another tool's, gets a hash.
+    A hash is added to a name without letters and digits, or one that equals another tool's.
     """
     names = {name: visible_name(toolset_name, name) for name in function_names}
     counts = Counter(names.values())
@@ -71,14 +71,14 @@ def visible_names(
 
 
 def hash_name(shown: str, name: str) -> str:
-    """Return the visible name, truncated and with a hash of the whole name at its end."""
+    """Truncate the visible name, and append a hash of the whole name."""
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH]
     return f"{shown[: LONGEST_NAME - _HASH - 1]}_{digest}"
 
 
 def localize_text(text: str | Mapping[str, str] | None, locale: str = "en") -> str:
-    """Return the text for a locale. The first that exists is used: the text for the locale, the
-    text for its language, the English text, any text.
+    """Return the text for a locale, else for its language, else in English, else any text. Returns
+    "" if there is none.
     """
     if text is None or isinstance(text, str):
         return text or ""

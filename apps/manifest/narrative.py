@@ -1,5 +1,5 @@
-"""Writes a text before a question. It describes the user's screen or, if no user sent the question,
-the sender.
+"""Writes a text before a question that describes the user's screen or, if no user sent the
+question, the sender.
 
 Users also see this text in the conversation.
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 LONGEST_NARRATIVE = 2_000
-"""The maximum length of a narrative in characters."""
+"""A description of the user's screen can have at most this many characters."""
 ALONE = "Nobody may be reading along: ask back only where you cannot go on."
 SENDER_NOTES = {
     "webhook": "This message was sent by the webhook “{title}”; no person wrote it.",
@@ -27,8 +27,8 @@ _narrative = re.compile(r"\A\[The person .*?looks at: .*?\]\n\n", re.DOTALL)
 
 
 def narrative_text(title: str, narrative: str) -> str:
-    """Return the text to put before the question, or "" if there is no narrative. `title` is the
-    title of the place.
+    """Return the text that describes the user's screen, or "" if there is no description. `title`
+    is the title of the chat place.
     """
     if not narrative:
         return ""
@@ -37,13 +37,13 @@ def narrative_text(title: str, narrative: str) -> str:
 
 
 def narrate_question(text: str, title: str, narrative: str) -> str:
-    """Return the question with the text about the place before it, as the model reads it."""
+    """Put the description of the user's screen before the question, as the model reads it."""
     return "\n\n".join(filter(None, (narrative_text(title, narrative), text)))
 
 
 def introduce_message(text: str, sender: Mapping[str, Any] | None) -> str:
-    """Return the message with a text before it that introduces its sender. `sender` describes the
-    program that sent it, or is None.
+    """Put a text that introduces the sender before the message. `sender` describes the program that
+    sent it, or is None for a user.
     """
     if sender is None or sender["kind"] not in SENDER_NOTES:
         return text
@@ -55,7 +55,5 @@ def introduce_message(text: str, sender: Mapping[str, Any] | None) -> str:
 
 
 def without_narrative(text: str) -> str:
-    """Return the question without the text that `narrate_question` or `introduce_message` put
-    before it.
-    """
+    """Remove the text that `narrate_question` or `introduce_message` put before the question."""
     return _narrative.sub("", _sender.sub("", text, count=1), count=1)

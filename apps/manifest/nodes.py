@@ -1,4 +1,4 @@
-"""Defines the base of all models of a manifest, and the marks of their fields in the schema."""
+"""Defines the base class of all models of a manifest, and the marks of their fields in the schema."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ class Node(BaseModel):
 
 
 CHECKED = "checked"
-"""The key of the validation context that also reports mistakes for which a run only leaves out a
-part.
+"""This key of the validation context enables checks for mistakes that do not prevent a run, because
+the run omits the invalid part.
 """
 
 
@@ -71,7 +71,7 @@ IN_PREVIEW = Marks(preview=True)
 
 
 def marks(model: type[BaseModel], name: str) -> Marks:
-    """Return the marks of a field, or empty marks for an unknown field."""
+    """Return the marks of the model's field, or empty marks if there is no such field."""
     field = model.model_fields.get(name)
     extra = field.json_schema_extra if field is not None else None
     return extra if isinstance(extra, Marks) else NO_MARKS
@@ -82,9 +82,7 @@ def is_preview(model: type) -> bool:
 
 
 def unpublished_default(value: T) -> Callable[[], T]:
-    """Return a factory for a default that the schema does not show, because installations may
-    override it.
-    """
+    """Return a factory for a default that the schema omits, because installations may override it."""
     return lambda: value
 
 
@@ -97,7 +95,7 @@ S = TypeVar("S", bound=Switched)
 
 
 def enabled_nodes(kind: type[S], nodes: Iterable[object], path: str) -> Iterator[tuple[str, S]]:
-    """Yield the enabled nodes of a kind, each with its path in the list at `path`."""
+    """Yield the enabled nodes of this type, each with its path. `path` is the path of the list."""
     for index, node in enumerate(nodes):
         if isinstance(node, kind) and node.enabled:
             yield f"{path}[{index}]", node

@@ -1,4 +1,4 @@
-"""The model that drives an application, and its loop."""
+"""Defines the model that drives an application, and its loop."""
 
 from typing import Annotated, Literal
 
@@ -14,7 +14,7 @@ class AttachmentStrategy(Node):
     """Sends the model a list of attachments, from which it requests what it needs."""
 
     type: Literal["lazy_on_demand"] = "lazy_on_demand"
-    """The only strategy."""
+    """Always `lazy_on_demand`: the model requests the attachments that it needs."""
     accepted_types: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """MIME types that the model may request, such as `["application/pdf", "image/*"]`. Null: all
     types that its deployment supports. Unsupported types are never offered.

@@ -1,4 +1,4 @@
-"""Lists the parts of a manifest that need a capability."""
+"""Lists the parts of a manifest for which the server needs a capability."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from apps.manifest.toolsets.tools import AnyTool, InternalTool, PredefinedTool
 
 @dataclass(frozen=True, slots=True)
 class ManifestPart:
-    """A part of a manifest that needs a capability. `name` is the kind of part, such as
-    `tool_sets.mcp`; `path` is its position in the manifest.
+    """A part of a manifest that needs a capability. `name` is its kind, such as `tool_sets.mcp`,
+    and `path` its position in the manifest.
     """
 
     name: str
@@ -24,7 +24,7 @@ class ManifestPart:
 
 
 def parts_in_use(manifest: Manifest) -> tuple[ManifestPart, ...]:
-    """Return the parts in the order of the manifest, without parts that are disabled or null."""
+    """Return the parts of the manifest in order. Omit parts that are disabled or null."""
     return tuple(_parts(manifest))
 
 
@@ -61,7 +61,7 @@ FEATURES = {
     "notes": "enabled",
     "tool_access_filter": "enabled",
 }
-"""The features that are parts. Each maps to the field that enables it, or to "" if it is enabled
+"""These features are parts. Each is mapped to the field that enables it, or to "" if it is enabled
 unless null.
 """
 

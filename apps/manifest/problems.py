@@ -1,4 +1,4 @@
-"""Defines the problems of a document, each with a message and a path."""
+"""Defines the problems of a document. Each has a path and a message."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 ROOT = "$"
-"""The path of problems that concern the whole document."""
+"""Problems of the whole document have this path."""
 MOST_PROBLEMS = 100
 
 _plain = re.compile(r"[A-Za-z_][\w-]*", re.ASCII).fullmatch
@@ -16,8 +16,8 @@ _LONGEST_KEY = 80
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A mistake in a document. `path` is a position such as `tool_sets[2].tools[0].name`; `message`
-    explains the problem and how to fix it.
+    """A mistake in a document. `path` is a position such as `tool_sets[2].tools[0].name`. `message`
+    explains the mistake and how to fix it.
     """
 
     path: str
@@ -28,7 +28,7 @@ class Problem:
 
 
 class DocumentInvalid(Exception):
-    """Raised if a document is invalid. `problems` has one entry for each mistake."""
+    """The document is invalid. `problems` has one entry for each mistake."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__("; ".join(map(str, problems)))
@@ -36,8 +36,8 @@ class DocumentInvalid(Exception):
 
 
 def cut_problems(problems: list[Problem]) -> tuple[Problem, ...]:
-    """Return up to `MOST_PROBLEMS` problems. If there are more, the last problem states how many
-    were omitted.
+    """Return up to `MOST_PROBLEMS` problems. If there are more, a last problem says how many are
+    omitted.
     """
     rest = len(problems) - MOST_PROBLEMS
     if rest <= 0:
@@ -47,8 +47,8 @@ def cut_problems(problems: list[Problem]) -> tuple[Problem, ...]:
 
 
 def join_path(path: str, part: str | int) -> str:
-    """Return the path of a member of the value at `path`. Unusual keys are quoted, and very long
-    keys are truncated.
+    """Return the path of a member or item of the value at `path`. Unusual keys are quoted, and very
+    long keys are truncated.
     """
     if isinstance(part, int):
         return f"{path}[{part}]"
@@ -60,5 +60,5 @@ def join_path(path: str, part: str | int) -> str:
 
 
 def write_path(place: Iterable[str | int]) -> str:
-    """Return the path for a location that is given as keys and indexes."""
+    """Convert a location, a sequence of keys and indexes, to a path."""
     return reduce(join_path, place, "") or ROOT

@@ -1,4 +1,4 @@
-"""System prompts: written in the manifest, predefined, or stored in DIAL."""
+"""Defines system prompts: written in the manifest, predefined, or stored in DIAL."""
 
 import re
 from collections.abc import Mapping
@@ -58,8 +58,8 @@ ToolSystemPrompt = Annotated[CustomSystemPrompt | DialSystemPrompt, Field(discri
 
 
 def fill_text(text: str, variables: Mapping[str, str]) -> str:
-    """Return the text with each `{name}` replaced by its value in `variables`. Other braces, and
-    braces in values, remain unchanged.
+    """Replace each `{name}` in the text with its value in `variables`. Other braces, and braces in
+    values, do not change.
     """
     if not variables:
         return text

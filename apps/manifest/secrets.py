@@ -1,8 +1,7 @@
-"""Defines the type of a credential in a manifest: the text itself, or the name of a secret that is
-stored elsewhere.
+"""Defines a credential in a manifest: the credential itself, or the name of a secret that is stored
+elsewhere.
 
-`repr`, dumps and errors show neither the text nor the name. The value of the secret is read when a
-request is built.
+`repr`, dumps and errors show neither. The value of the secret is read when a request is built.
 """
 
 import re
@@ -14,20 +13,19 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 SECRET = "$secret"  # noqa: S105 - a key of documents
-"""The key of a reference: `{"$secret": "name"}` is replaced by the secret with that name."""
+"""`{"$secret": "name"}` refers to the secret with that name."""
 HIDDEN = "$hidden"
-"""The key of a mask: `{"$hidden": "…"}` represents a stored credential that is not shown; see
-`apps.catalog.credentials.masking`.
-"""
+"""`{"$hidden": "…"}` is the mask of a stored credential; see `apps.catalog.credentials.masking`."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 FOREIGN = "foreign"
-"""The key of the validation context for a document that does not belong to this installation."""
+"""This key of the validation context means that the document does not belong to this installation.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A credential. Either its text is set, or the name of its secret."""
+    """A credential. Either `text` is set, or `secret`, the name of a stored secret."""
 
     text: str = field(default="", repr=False)
     secret: str = ""
@@ -47,7 +45,9 @@ class Credential:
 
 
 def read_credential(value: Any, info: ValidationInfo) -> Credential:
-    """Validate a credential. Raises `PydanticCustomError`, which does not repeat the value."""
+    """Validate a credential. Raises `PydanticCustomError`, whose message does not contain the
+    value.
+    """
     if isinstance(value, Credential):
         return value
     if isinstance(value, str):
@@ -83,8 +83,8 @@ FOREIGN_REFERENCE = (
 
 
 def dump_credential(credential: Credential) -> dict[str, str] | str:
-    """Return a value that represents the credential in dumps. The credential cannot be recovered
-    from it.
+    """Return what a dump contains instead of the credential: a reference to its secret, a mask
+    without content, or "" if it is empty.
     """
     if credential.secret:
         return {SECRET: credential.secret}
@@ -100,7 +100,7 @@ def is_hidden(value: object) -> bool:
 
 
 def reads_as_credential(name: str) -> bool:
-    """Return True if a constant header or query parameter with this name is a credential."""
+    """Return True if a header or query parameter with this name usually contains a credential."""
     return bool(_CREDENTIAL_NAME.search(name))
 
 

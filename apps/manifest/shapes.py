@@ -1,7 +1,7 @@
-"""Determines the shape of a document from the models: the intended model of each of its objects.
+"""Determines from the models which model each object of a document is meant to have.
 
-Errors and warnings describe the written document, which cannot be reconstructed from a validated
-manifest.
+Errors and warnings are about the document as it was written, which cannot be reconstructed from a
+validated manifest.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A shape that is one of several models. `tag` returns the key of the intended model for a
+    """A value that has one of several models. `tag` returns the key of the intended model for a
     value.
     """
 
@@ -41,16 +41,16 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Mixed:
-    """The shape of a plain value that may have several types."""
+    """A plain value that may have several types."""
 
 
 Shape = type[BaseModel] | Items | Values | Choice | Mixed | None
-"""The shape of a value. None means a plain value, or a value that is not examined."""
+"""What a value is meant to be. None means a plain value, or a value that is not examined."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShapeVisit:
-    """An object in a document, and its intended model. The path of the root is ""."""
+    """An object in a document, with its path and its intended model. The path of the root is ""."""
 
     path: str
     model: type[BaseModel]
@@ -80,14 +80,14 @@ def _members(path: str, shape: Shape, value: Any) -> Iterator[tuple[str, Shape, 
 
 
 def inside(shape: Shape, key: str) -> Shape:
-    """Return the shape of the member `key` of an object."""
+    """Return the shape of an object's member `key`, or None if it is unknown."""
     if isinstance(shape, type):
         return fields(shape).get(key)
     return shape.of if isinstance(shape, Values) else None
 
 
 def choose_shape(shape: Choice, value: Any) -> Shape:
-    """Return the intended model of a value, or None if its tag is unknown."""
+    """Return the intended model of a value, or None if the value has no known tag."""
     tag = shape.tag(value) if isinstance(value, dict) else None
     is_known = isinstance(tag, str | None) and tag in shape.models
     return shape.models[tag] if is_known else None

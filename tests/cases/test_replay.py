@@ -124,7 +124,7 @@ async def test_a_changed_prompt_is_not_in_the_recording_and_the_failure_says_wha
 async def test_without_a_recording_the_failure_says_what_to_do():
     again = await attempt(application(), ScriptedModel(), "replay")
 
-    text = "This case has no recording. Run it live and record it first."
+    text = "This test case has no recording. Run it live and record it first."
     assert again.failures == [FailedExpectation("recording", text)]
 
 

@@ -19,7 +19,7 @@ def execute(row: Application) -> None:
 
 
 def undo(row: Application) -> None:
-    """Restore an application from the archive. It is enabled if it was ever published."""
+    """Restore an application from the archive. Enable it if it has a published version."""
     with transaction.atomic(), noting(ChangeNote("Taken out of the archive")):
         row = lock_application(row)
         if row.archived_at is not None:

@@ -8,15 +8,15 @@ from apps.catalog.models import Application, ApplicationDraft
 
 
 def check(row: Application) -> None:
-    """Raise `ValidationError` with the errors of the application by field, for example if its slug
-    is in use.
-    """
+    """Raise `ValidationError` if the new application has invalid fields or its slug is in use."""
     row.clean_fields(exclude=["manifest", "owner"])
     row.validate_unique()
 
 
 def execute(row: Application, user: User | None) -> ApplicationDraft:
-    """Store the new application with its draft, and return the draft. Raises `ValidationError`."""
+    """Store the new application with its draft, and return the draft. Raises `ValidationError` if a
+    field is invalid or the slug is in use.
+    """
     row.is_enabled = False
     written, row.manifest = row.manifest, {}
     check(row)

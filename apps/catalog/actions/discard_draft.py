@@ -4,9 +4,7 @@ from apps.catalog.models import Application, ApplicationDraft
 
 
 def execute(row: Application) -> bool:
-    """Discard the draft. Return False if there is none, or if the application was never
-    published.
-    """
+    """Delete the application's draft. Return False if it has no draft, or was never published."""
     if row.live_number == 0:
         return False
     return bool(ApplicationDraft.objects.filter(application=row.pk).delete()[0])

@@ -1,4 +1,4 @@
-"""Starts a draft with the content of an earlier version."""
+"""Starts a draft of an application from one of its earlier versions."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -15,6 +15,8 @@ def check(row: Application) -> None:
 
 
 def execute(row: Application, version: ApplicationVersion, user: User | None) -> ApplicationDraft:
-    """Store a draft with the content of the version. Raises `ValidationError`."""
+    """Store and return a draft with the content of the version. Raises `ValidationError` if the
+    application already has a draft.
+    """
     check(row)
     return save_draft.execute(row, definition_of(version).columns, 0, user, is_current=True)

@@ -1,4 +1,4 @@
-"""The common steps of publishing a draft, republishing, and restoring a version."""
+"""Contains the steps that publishing a draft, republishing and restoring a version have in common."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from apps.listeners import Listeners
 LONGEST_NOTE = 300
 
 checks = Listeners[[Application], Sequence[str]]("the publication of an application")
-"""Listeners that return the reasons why an application must not be published, as sentences."""
+"""Each listener returns the reasons, as sentences, why an application must not be published."""
 
 
 def go_live(
@@ -28,8 +28,8 @@ def go_live(
     *,
     snapshot: ContentSnapshot | None = None,
 ) -> ApplicationVersion:
-    """Publish the definition as the next version of the application. Its row must be locked. Raises
-    `ValidationError`.
+    """Publish the definition as the application's next version. The caller must have locked the
+    application's row. Raises `ValidationError` if a check fails.
     """
     live, skills = row.manifest, definition.skills
     for name, value in definition.columns.items():
@@ -50,8 +50,8 @@ def lock_application(row: Application) -> Application:
 
 
 def read_note(note: str) -> str:
-    """Return the note about a version or publishing request without surrounding spaces. Raises
-    `ValidationError` if it is empty or too long.
+    """Return the note about a version or publishing request, with all whitespace collapsed. Raises
+    `ValidationError` if the note is empty or too long.
     """
     said = " ".join(note.replace("\0", " ").split())
     if not said:

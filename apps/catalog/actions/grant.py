@@ -1,4 +1,4 @@
-"""Grants roles in an application, and revokes them."""
+"""Replaces the roles that users and groups have in an application."""
 
 from collections.abc import Callable, Mapping
 
@@ -18,11 +18,12 @@ def execute(
     actor: str,
     address: str,
 ) -> None:
-    """Replace the grants of an application with the result of `wanted`, and record the change in
-    the audit log. `wanted` gets the current grants, and `actor` is a bucket.
+    """Replace the grants of an application with those that `wanted` returns, and record each change
+    in the audit log.
 
-    Concurrent changes wait until the new grants are saved. Raises `KeyError` for a holder that does
-    not exist.
+    `wanted` gets the current grants. `actor` is the bucket of the user who makes the change.
+    Concurrent changes wait until the new grants are saved. Raises `KeyError` if a user or group
+    does not exist.
     """
     lock_application(application)
     before = grants_of(application)
@@ -47,8 +48,8 @@ def set_grants(
 def record(
     application: Application, before: Mapping[Holder, Role], actor: str, address: str
 ) -> None:
-    """Record in the audit log which roles were granted and revoked since `before`. `actor` is a
-    bucket.
+    """Record in the audit log which roles were granted or revoked since `before`. `actor` is the
+    bucket of the user who made the change.
     """
     after = grants_of(application)
     for holder in sorted({**before, **after}):

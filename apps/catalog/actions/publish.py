@@ -17,13 +17,15 @@ from apps.catalog.versions.publishing_requests import (
 from apps.listeners import Listeners
 
 keepers = Listeners[[Application, int], None]("a new version")
-"""Listeners that are called with an application and the version number with which its existing
+"""Each listener gets an application, and the number of the version with which its existing
 conversations continue.
 """
 
 
 class DraftOutdated(ValidationError):
-    """Raised if another version was published after the draft was started."""
+    """The application got a new version after the draft was started. `live` is that version, and
+    `based_on` the version from which the draft started.
+    """
 
     def __init__(self, live: int, based_on: int) -> None:
         super().__init__(
@@ -35,7 +37,9 @@ class DraftOutdated(ValidationError):
 def check(
     row: Application, draft: ApplicationDraft, *, user: User | None, is_over: bool = False
 ) -> None:
-    """Raise `DraftOutdated` or `SecondPublisherRequired` if this user cannot publish the draft."""
+    """Raise `DraftOutdated` if the draft is not based on the live version, unless `is_over`. Raise
+    `SecondPublisherRequired` if this user may not publish it.
+    """
     if draft.based_on != row.live_number and not is_over:
         raise DraftOutdated(row.live_number, draft.based_on)
     if refused := publishing_refusal(row, draft, user):
@@ -55,10 +59,11 @@ def execute(
     """Publish the draft as a new version. Without a draft, publish the live version again with the
     current predefined content.
 
-    `seen` is the version of the draft row that the user reviewed. With `only_new`, existing
+    `seen` is the version of the draft that the user reviewed. With `only_new`, existing
     conversations continue with the previous version. With `is_over`, the draft is published even if
-    another version was published after it was started. `address` is for the audit log. Raises
-    `ValidationError` by field, `DraftOvertaken`, and the errors of `check`.
+    another version was published after it was started. `address` is the user's IP address, for the
+    audit log. Raises `ValidationError` by field, `DraftOvertaken` if the draft changed since the
+    review, and the errors of `check`.
     """
     said = read_note(note)
     with transaction.atomic():

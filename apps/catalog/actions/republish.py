@@ -23,8 +23,10 @@ def check(row: Application) -> None:
 
 
 def execute(row: Application, note: str, *, user: User | None = None) -> ApplicationVersion:
-    """Publish the live version again. Raises `ValidationError` with the errors by field, and
-    `SecondPublisherRequired`.
+    """Publish the live version again as a new version, and return it.
+
+    Raises `ValidationError` by field, or `SecondPublisherRequired` if two users must publish the
+    application.
     """
     said = read_note(note)
     with transaction.atomic():

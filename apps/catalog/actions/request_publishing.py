@@ -1,4 +1,6 @@
-"""Requests that another user publish a draft, if two users must publish the application."""
+"""Requests that another user publish a draft. This applies to applications that need two users to
+publish them.
+"""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -13,7 +15,7 @@ from apps.catalog.versions.publishing_requests import is_required, record_event
 
 
 def check(row: Application) -> None:
-    """Raise `ValidationError` if one user alone can publish the application."""
+    """Raise `ValidationError` if a single user may publish the application."""
     if not is_required(row):
         raise ValidationError(
             "This application does not need two people to publish it. Publish it directly."
@@ -23,11 +25,11 @@ def check(row: Application) -> None:
 def execute(
     row: Application, note: str, user: User, *, seen: int | None = None, address: str = ""
 ) -> PublishingRequest:
-    """Request that the draft be published or, if there is no draft, the live version with the
-    current predefined content.
+    """Store a request that another user publish the draft. Without a draft, request that the live
+    version be published again with the current predefined content.
 
-    `seen` is the version of the draft that the user reviewed. Raises `ValidationError` and
-    `DraftOvertaken`.
+    `seen` is the version of the draft that the user reviewed. Raises `DraftOvertaken` if the draft
+    has changed since, and `ValidationError` if the note is invalid or no request is needed.
     """
     said = read_note(note)
     with transaction.atomic():

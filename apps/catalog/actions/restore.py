@@ -1,5 +1,5 @@
-"""Publishes an earlier version again as a new version, with the predefined content of the earlier
-version.
+"""Publishes an earlier version of an application again, as a new version with the predefined
+content of the earlier one.
 """
 
 from django.contrib.auth.models import User
@@ -24,10 +24,10 @@ def check(row: Application) -> None:
 def execute(
     row: Application, number: int, note: str, *, user: User | None = None
 ) -> ApplicationVersion:
-    """Publish version `number` again as a new version.
+    """Publish version `number` again as a new version, and return it.
 
-    Raises `ValidationError` with the errors by field, `SecondPublisherRequired` and
-    `ApplicationVersion.DoesNotExist`.
+    Raises `ValidationError` by field, `SecondPublisherRequired` if two users must publish the
+    application, and `ApplicationVersion.DoesNotExist`.
     """
     said = read_note(note)
     with transaction.atomic():

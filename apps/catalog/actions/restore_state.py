@@ -1,5 +1,5 @@
-"""Restores a recorded state of an application. Its properties are restored immediately, and the
-other values become its draft.
+"""Restores an application to a state that the history recorded. Restored properties apply
+immediately; the other values become a draft.
 
 Nothing is published. A deleted application is restored with a draft only.
 """
@@ -23,7 +23,7 @@ DRAFT_FIRST = "There is a draft. Publish or discard it first."
 
 
 def changed_text(row: Application, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `values` that belong to a version and differ from the live version."""
+    """Return those of the `values` that belong to a version and differ from the live version."""
     live = definition_of(row).columns
     return {name: values[name] for name in COLUMNS if name in values and values[name] != live[name]}
 
@@ -47,8 +47,8 @@ def check(row: Application, values: Mapping[str, Any], user: Any) -> None:
 
 
 def with_values(row: Application, values: Mapping[str, Any]) -> Application:
-    """Return a copy of the row with the restored properties or, for a deleted application, with all
-    values.
+    """Return an unsaved copy of the application with the restored properties. The copy of a deleted
+    application has all values.
     """
     wanted = copy(row)
     for name, value in values.items():
@@ -60,11 +60,12 @@ def with_values(row: Application, values: Mapping[str, Any]) -> Application:
 def execute(
     row: Application, values: Mapping[str, Any], user: Any, *, change: int, address: str = ""
 ) -> Application:
-    """Restore the values that the row had before or after the change with the ID `change`. `values`
-    maps columns to values.
+    """Restore the application to its state before or after a recorded change. `values` maps columns
+    to the values of that state, and `change` is the ID of the change.
 
-    `row` is an unsaved row if the application was deleted. `address` is for the audit log. Raises
-    `ValidationError`.
+    `row` is unsaved if the application was deleted. `address` is the user's IP address, for the
+    audit log. Raises `ValidationError` if a value is invalid, or if values would become a draft and
+    a draft already exists.
     """
     with transaction.atomic(), noting(ChangeNote(restored_from=change)):
         if row._state.adding:

@@ -9,10 +9,10 @@ from apps.catalog.versions.version_recorder import save_live
 
 
 def check(row: Application) -> None:
-    """Raise `SecondPublisherRequired` if the save would publish an application that two users must
-    publish.
+    """Raise `SecondPublisherRequired` if saving would publish an application that needs two users
+    to publish it.
 
-    This option of the stored row also applies. Otherwise, a single save could disable the option
+    The stored value of that option also counts. Otherwise, a single save could disable the option
     and publish.
     """
     stored = Application.objects.filter(pk=row.pk).first() if row.pk else None
@@ -23,10 +23,10 @@ def check(row: Application) -> None:
 
 
 def execute(row: Application) -> ApplicationVersion | None:
-    """Save a row that passed its checks. Return the new version, or None if the definition did not
-    change.
+    """Save an application that passed its checks. Return the new version, or None if nothing that
+    belongs to a version changed.
 
-    Raises `SecondPublisherRequired`.
+    Raises `SecondPublisherRequired` if two users must publish the application.
     """
     check(row)
     return save_live(row)

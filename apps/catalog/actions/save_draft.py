@@ -18,9 +18,10 @@ from apps.catalog.versions.drafts import check_seen, draft_of
 
 
 def check(draft: ApplicationDraft, user: User | None) -> None:
-    """Raise `ValidationError` if the title or manifest is invalid even for a draft.
+    """Raise `ValidationError` if the draft cannot be saved: its title is empty, its manifest is no
+    object, or it contains credentials that the user may not enter.
 
-    A draft with other errors can be saved.
+    A draft with any other error can be saved.
     """
     if not isinstance(draft.manifest, dict):
         raise ValidationError({"manifest": "Enter a JSON object."})
@@ -39,7 +40,8 @@ def execute(
     is_current: bool = False,
     keeps_masks: bool = False,
 ) -> ApplicationDraft:
-    """Save the given values of the draft: title, description, icon, manifest and skills.
+    """Save the draft with new `values` for any of its title, description, icon, manifest and
+    skills.
 
     A masked credential is replaced with the credential in the draft or in the live version. With
     `keeps_masks`, a mask without a matching credential remains, and the draft cannot be published
@@ -47,8 +49,8 @@ def execute(
     pending request to publish it is withdrawn.
 
     `seen` is the version of the draft that the user edited, 0 if there was no draft, or None to
-    skip the check. With `is_current`, the draft is based on the live version after the save. Raises
-    `DraftOvertaken` and `ValidationError`.
+    skip this check. With `is_current`, the saved draft counts as based on the live version. Raises
+    `DraftOvertaken` if another user saved the draft in the meantime, and `ValidationError`.
     """
     with transaction.atomic():
         live = lock_application(row)

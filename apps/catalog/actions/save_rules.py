@@ -20,12 +20,12 @@ from apps.manifest.problems import Problem
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """The circumstances of a save, which determine the checks.
+    """Determines which checks apply when an application is saved.
 
     An unchanged manifest is checked only with `is_published` or `is_from_files`, so that an
     operator can save other properties even though the manifest has errors. `skills` are saved
-    together with the row. `secrets_may_be_missing` is True for imported files, whose secrets may be
-    added later.
+    together with the application. `secrets_may_be_missing` is True for imported files, because
+    their secrets may be added later.
     """
 
     skills: Skills | None = None
@@ -35,13 +35,15 @@ class Circumstances:
 
 
 FORM = Circumstances()
-"""The circumstances of a change in a form or through the API."""
+"""These circumstances apply to changes in a form or through the API."""
 
 
 def check_row(
     row: Application, circumstances: Circumstances = FORM, *, exclude: Collection[str] = ()
 ) -> None:
-    """Raise `ValidationError` with all errors by field, except for the columns in `exclude`."""
+    """Raise `ValidationError` with all errors of the application by field. Skip the columns in
+    `exclude`.
+    """
     errors: dict[str, list[ValidationError]] = {}
     # `check_content` reviews the manifest.
     columns = partial(row.full_clean, {*exclude, "manifest"})
@@ -55,8 +57,8 @@ def check_row(
 
 
 def check_content(row: Application, circumstances: Circumstances = FORM) -> None:
-    """Raise `ValidationError` if the manifest, the owner or a managed directory prevents the
-    save.
+    """Raise `ValidationError` if the application's manifest, its owner, or the managed directory
+    that contains it prevents saving.
     """
     if not circumstances.is_from_files and (refusal := managed_refusal(row.pk)):
         raise ValidationError(refusal)
@@ -82,7 +84,9 @@ def check_content(row: Application, circumstances: Circumstances = FORM) -> None
 
 
 def manifest_problems(row: Application, circumstances: Circumstances = FORM) -> Sequence[Problem]:
-    """Return the reasons why the manifest, or the skills saved with it, cannot be saved."""
+    """Return the reasons why the application's manifest, or the skills saved with it, cannot be
+    saved.
+    """
     is_missing_allowed = circumstances.secrets_may_be_missing
     review = review_manifest(row.manifest, secrets_may_be_missing=is_missing_allowed)
     if errors := review.errors or cycle_problems(row.slug, row.manifest, row.pk):

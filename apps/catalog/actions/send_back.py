@@ -1,4 +1,4 @@
-"""Returns a request to publish to its author, with a comment."""
+"""Returns a publishing request to its author with a comment."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
@@ -14,7 +14,7 @@ LONGEST_WORDS = 2000
 
 
 def check(words: str) -> None:
-    """Raise `ValidationError` for a comment that is missing or too long."""
+    """Raise `ValidationError` if the comment is empty or too long."""
     if not words:
         raise ValidationError({"words": "Enter what needs to change."})
     if len(words) > LONGEST_WORDS:
@@ -24,8 +24,8 @@ def check(words: str) -> None:
 
 
 def execute(row: Application, words: str, user: User, *, address: str = "") -> PublishingRequest:
-    """Return the open publishing request to its author. Raises `ValidationError` if the comment is
-    invalid or no request is open.
+    """Return the application's open publishing request to its author with the comment `words`.
+    Raises `ValidationError` if the comment is invalid or no request is open.
     """
     said = words.replace("\0", "").strip()
     check(said)

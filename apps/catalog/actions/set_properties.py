@@ -1,5 +1,5 @@
-"""Changes the properties of an application that are not part of a version. The changes take effect
-immediately, and leave the draft and the live version unchanged.
+"""Changes properties of an application that are not part of a version. The changes apply
+immediately, and do not affect the draft or the live version.
 """
 
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ PROPERTIES = ("slug", "is_enabled", *GRANTING, TWO_PEOPLE)
 
 
 def check(row: Application) -> None:
-    """Raise `ValidationError` with the errors by field if the application cannot have these
-    properties.
+    """Raise `ValidationError` if one of the application's properties is invalid. Values that belong
+    to a version are not checked.
     """
     check_row(row, exclude=[f.name for f in row._meta.fields if f.name not in PROPERTIES])
 
@@ -27,10 +27,9 @@ def check(row: Application) -> None:
 def execute(
     row: Application, values: Mapping[str, Any], user: Any, *, address: str = ""
 ) -> Application:
-    """Save the values of columns in `PROPERTIES`, and return the stored row. Other columns do not
-    change.
+    """Save new values for columns in `PROPERTIES`, and return the stored application.
 
-    `address` is for the audit log. Raises `ValidationError` with the errors by field.
+    `address` is the user's IP address, for the audit log. Raises `ValidationError` by field.
     """
     with transaction.atomic():
         row = lock_application(row)

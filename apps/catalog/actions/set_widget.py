@@ -1,5 +1,5 @@
-"""Changes the widget of an application. The changes take effect immediately, and leave the draft
-and the live version unchanged.
+"""Changes the settings of an application's widget. The changes apply immediately, and do not affect
+the draft or the live version.
 """
 
 import secrets
@@ -25,9 +25,10 @@ def execute(
     is_enabled: bool | None = None,
     origins: object = None,
 ) -> Widget:
-    """Save the values that are not None, and return the stored widget. `actor` is a bucket.
+    """Save the arguments that are not None, and return the stored widget. `actor` is the bucket of
+    the user who makes the change.
 
-    Raises `ValidationError` for invalid origins.
+    Raises `ValidationError` if an origin is invalid.
     """
     lock_application(application)
     widget = widget_of(application)
@@ -43,8 +44,8 @@ def execute(
 
 @transaction.atomic
 def replace_key(application: Application, actor: str, address: str) -> Widget:
-    """Create a new key with which the other site signs its users' identities. Identities that the
-    old key signed become invalid.
+    """Create a new secret key with which the embedding site signs its users' identities. Identities
+    signed with the old key become invalid.
     """
     lock_application(application)
     widget = widget_of(application)
@@ -56,10 +57,10 @@ def replace_key(application: Application, actor: str, address: str) -> Widget:
 
 @transaction.atomic
 def set_public_key(application: Application, actor: str, address: str, written: object) -> Widget:
-    """Store the site's public key, which replaces the old key. The site signs its users' identities
-    with the private key.
+    """Store the embedding site's public key in place of the current key. The site signs its users'
+    identities with the matching private key.
 
-    Raises `ValidationError`.
+    Raises `ValidationError` if `written` is not a valid public key.
     """
     lock_application(application)
     widget = widget_of(application)
@@ -70,7 +71,7 @@ def set_public_key(application: Application, actor: str, address: str, written: 
 
 
 def widget_of(application: Application) -> Widget:
-    """Return the stored widget, or a new widget that is disabled."""
+    """Return the application's widget, or an unsaved, disabled widget if it has none."""
     found = Widget.objects.filter(application=application).first()
     return found or Widget(application=application)
 

@@ -1,4 +1,4 @@
-"""Merges changes into a draft that were published after the draft was started."""
+"""Merges a version that was published after a draft was started into that draft."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,8 +15,8 @@ from apps.catalog.versions.rebase import is_outdated, merge_with_live
 
 
 class ConflictsOpen(Exception):
-    """Raised if the draft and the version `live` changed the same values. `clashes` are the
-    unresolved conflicts.
+    """The draft and the live version changed the same fields. `live` is the number of the version,
+    and `clashes` are the unresolved conflicts.
     """
 
     def __init__(self, live: int, clashes: Sequence[Clash]) -> None:
@@ -27,7 +27,9 @@ class ConflictsOpen(Exception):
 
 
 def check(row: Application, live: int | None) -> None:
-    """Raise `ValidationError` if the live version has changed since the user reviewed it."""
+    """Raise `ValidationError` if `live`, the number of the live version that the user reviewed, is
+    no longer live.
+    """
     if live is not None and live != row.live_number:
         raise ValidationError(
             f"Version {row.live_number} was published in the meantime. Review its changes first."
@@ -42,12 +44,13 @@ def execute(
     seen: int | None = None,
     live: int | None = None,
 ) -> ApplicationDraft:
-    """Merge the draft with the live version, and save the result. The draft is then based on the
-    live version.
+    """Merge the live version into the draft, and save the draft, which is then based on the live
+    version.
 
-    `choices` maps the paths of conflicts to "mine" for the draft or "theirs" for the live version.
-    `seen` is the version of the draft and `live` the number of the live version that the user
-    reviewed. Nothing is saved if `ConflictsOpen`, `DraftOvertaken` or `ValidationError` is raised.
+    `choices` maps the path of each conflict to "mine" for the draft or "theirs" for the live
+    version. `seen` is the version of the draft and `live` the number of the live version that the
+    user reviewed. Raises `ConflictsOpen`, `DraftOvertaken` or `ValidationError`, and then saves
+    nothing.
     """
     with transaction.atomic():
         row = lock_application(row)

@@ -1,4 +1,4 @@
-"""Withdraws a version so that it can no longer be used."""
+"""Withdraws a version of an application, so that callers can no longer use it."""
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -10,7 +10,7 @@ from apps.catalog.models import Application, ApplicationVersion
 
 
 def check(row: Application, version: ApplicationVersion) -> None:
-    """Raise `ValidationError` if the version is live."""
+    """Raise `ValidationError` if the version is the live version."""
     if row.live_number == version.number:
         raise ValidationError(
             "This version is live. Restore another version first, or disable the application."
@@ -18,7 +18,6 @@ def check(row: Application, version: ApplicationVersion) -> None:
 
 
 def execute(version: ApplicationVersion) -> None:
-    """Withdraw the version. Raises `ValidationError`."""
     with transaction.atomic():
         row = lock_application(version.application)
         check(row, version)

@@ -1,4 +1,6 @@
-"""Reads ZIP files with applications from untrusted sources, without unpacking them to disk."""
+"""Reads and writes ZIP files of applications. Uploaded ZIP files are not trusted, and are never
+unpacked to disk.
+"""
 
 import stat
 import zipfile
@@ -20,7 +22,7 @@ from apps.workspace.local.files.paths import clean_name, file_name_problem
 
 FOLDER = "application"
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
-"""The timestamp of every file in an archive, so that identical applications produce identical
+"""Every file in an archive has this timestamp, so that identical applications produce identical
 archives.
 """
 MOST_ENTRIES = 5_000
@@ -38,8 +40,8 @@ def archive(files: Mapping[str, bytes]) -> bytes:
 
 
 def unpack_archive(content: bytes) -> dict[str, bytes]:
-    """Return the contents of the files in a ZIP file, by path. Raises `FilesRefused` if the ZIP
-    file is rejected.
+    """Return the content of each file in a ZIP file, by path. Raises `FilesRefused` if the ZIP file
+    is unreadable, unsafe or too large.
     """
     try:
         with open_archive(BytesIO(content), MOST_ENTRIES) as zipped:
@@ -87,7 +89,9 @@ def read_entries(zipped: zipfile.ZipFile) -> dict[str, bytes]:
 
 
 def check_name(name: str) -> None:
-    """Raise `FilesRefused` for a path outside the ZIP file."""
+    """Raise `FilesRefused` if the path of a ZIP entry leads out of the ZIP file or contains invalid
+    characters.
+    """
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name.split("/")[0]:
         raise FilesRefused(name[:200], "is outside of the ZIP file; use a path inside it.")
@@ -96,7 +100,7 @@ def check_name(name: str) -> None:
 
 
 def check_entry(name: str, entry: zipfile.ZipInfo) -> None:
-    """Raise `FilesRefused` for a symbolic link or an encrypted entry."""
+    """Raise `FilesRefused` if a ZIP entry is a symbolic link, encrypted or too large."""
     if stat.S_ISLNK(entry.external_attr >> 16):
         raise FilesRefused(name, "is a link; add the file itself to the ZIP file.")
     if entry.flag_bits & 1:
@@ -105,18 +109,17 @@ def check_entry(name: str, entry: zipfile.ZipInfo) -> None:
 
 
 def is_hidden(name: str) -> bool:
-    """Return True if the file does not belong to an application because it is hidden or added by
-    macOS.
-    """
+    """Return True if a part of the path is hidden or was added by macOS."""
     return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
 
 
 def applications_in(files: Mapping[str, bytes], name: str = "") -> dict[str, dict[str, bytes]]:
-    """Return the files of each application, by slug and path. The paths in the ZIP file must be the
-    paths that `export_content` writes.
+    """Return the files of each application, by slug and then by path. The paths must match those
+    that `export_content` writes.
 
-    A ZIP file with only the folder or the files of a single application is also accepted. The slug
-    is then the name of the folder, or `name`. Raises `FilesRefused`.
+    The files of a single application without the folder `application/` are also accepted. Its slug
+    is then the name of its folder, or `name`. Raises `FilesRefused` if a file belongs to no
+    application.
     """
     holders = sorted(str(PurePosixPath(path).parent) for path in files if is_document(path))
     if not holders:

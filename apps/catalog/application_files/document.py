@@ -1,5 +1,4 @@
-"""Converts an application to the document of `application.yaml`, without its prompt, which is in a
-separate file.
+"""Converts an application to the text of `application.yaml`. Its prompt goes to a separate file.
 
 The order of the keys does not depend on the database, which may sort the keys of a manifest.
 """
@@ -16,18 +15,18 @@ from apps.manifest.shapes import visits
 DOCUMENT_FILE = "application.yaml"
 PROMPT_FILE = "prompt.md"
 DEFAULTS: Mapping[str, Any] = {"description": "", "icon": "", "public": False, "shared": True}
-"""The values of fields that a file omits."""
+"""These are the values of fields that `application.yaml` omits."""
 FIRST = ("type", "name", "title", "description", "icon")
-"""The keys that come first in the file, because they identify an object to users."""
+"""These keys come first in every object of the file, because they identify the object to users."""
 BYTE_ORDER_MARK = "\ufeff"
 
 
 def document_text(columns: Mapping[str, Any], source: str = "") -> tuple[str, str | None]:
-    """Return the text of `application.yaml`, and the text of `prompt.md`, which is None if there is
-    no prompt.
+    """Return the text of `application.yaml`, and the text of `prompt.md` or None if the application
+    has no prompt.
 
-    The keys of `columns` are the names that files use. `source` is the text from which the
-    application was imported.
+    `columns` has the names of fields as keys. `source` is the YAML text from which the application
+    was imported, whose comments are preserved.
     """
     manifest, prompt = without_prompt(columns["manifest"])
     written = source_document(source)
@@ -50,8 +49,8 @@ def source_document(source: str) -> dict[str, Any]:
 
 
 def order_fields(manifest: Any) -> Any:
-    """Return the manifest with its fields in the order of the models, followed by unknown keys in
-    alphabetical order.
+    """Return the manifest with its fields in the order in which the schema defines them, followed
+    by unknown keys in alphabetical order.
     """
     if not isinstance(manifest, dict):
         return by_name(manifest, {})
@@ -85,7 +84,7 @@ def by_name(value: Any, places: Mapping[int, Mapping[str, int]]) -> Any:
 
 
 def custom_prompt(manifest: Any) -> dict[str, Any] | None:
-    """Return the custom prompt of a manifest, or None if it has none."""
+    """Return the orchestrator's `system_prompt` if its type is "custom", else None."""
     orchestrator = manifest.get("orchestrator") if isinstance(manifest, dict) else None
     prompt = orchestrator.get("system_prompt") if isinstance(orchestrator, dict) else None
     is_custom = isinstance(prompt, dict) and prompt.get("type") == "custom"
@@ -93,7 +92,9 @@ def custom_prompt(manifest: Any) -> dict[str, Any] | None:
 
 
 def without_prompt(manifest: Any) -> tuple[Any, str | None]:
-    """Return the manifest without its prompt, and the content of `prompt.md`."""
+    """Return the manifest without the text of its custom prompt, and that text as the content of
+    `prompt.md`, or None if there is no text.
+    """
     content = (custom_prompt(manifest) or {}).get("content")
     if not isinstance(content, str) or not content or content.startswith(BYTE_ORDER_MARK):
         return manifest, None
@@ -103,8 +104,8 @@ def without_prompt(manifest: Any) -> tuple[Any, str | None]:
 
 
 def with_prompt(manifest: Any, text: str) -> Any:
-    """Return the manifest with the text of `prompt.md` as its prompt. Raises ValueError if the
-    manifest has no custom prompt, or already contains its text.
+    """Return the manifest with the content of `prompt.md` as the text of its custom prompt. Raises
+    `ValueError` if the manifest has no custom prompt, or already contains a text.
     """
     changed = deepcopy(manifest)
     prompt = custom_prompt(changed)

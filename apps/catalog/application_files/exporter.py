@@ -24,9 +24,7 @@ from apps.manifest.credentials import credential_places
 
 
 class ExportRefused(Exception):
-    """Raised if an application cannot be exported. Each problem is a line: `application/travel:
-    place: why`.
-    """
+    """An application cannot be exported. Each problem is a line: `application/travel: place: why`."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
@@ -36,10 +34,11 @@ class ExportRefused(Exception):
 def exported_files(
     application: Application, *, draft: bool = False, with_real_runs: bool = False
 ) -> dict[str, bytes]:
-    """Return the files of an application by path, `application/<slug>/…`.
+    """Return the files of an application, by their path `application/<slug>/…`.
 
-    The files contain the live version or, with `draft`, the draft. They contain only the names of
-    secrets. Raises `ExportRefused` for a plain credential, and if there is no live version.
+    The files describe the live version or, with `draft`, the draft. They contain only the names of
+    secrets. `with_real_runs` includes test cases that were created from real runs. Raises
+    `ExportRefused` if the manifest contains a plain credential, or if there is no live version.
     """
     skills = None
     if draft:
@@ -69,7 +68,7 @@ def exported_files(
 
 
 def refuse_credentials(application: Application) -> None:
-    """Raise `ExportRefused` for a plain credential in the manifest."""
+    """Raise `ExportRefused` if the application's manifest contains a plain credential."""
     plain = [
         place for place in credential_places(application.manifest) if place.kind != "reference"
     ]
@@ -104,7 +103,9 @@ def free_name(name: str, taken: set[str]) -> str:
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files of applications. Delete files of an earlier export that no longer exist."""
+    """Write exported applications to the directory, and delete files of an earlier export that no
+    longer exist.
+    """
     for path, content in files.items():
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +117,9 @@ def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
 
 
 def former_files(folder: Path) -> list[Path]:
-    """Return the files in a folder whose names an export uses, and omit files that users added."""
+    """Return the files in an application's folder that an earlier export may have written. Omit
+    files that users added.
+    """
     icons = (folder / name for name in sorted(ICON_FILES))
     found: list[Any] = [folder / PROMPT_FILE, *icons, *folder.glob(f"{CASES}/*.yaml")]
     return [path for path in (*found, *folder.glob(f"{SKILLS}/*/**/*")) if path.is_file()]

@@ -1,4 +1,4 @@
-"""The kinds of files that are imported into database rows, and the models of their content."""
+"""Defines the kinds of files that can be imported into the database, and the fields of each kind."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,9 @@ class FileShape(BaseModel):
 
 
 class DeploymentFile(FileShape):
-    """The fields of a deployment file, except for the flags for the model's capabilities."""
+    """The fields of a deployment's JSON file. The flags for the model's capabilities are added
+    below.
+    """
 
     deployment_id: str = ""
     display_name: str
@@ -49,8 +51,8 @@ class ApplicationFile(FileShape):
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of file. `key` is the name of the field and the column that identify a row. `columns`
-    maps a field to its column if their names differ.
+    """A kind of importable file. `key` is the field and column that identifies a row. `columns`
+    maps a field to its database column if their names differ.
     """
 
     name: str
@@ -60,7 +62,7 @@ class FileKind:
     columns: Mapping[str, str]
 
     def written(self, column: str) -> str:
-        """Return the field in files that corresponds to the column."""
+        """Return the name that files use for a database column."""
         return next((name for name, known in self.columns.items() if known == column), column)
 
 

@@ -1,4 +1,4 @@
-"""Reads the files of a directory, without following links to files outside it."""
+"""Reads the files of a directory, and rejects links that lead out of it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,14 +6,14 @@ from pathlib import Path
 from apps.catalog.content.items import LARGEST_FILE, reason
 
 MOST_FILES = 500
-"""The maximum number of files of an application. Each of its skills can have up to 200 files."""
+"""An application can have at most this many files. Each of its skills can have up to 200 files."""
 MOST_BYTES = 16 * 1024 * 1024
 DEEPEST_FOLDER = 8
 
 
 class FilesRefused(ValueError):
-    """Raised if files are rejected. `file` is the path of the rejected file, or "" if all files are
-    rejected.
+    """The files cannot be read or accepted. `file` is the path of the rejected file, or "" if the
+    error concerns all files.
     """
 
     def __init__(self, file: str, message: str) -> None:
@@ -21,10 +21,10 @@ class FilesRefused(ValueError):
 
 
 def read_folder(folder: Path, root: Path) -> dict[str, bytes]:
-    """Return the contents of the files below the folder, by path. Links to files in `root` are
-    followed.
+    """Return the content of each file in the folder and its subfolders, by path.
 
-    Raises `FilesRefused`.
+    Follows links to targets in `root`. Raises `FilesRefused` if a link leads out of `root`, a file
+    is unreadable, or there are too many or too large files.
     """
     files: dict[str, bytes] = {}
     size = 0
@@ -47,14 +47,16 @@ def read_folder(folder: Path, root: Path) -> dict[str, bytes]:
 
 
 def check_file_size(name: str, size: int) -> None:
-    """Raise `FilesRefused` if the file is larger than the limit. `size` is in bytes."""
+    """Raise `FilesRefused` if `size`, in bytes, exceeds the limit for one file."""
     if size > LARGEST_FILE:
         message = f"the file has {size:,} bytes; the limit is {LARGEST_FILE:,}."
         raise FilesRefused(name, message)
 
 
 def paths_below(folder: Path, root: Path, depth: int = 0) -> Iterator[Path]:
-    """Yield the files of a folder, sorted by name, without hidden files. Raises `FilesRefused`."""
+    """Yield the visible files in a folder and its subfolders, sorted by name. Raises `FilesRefused`
+    if a link leads out of `root` or folders are nested too deeply.
+    """
     if depth > DEEPEST_FOLDER:
         raise FilesRefused(
             folder.name, f"folders are nested too deeply; the limit is {DEEPEST_FOLDER} levels."

@@ -1,9 +1,9 @@
-"""Loads the applications in managed directories (`CONTENT_PATHS`). Operators cannot edit these
+"""Loads the applications in the managed directories (`CONTENT_PATHS`). Operators cannot edit these
 applications.
 
-Each process checks for changed files, in the same way as for predefined content. The first process
-that notices a change writes the rows. A row contains the hash of its files, so that other processes
-do not load them again.
+Every process checks for changed files. The first process that notices a change saves the
+applications. Each saved application has a hash of its files, so that other processes do not load
+the same files again.
 """
 
 import hashlib
@@ -41,8 +41,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LoadedDirectories:
-    """The state of the directories when this process last read them. `at` is the time of the read,
-    by the monotonic clock.
+    """What this process found when it last read the managed directories. `at` is the monotonic time
+    of that read, in seconds.
     """
 
     directories: tuple[Path, ...]
@@ -60,7 +60,9 @@ def managed_directories() -> tuple[Path, ...]:
 
 
 def refresh() -> None:
-    """Load changed files. Return immediately if the last check was recent. Never raises."""
+    """Load the managed files that have changed. Returns at once if the last check was recent. Never
+    raises.
+    """
     directories = managed_directories()
     if not directories or is_recent(directories):
         return
@@ -73,8 +75,8 @@ def refresh() -> None:
 
 
 def load_at_start() -> None:
-    """Load all directories. Let operators edit the applications of directories that were removed
-    from the settings.
+    """Load all managed directories. Make applications editable whose directory was removed from the
+    settings.
     """
     with _loading:
         look(managed_directories())
@@ -97,7 +99,7 @@ def look(directories: tuple[Path, ...]) -> None:
     try:
         problems = tuple(load(directories))
     except IntegrityError:  # Another process has just created the same application.
-        logger.info("Managed directories: another process is loading them as well")
+        logger.info("Managed directories: another process has loaded them at the same time")
         return
     for problem in problems:
         if before is None or problem not in before.problems:
@@ -106,7 +108,7 @@ def look(directories: tuple[Path, ...]) -> None:
 
 
 def known_problems() -> tuple[str, ...]:
-    """Return the problems of files that could not be loaded, in the form `path: line: place:
+    """Return why some managed files could not be loaded, as lines of the form `path: line: place:
     mistake`.
     """
     is_present = _last is not None and _last.directories == managed_directories()
@@ -135,8 +137,8 @@ def marks_of(directories: Sequence[Path]) -> dict[str, Mark]:
 
 
 def load(directories: Sequence[Path]) -> Iterator[str]:
-    """Load each application separately. Yield the problems of applications that cannot be loaded
-    and remain unchanged.
+    """Load each managed application separately. Yield the problems of applications that cannot be
+    loaded, which remain unchanged.
     """
     known = {
         slug: (directory, digest)
@@ -163,7 +165,9 @@ def load(directories: Sequence[Path]) -> Iterator[str]:
 
 
 def file_problems() -> Iterator[str]:
-    """Yield the problems of files from which no application can be read."""
+    """Yield the problems of managed files from which no application can be read. Does not use the
+    database.
+    """
     for directory in managed_directories():
         if not directory.is_dir():
             yield f"{directory}: the directory does not exist."
@@ -176,8 +180,11 @@ def file_problems() -> Iterator[str]:
 
 
 def load_folder(folder: Path, directory: Path, known: tuple[str, str] | None) -> None:
-    """Load an application. Raises `ContentInvalid`, and `IntegrityError` if another process has
-    just loaded the same files.
+    """Save the application in the folder, unless `known`, its stored directory and hash, shows that
+    its files are unchanged.
+
+    Raises `ContentInvalid` if the files are invalid, and `IntegrityError` if another process has
+    just saved the same application.
     """
     files = read_folder_files(folder, directory)
     digest = digest_of(files)
@@ -210,8 +217,8 @@ def digest_of(files: Mapping[str, bytes]) -> str:
 
 
 def is_loaded(slug: str, directory: str, digest: str) -> bool:
-    """Return True if another process has already loaded these files. Lock the application's row
-    until the transaction ends.
+    """Return True if another process has already loaded the files with this hash. Lock the
+    application's row until the transaction ends.
     """
     row = Application.objects.select_for_update(of=("self",)).filter(slug=slug).first()
     sources = ApplicationSource.objects.filter(application=row, directory=directory, digest=digest)
@@ -229,8 +236,8 @@ def why_kept(slug: str) -> str:
 
 
 def release(slugs: Sequence[str]) -> None:
-    """Make applications whose files were deleted editable for operators. The applications
-    themselves do not change.
+    """Make applications editable whose managed files were deleted. The applications themselves do
+    not change.
     """
     if not slugs:
         return

@@ -1,5 +1,5 @@
-"""Parts of an application that are not columns: the text from which it was imported, and its own
-skills.
+"""Stores the parts of an application that are not columns: the text from which it was imported, and
+its own skills.
 """
 
 from pathlib import Path
@@ -9,8 +9,8 @@ from django.db import models
 
 
 class ApplicationSource(models.Model):
-    """The `application.yaml` from which an application was imported. Exports preserve its
-    comments.
+    """The text of the `application.yaml` from which an application was imported. Exports preserve
+    its comments.
     """
 
     application = models.OneToOneField(
@@ -18,9 +18,11 @@ class ApplicationSource(models.Model):
     )
     text = models.TextField()
     directory = models.CharField(max_length=1000, blank=True, default="")
-    """The managed directory of the application, or "" if it was only imported."""
+    """This is the managed directory that contains the application, or "" if an operator imported
+    it.
+    """
     digest = models.CharField(max_length=64, blank=True, default="")
-    """The hash of the files that were loaded from the managed directory."""
+    """This is a hash of the files that were last loaded from the managed directory."""
 
     class Meta:
         app_label = "catalog"
@@ -30,8 +32,8 @@ class ApplicationSource(models.Model):
 
 
 class ApplicationSkill(models.Model):
-    """A skill that belongs to one application. `files` maps paths to the files next to its
-    SKILL.md.
+    """A skill that belongs to a single application. `text` is its SKILL.md, and `files` maps the
+    paths of its other files to their texts.
     """
 
     application = models.ForeignKey(
@@ -55,8 +57,8 @@ class ApplicationSkill(models.Model):
 
 
 def managed_directory_of(number: int | None) -> str:
-    """Return the managed directory that contains the application with this ID, or "" if operators
-    can edit the application.
+    """Return the managed directory that contains the application with this ID, or "" if it is not a
+    managed application.
     """
     if number is None or not settings.CONTENT_PATHS:
         return ""
@@ -67,9 +69,7 @@ def managed_directory_of(number: int | None) -> str:
 
 
 def managed_refusal(number: int | None) -> str:
-    """Return the reason why operators cannot edit the application with this ID, or "" if they
-    can.
-    """
+    """Return why operators cannot edit the application with this ID, or "" if they can."""
     directory = managed_directory_of(number)
     if not directory:
         return ""

@@ -1,5 +1,5 @@
-"""Saves and reads the parts of an application that are not columns: the imported text, skills and
-test cases.
+"""Saves and reads the parts of an application that are not columns: its skills, its test cases, and
+the text from which it was imported.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,12 +18,12 @@ from apps.listeners import Listeners
 from apps.manifest.markdown.skill_files import SKILL_FILE
 
 case_documents = Listeners[[Application, bool], Iterable[Mapping[str, Any]]]("an export")
-"""Listeners that return an application's test cases. If the flag is True, the result includes test
-cases that were created from real runs.
+"""Each listener returns the test cases of an application. If the flag is True, it includes those
+created from real runs.
 """
 case_savers = Listeners[[Application, Mapping[str, Any], bool], None]("an import")
-"""Listeners that save one test case. If the flag is True, it replaces a test case with the same
-name. They raise ValueError if the document is invalid.
+"""Each listener saves one test case of an application. If the flag is True, it replaces a test case
+with the same name. It raises `ValueError` if the test case is invalid.
 """
 
 
@@ -32,7 +32,7 @@ def source_of(application: Application) -> ApplicationSource | None:
 
 
 def skill_changes(row: models.Model, parts: ApplicationParts | None) -> list[ValueDifference]:
-    """Return the differences between the application's stored skills and the skills in its
+    """Return the differences between an application's stored skills and the skills in its imported
     files.
     """
     if parts is None or not isinstance(row, Application):
@@ -54,8 +54,10 @@ def save_skills(application: Application, skills: Skills) -> None:
 
 
 def save_cases(application: Application, cases: Mapping[str, str], *, overwrite: bool) -> list[str]:
-    """Save the test cases in `cases/*.yaml`. Return the problems of test cases that are rejected.
-    With `overwrite`, replace test cases that exist.
+    """Save an application's test cases. `cases` maps the file names in `cases/` to their texts.
+    With `overwrite`, replace existing test cases.
+
+    Return the problems of test cases that could not be saved.
     """
     problems: list[str] = []
     for name, text in cases.items():

@@ -1,5 +1,5 @@
-"""Reads an application from the files of its folder: `application.yaml` and the files next to
-it.
+"""Reads an application from the files in its folder: `application.yaml`, the prompt, the icon,
+skills and test cases.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,14 +25,15 @@ from apps.manifest.markdown.skill_files import SKILL_FILE
 
 CASES = "cases"
 BESIDE = frozenset({"README.md", "LICENSE", "LICENSE.md"})
-"""Files that are for human readers, and not part of the application."""
+"""These files in an application's folder are for human readers, and are not imported."""
 LARGEST_DOCUMENT = 1024 * 1024
-"""The maximum number of bytes of a document. YAML is parsed at about 400,000 bytes per second."""
+"""A YAML file can have at most this many bytes. Parsing takes about one second per 400,000 bytes.
+"""
 
 
 def read_application(slug: str, files: Mapping[str, bytes]) -> ContentFile:
-    """Return the application in a folder. `files` maps paths to contents. Raises
-    `ContentInvalid`.
+    """Return the application whose files are in the folder with the name `slug`. `files` maps paths
+    to contents. Raises `ContentInvalid` if a file is invalid.
     """
     folder = f"{APPLICATION.name}/{slug}"
     problems: list[str] = [f"{folder}/{line}" for line in stray_files(files)]
@@ -80,8 +81,10 @@ def stray_files(files: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
-    """Return the name under which the application's image will be stored. Raises `ContentInvalid`
-    if the image is invalid or there are several.
+    """Return the name under which the icon in the folder will be stored. `written` is the icon in
+    `application.yaml`.
+
+    Raises `ContentInvalid` if the image is invalid, or there is more than one icon.
     """
     file, *others = sorted(ICON_FILES & files.keys())
     if others or written:
@@ -100,7 +103,9 @@ def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
 
 
 def decode_text(content: bytes) -> str:
-    """Decode UTF-8. Raises ValueError with the number of the first invalid line."""
+    """Decode UTF-8 text. Raises `ValueError` with the number of the first line that is invalid or
+    cannot be stored.
+    """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -113,7 +118,9 @@ def decode_text(content: bytes) -> str:
 
 
 def parse_yaml(file: str, text: str) -> YAMLDocument:
-    """Parse a YAML file. Raises `ContentInvalid`."""
+    """Parse a YAML file that must contain keys and values. Raises `ContentInvalid` if it is invalid
+    or too large.
+    """
     size = len(text.encode())
     if size > LARGEST_DOCUMENT:
         said = f"the file has {size:,} bytes; the limit is {LARGEST_DOCUMENT:,}."
@@ -128,7 +135,9 @@ def parse_yaml(file: str, text: str) -> YAMLDocument:
 
 
 def columns_of_document(file: str, document: YAMLDocument, slug: str) -> tuple[str, dict[str, Any]]:
-    """Return the slug and the columns of a document. Raises `ContentInvalid`."""
+    """Return the application's slug and the values of its database columns. `slug` is the default.
+    Raises `ContentInvalid` with the line of each error.
+    """
     try:
         return read_columns(APPLICATION, document.value, slug)
     except ValidationError as error:
@@ -142,8 +151,8 @@ def line_in(document: YAMLDocument, problem: str) -> int:
 
 
 def texts_of(folder: str, files: Mapping[str, bytes], problems: list[str]) -> dict[str, str]:
-    """Decode the text files, and return them by path. Raises `ContentInvalid` with all errors,
-    added to `problems`.
+    """Decode all files except icons, and return the texts by path. Raises `ContentInvalid` if
+    `problems` is not empty or a file cannot be decoded.
     """
     texts: dict[str, str] = {}
     for path, content in files.items():

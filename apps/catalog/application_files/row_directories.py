@@ -1,7 +1,5 @@
-"""Reads directories with files to import into database rows: single files, and folders of
-applications.
-
-The errors of all files are reported together.
+"""Reads directories of files to import: JSON files, and folders with one application each. Reports
+the errors of all files together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,8 +12,8 @@ from apps.catalog.application_files.row_files import ContentFile, ContentInvalid
 
 
 def read_directory(directory: Path) -> list[ContentFile]:
-    """Return all files in the directory, deployments first. Raises `ContentInvalid` with the errors
-    of all files.
+    """Read all files in the directory. Deployments come first in the result. Raises
+    `ContentInvalid` with the errors of all files.
     """
     folders = [(kind, directory / kind.name) for kind in KINDS]
     if not any(folder.is_dir() for _, folder in folders):
@@ -41,13 +39,15 @@ def read_directory(directory: Path) -> list[ContentFile]:
 
 
 def application_folders(directory: Path) -> list[Path]:
-    """Return the folders in `application/`, each of which contains one application."""
+    """Return the folders in `application/`. Each contains the files of one application."""
     found = (directory / APPLICATION.name).glob("[!.]*/")
     return sorted(path for path in found if path.suffix != ".json" and path.is_dir())
 
 
 def read_folder_files(folder: Path, directory: Path) -> dict[str, bytes]:
-    """Return the files of an application by path. Raises `ContentInvalid`."""
+    """Return the files in an application's folder, by path. Raises `ContentInvalid` if they cannot
+    be read.
+    """
     place = f"{APPLICATION.name}/{folder.name}"
     try:
         return read_folder(folder, directory)
@@ -58,10 +58,10 @@ def read_folder_files(folder: Path, directory: Path) -> dict[str, bytes]:
 
 
 def read_directories(directories: Sequence[Path]) -> list[ContentFile]:
-    """Return the files of several layers, deployments first. A file in a later layer replaces the
-    same file in an earlier layer.
+    """Read all files in several directories. A file in a later directory replaces the file with the
+    same key in an earlier one. Deployments come first.
 
-    Only the first layer must contain files. Raises `ContentInvalid`.
+    Only the first directory must contain files. Raises `ContentInvalid` if a file is invalid.
     """
     first, *further = directories
     found = read_directory(first)

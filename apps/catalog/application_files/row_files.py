@@ -1,4 +1,6 @@
-"""Reads `application/*.json` and `deployment/*.json` for the import into database rows."""
+"""Reads the JSON files in `application/` and `deployment/`, so that they can be imported into the
+database.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +18,7 @@ from apps.manifest.validation.errors import failure_problems
 
 
 class ContentInvalid(Exception):
-    """Raised if files cannot be imported. Each problem is a line: `file: place: mistake`."""
+    """The files cannot be imported. Each problem is a line of the form `file: place: mistake`."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("\n".join(problems))
@@ -25,10 +27,11 @@ class ContentInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ApplicationParts:
-    """The parts of an imported application that are not columns.
+    """The parts of an imported application that are not database columns.
 
-    `source` is the text of `application.yaml`. `skills` contains the files of each skill by path.
-    `cases` contains the texts of `cases/*.yaml` by file name. `icon` is the content of an image.
+    `source` is the text of `application.yaml`. `skills` maps the name of each skill to its files by
+    path. `cases` maps the file names in `cases/` to their texts. `icon` is the content of the
+    image.
     """
 
     source: str = field(repr=False)
@@ -39,11 +42,11 @@ class ApplicationParts:
 
 @dataclass(frozen=True, slots=True)
 class ContentFile:
-    """A file to be imported.
+    """A file that can be imported into a row of the database.
 
-    `file` is its path in the directory, `key` identifies its row, and `fields` are the values by
-    column. `lines` maps each path in the file to its line, if known. `parts` are the other files of
-    an application in a separate folder.
+    `file` is its path in the directory, `key` identifies the row, and `fields` are the values by
+    column. `lines` maps paths in a YAML file to line numbers. `parts` are the other files of an
+    application, or None if it is a single JSON file.
     """
 
     kind: FileKind
@@ -55,7 +58,7 @@ class ContentFile:
 
 
 def read_content_file(kind: FileKind, path: Path) -> ContentFile:
-    """Read a JSON file. Raises `ContentInvalid`."""
+    """Read the JSON file at this path. Raises `ContentInvalid` if it is unreadable or invalid."""
     file = f"{kind.name}/{path.name}"
     try:
         text = read_item_text(path)
@@ -66,7 +69,9 @@ def read_content_file(kind: FileKind, path: Path) -> ContentFile:
 
 
 def read_json(kind: FileKind, file: str, name: str, text: str) -> ContentFile:
-    """Parse the text. `name` is the default for the row's key. Raises `ContentInvalid`."""
+    """Parse the text of a JSON file. `name` is the default for the row's key. Raises
+    `ContentInvalid` if the text is invalid.
+    """
     try:
         document = parse_json(text)
     except JSONTextInvalid as error:
@@ -82,10 +87,10 @@ def read_json(kind: FileKind, file: str, name: str, text: str) -> ContentFile:
 
 
 def read_columns(kind: FileKind, document: Any, name: str) -> tuple[str, dict[str, Any]]:
-    """Validate a document. Return the key of its row, by default `name`, and the values of the
-    columns.
+    """Validate the content of a file. Return the key of its database row, by default `name`, and
+    the values by column.
 
-    Raises pydantic's `ValidationError`.
+    Raises pydantic's `ValidationError` if the content does not match the kind of file.
     """
     read = kind.shape.model_validate(document).model_dump()
     key = read.pop(kind.key) or name

@@ -1,8 +1,8 @@
-"""Imports files into rows of applications and deployments. An import saves all files or none, and
-is idempotent.
+"""Imports files into the database rows of applications and deployments. An import saves all files
+or none, and is idempotent.
 
-Each row stores a hash of its last import. If the content of the row no longer matches the hash, an
-operator has edited the row, and the import does not overwrite it.
+Each row stores a hash of its last import. If its content no longer matches the hash, an operator
+has edited the row, and the import does not overwrite it.
 """
 
 import hashlib
@@ -43,16 +43,16 @@ from apps.manifest.problems import ROOT
 from apps.workspace.model_capabilities import FLAGS
 
 Action = Literal["created", "updated", "unchanged", "kept", "refused"]
-"""The result of an import. `kept` means that an operator has changed the row; `refused` means that
-the application requires two-person publishing.
+"""The result of importing a file. `kept` means that an operator has changed the row, and `refused`
+that two users must publish the application.
 """
 UNTOUCHED = ("kept", "refused")
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile:
-    """The result of importing one file. `differences` are the differences between the old row and
-    the file, or empty for a new row.
+    """The result of importing one file. `differences` lists how the file differs from the old row;
+    it is empty for a new row.
     """
 
     item: ContentFile
@@ -70,10 +70,11 @@ class RowImportReport:
 def import_directories(
     *directories: Path, overwrite: bool = False, dry_run: bool = False
 ) -> RowImportReport:
-    """Import all files, or none if any is invalid. The last directory that defines a row wins.
+    """Import the files in all directories, or none if any file is invalid. If several define the
+    same row, the last directory wins.
 
     `overwrite` also replaces rows that an operator has changed. `dry_run` saves nothing. Raises
-    `ContentInvalid`.
+    `ContentInvalid` with all errors.
     """
     items = fallbacks_first(read_directories(directories))
     try:
@@ -86,8 +87,8 @@ def import_directories(
 def import_items(
     items: Sequence[ContentFile], *, overwrite: bool, dry_run: bool
 ) -> RowImportReport:
-    """Import all items or none. Raises `ContentInvalid`, and `IntegrityError` if another process
-    has just created the same row.
+    """Import all files or none. Raises `ContentInvalid` with all errors, and `IntegrityError` if
+    another process has just created one of the rows.
     """
     problems: list[str] = []
     outcomes: list[ImportedFile] = []
@@ -113,8 +114,8 @@ def import_items(
 
 
 def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
-    """Return the items with each deployment after its fallbacks, because the fallbacks must exist
-    when the deployment is saved. The order is otherwise unchanged.
+    """Move each deployment after its fallbacks, which must exist when it is saved. The order is
+    otherwise unchanged.
     """
     by_name = {(item.kind.name, item.key): item for item in items}
     placed: dict[tuple[str, str], ContentFile] = {}
@@ -134,7 +135,7 @@ def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
 def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> ImportedFile:
     """Import one file. `directory` is the managed directory that contains the file, or "".
 
-    Raises `ValidationError` if the file is invalid, even if the row would remain unchanged.
+    Raises `ValidationError` if the file is invalid, even if the row would not change.
     """
     rows = item.kind.model._default_manager
     row: Any = rows.select_for_update().filter(**{item.kind.key: item.key}).first()
@@ -163,8 +164,8 @@ def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> I
 
 
 def is_for_two(row: Any, item: ContentFile, skills: Sequence[object]) -> bool:
-    """Return True if the import would immediately publish an application that two users must
-    publish.
+    """Return True if the import would publish an application at once that needs two users to
+    publish it.
     """
     if not isinstance(row, Application) or not is_required(row):
         return False
@@ -173,8 +174,8 @@ def is_for_two(row: Any, item: ContentFile, skills: Sequence[object]) -> bool:
 
 
 def checked(item: ContentFile, row: Any) -> Any:
-    """Return a new object with the file's values, which are valid for the existing `row` or, if it
-    is None, for a new row. Raises `ValidationError`.
+    """Return an unsaved row with the values of the file. `row` is the stored row, or None. Raises
+    `ValidationError` if a value is invalid.
     """
     offered = item.kind.model(**{item.kind.key: item.key}, **item.fields)
     if row is not None:
@@ -202,8 +203,8 @@ def save_file(item: ContentFile, row: Any) -> None:
 
 
 def save_parts(item: ContentFile, row: Any) -> None:
-    """Save the parts of an imported application that are not columns: its icon, skills and source
-    text.
+    """Save the icon, the skills and the source text of an imported application, which are not
+    columns of its row.
     """
     if item.parts is None:
         return
@@ -217,8 +218,8 @@ def save_parts(item: ContentFile, row: Any) -> None:
 
 
 def case_problems(outcome: ImportedFile, *, overwrite: bool) -> list[str]:
-    """Save the test cases of an imported application. Return the problems of test cases that cannot
-    be saved.
+    """Save the test cases of an imported application. Return the problems of those that cannot be
+    saved.
     """
     row = outcome.row
     if outcome.action in UNTOUCHED or not isinstance(row, Application):
@@ -234,12 +235,11 @@ def case_problems_of(item: ContentFile, row: Application, *, overwrite: bool) ->
 
 
 def is_of_other_directory(row: models.Model, directory: str) -> bool:
-    """Return True if the row is an application in another managed directory."""
     return isinstance(row, Application) and managed_directory_of(row.pk) not in ("", directory)
 
 
 def column_differences(row: Any, item: ContentFile) -> list[ValueDifference]:
-    """Return the changes that the file would make to the row, with masked credentials."""
+    """Return the changes that importing the file would make to the row. Credentials are masked."""
     kind = row_kind(item.kind.model)
     before = {column: kind.value(row, column) for column in item.fields}
     offered = item.kind.model(**item.fields)
@@ -266,9 +266,8 @@ def columns_of(row: Any, item: ContentFile) -> dict[str, Any]:
 
 
 def stamp(row: Any, item: ContentFile) -> str:
-    """Return a hash of the row's columns, followed by a hash of the file's fields.
-
-    Rotating a secret changes neither hash.
+    """Return a hash of the row's columns, followed by a hash of the file's values. Rotating a
+    secret changes neither.
     """
     return half(columns_of(row, item)) + half(item.fields)
 
@@ -282,12 +281,12 @@ def half(fields: Mapping[str, Any]) -> str:
 
 
 HALF = 32
-"""The length in characters of each of the two hashes in a stamp."""
+"""Each of the two hashes in a stamp has this many characters."""
 
 
 def digest(fields: Mapping[str, Any]) -> str:
-    """Return a hash of the fields that have a value. A new column in the model therefore does not
-    change the hash.
+    """Return a hash of the columns that are not empty. A column that a later version adds therefore
+    does not change the hash.
     """
     used = {
         column: value
@@ -301,9 +300,11 @@ def digest(fields: Mapping[str, Any]) -> str:
 
 EMPTY: Sequence[object] = ("", None, False, [], {})
 MEANT_NO = {*FLAGS, "is_shared"}
-"""The columns in which False counts as a value. In other columns, False counts as empty."""
+"""In these columns, False counts as a value. In all others, it counts as empty."""
 ADDED: Mapping[str, object] = {"kind": "chat", "text_tools": True, "is_shared": True}
-"""Columns that were added in later versions, with the values that rows of earlier versions have."""
+"""Later versions added these columns. Rows of earlier versions have these values, which do not
+change the hash.
+"""
 
 
 def validation_problems(item: ContentFile, error: ValidationError) -> Iterator[str]:
@@ -319,7 +320,7 @@ def row_warnings(item: ContentFile, row: models.Model) -> Iterator[str]:
 
 
 def problem_line(item: ContentFile, name: str, path: str, message: str) -> str:
-    """Return a problem as a line, such as `application/demo.json: manifest.contexts[0]: …`."""
+    """Format a problem as one line, such as `application/demo.json: manifest.contexts[0]: …`."""
     if path not in ("", ROOT):
         name = f"{name}{path}" if path.startswith("[") else f"{name}.{path}"
     line = f"line {nearest_line(item.lines, name)}" if item.lines else ""

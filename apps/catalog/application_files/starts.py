@@ -33,9 +33,9 @@ ZIPPED = b"PK"
 
 
 def application_from_files(files: Mapping[str, bytes], name: str = "") -> ContentFile:
-    """Return the only application in the files. `name` is its slug if no folder sets one.
+    """Return the application in the files. `name` is its slug if no folder sets one.
 
-    Raises `ContentInvalid`.
+    Raises `ContentInvalid` if the files are invalid or contain more than one application.
     """
     try:
         found = applications_in(files, name)
@@ -51,9 +51,8 @@ def application_from_files(files: Mapping[str, bytes], name: str = "") -> Conten
 
 
 def application_from_upload(name: str, content: bytes) -> ContentFile:
-    """Return the application in an upload: a ZIP, an `application.yaml` or a JSON file.
-
-    Raises `ContentInvalid`.
+    """Return the application in an uploaded ZIP file, `application.yaml` or JSON file. `name` is
+    the file name. Raises `ContentInvalid` if the file is invalid.
     """
     path = PurePosixPath(name)
     slug = path.stem if path.stem.replace("-", "").isalnum() else "application"
@@ -71,10 +70,11 @@ def application_from_upload(name: str, content: bytes) -> ContentFile:
 def new_from_file(
     item: ContentFile, user: Any, *, slug: str = "", as_draft: bool = False
 ) -> Application:
-    """Create an application for the user, with all parts in the files.
+    """Create an application for the user from an uploaded file. `slug` replaces the slug in the
+    file.
 
-    With `as_draft`, the application has only a draft. If `ContentInvalid` is raised, nothing is
-    saved.
+    With `as_draft`, the application has only a draft. Raises `ContentInvalid`, and then saves
+    nothing.
     """
     item = replace(item, key=slug or item.key)
     row = Application(slug=item.key, owner=user, **item.fields)

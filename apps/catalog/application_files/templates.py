@@ -1,7 +1,7 @@
-"""The templates of new applications: folders of predefined content, `template/<name>/`.
+"""Reads the templates for new applications: folders of predefined content, `template/<name>/`.
 
-A template is the folder of an application, which may contain two more kinds of files: an OpenAPI
-document, whose operations become tools, and `files/`, which become files of the application.
+A template is the folder of an application. It may also contain an OpenAPI document, whose
+operations become tools, and `files/`, which become files of the application.
 """
 
 import logging
@@ -44,8 +44,8 @@ OTHER_TOOLS = "Tools"
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A template for applications. `files` maps paths to the files that only templates have: the
-    OpenAPI document, and files for the application.
+    """A template for new applications. `files` maps paths to the files that only templates have:
+    the OpenAPI document and `files/`.
     """
 
     item: ContentFile
@@ -73,8 +73,8 @@ class Template:
 
 
 def templates() -> list[Template]:
-    """Return the templates of all layers, sorted by title. Templates that cannot be read are logged
-    and omitted.
+    """Return the installation's templates, sorted by title. Templates that cannot be read are
+    logged and omitted.
     """
     read = map(read_template, folders().values())
     return sorted((one for one in read if one is not None), key=lambda one: one.title)
@@ -86,8 +86,8 @@ def template_named(name: str) -> Template | None:
 
 
 def folders() -> dict[str, Path]:
-    """Return the folders of templates by name. A template in a later layer replaces a template with
-    the same name in an earlier layer.
+    """Return the folder of each template, by name. A later directory of predefined content
+    overrides an earlier one.
     """
     return {path.name: path for layer in directories() for path in folders_of(layer)}
 
@@ -112,7 +112,9 @@ def is_extra(name: str) -> bool:
 
 
 def uses_of(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a label for each toolset and enabled feature in a manifest. A label may be repeated."""
+    """Yield a label for each toolset and enabled feature in a manifest, such as "Web search".
+    Labels may repeat.
+    """
     yield from map(use_of_toolset, objects(manifest.get("tool_sets")))
     features = manifest.get("features")
     for name, feature in (features if isinstance(features, dict) else {}).items():

@@ -1,7 +1,7 @@
-"""Parses hand-written YAML to JSON values, with the line of each value.
+"""Parses YAML that people write into JSON values, and records the line of each value.
 
-Only JSON values are accepted. Anchors, aliases, merge keys and tags are rejected, so that a short
-text cannot expand into a large document.
+Anchors, aliases, merge keys and tags are rejected, so that a short text cannot expand into a large
+document.
 """
 
 import re
@@ -21,7 +21,9 @@ TAG = "tag:yaml.org,2002:"
 
 
 class YAMLTextInvalid(ValueError):
-    """Raised if the YAML is invalid. `line` counts from 1, or is 0 if unknown."""
+    """The text is not valid YAML, or has values that JSON lacks. `line` counts from 1; 0 means
+    unknown.
+    """
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(f"line {line}: {message}" if line else message)
@@ -30,13 +32,15 @@ class YAMLTextInvalid(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class YAMLDocument:
-    """A parsed document. `lines` maps the path of each key and list item to its line."""
+    """A parsed YAML document. `lines` maps the path of each key and list item to its line number."""
 
     value: Any
     lines: Mapping[str, int] = field(repr=False)
 
     def line(self, path: str) -> int:
-        """Return the line of the path, or of its nearest ancestor in the document."""
+        """Return the line number of the value at `path`, or of its nearest ancestor in the
+        document.
+        """
         return nearest_line(self.lines, path)
 
 
@@ -46,7 +50,7 @@ def nearest_line(lines: Mapping[str, int], path: str) -> int:
 
 
 def parse_yaml_text(text: str) -> YAMLDocument:
-    """Parse a YAML text. Raises `YAMLTextInvalid`."""
+    """Parse a YAML text. Raises `YAMLTextInvalid` if the text is invalid or nested too deeply."""
     lines: dict[str, int] = {}
     try:
         node = composer().compose(text)
@@ -64,9 +68,7 @@ def parse_yaml_text(text: str) -> YAMLDocument:
 
 
 def composer() -> YAML:
-    """Return a new YAML composer. Composers cannot be shared, because each holds the state of the
-    text that it reads.
-    """
+    """Return a new YAML parser. Parsers cannot be shared, because each holds the state of its text."""
     found = YAML(typ="rt", pure=True)
     found.preserve_quotes = True
     found.width = 1_000_000  # Do not wrap lines.
@@ -85,8 +87,8 @@ def line_of(error: MarkedYAMLError) -> int:
 
 
 def value_of(node: Node, path: str, lines: dict[str, int]) -> Any:
-    """Convert a node to a JSON value, and record the lines of its parts in `lines`. Raises
-    `YAMLTextInvalid`.
+    """Convert a YAML node to a JSON value, and add the line of each value to `lines`. Raises
+    `YAMLTextInvalid` if JSON has no such value.
     """
     line = node.start_mark.line + 1
     lines.setdefault(path, line)

@@ -1,7 +1,7 @@
 """Writes documents as YAML, either as a new text or as changes to an existing text.
 
-The comments, quotes and order of a hand-written text are preserved: only lines with changed values
-are rewritten.
+Comments, quotes and the order of keys in an existing text are preserved. Only lines with changed
+values are rewritten.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,9 @@ from apps.catalog.application_files.yaml_text import YAMLTextInvalid, composer, 
 from apps.catalog.history.differences import canonical, pairs, same
 
 INDENTED = (2, 4, 2)
-"""The indentation of mappings, sequences, and the dashes of their items, in columns."""
+"""These are the columns by which YAML indents mappings, sequences, and the dashes of sequence
+items.
+"""
 
 
 def write_yaml(document: Any) -> str:
@@ -26,12 +28,12 @@ def write_yaml(document: Any) -> str:
         return text
     return dump_tree(
         style_value(document, quote_text), INDENTED
-    )  # Used for strings that plain YAML cannot represent.
+    )  # Plain YAML cannot represent some strings, so all are quoted.
 
 
 def written_into(text: str, document: Any) -> str:
-    """Return the text with only the changed values updated to match the document. If the update
-    fails, return the document as new YAML.
+    """Update the YAML text to match the document, and change only lines with changed values. If
+    that fails, return the document as new YAML.
     """
     if reads_as(text, document):
         return text
@@ -60,8 +62,8 @@ def dump_tree(tree: Any, indented: tuple[int, int, int]) -> str:
 
 
 def readable(text: str) -> str:
-    """Return multi-line text as a YAML block if a block preserves every character, otherwise
-    unchanged.
+    """Write text of several lines as a YAML block if a block preserves every character. Otherwise,
+    return it unchanged.
     """
     lines = text.split("\n")
     is_block = len(lines) > 1 and text.strip() and all(line == line.rstrip() for line in lines)
@@ -77,8 +79,8 @@ def quote_text(text: str) -> str:
 
 
 def style_value(value: Any, style: Callable[[str], str] = readable) -> Any:
-    """Return a copy of the value as a YAML tree. Without the copy, equal parts of a document would
-    become aliases.
+    """Copy the value into a YAML tree. Without the copy, equal parts of a document would become
+    aliases.
     """
     if isinstance(value, dict):
         return CommentedMap(
@@ -91,7 +93,9 @@ def style_value(value: Any, style: Callable[[str], str] = readable) -> Any:
 
 
 def merge_value(tree: Any, value: Any) -> Any:
-    """Update the tree to match the value without touching unchanged parts. Return the tree."""
+    """Update the YAML tree to match the value, and return it. Unchanged parts of the tree keep
+    their comments and style.
+    """
     if isinstance(tree, CommentedMap) and isinstance(value, dict):
         for key in [key for key in tree if key not in value]:
             del tree[key]
@@ -124,7 +128,7 @@ def merged_list(tree: CommentedSeq, value: list[Any]) -> CommentedSeq:
 
 
 def plain(tree: Any) -> Any:
-    """Return a YAML tree as JSON values, with dates as they were written."""
+    """Convert a YAML tree to JSON values. Dates remain the text that the user wrote."""
     if isinstance(tree, dict):
         return {str(key): plain(member) for key, member in tree.items()}
     if isinstance(tree, list):
@@ -138,7 +142,9 @@ def plain(tree: Any) -> Any:
 
 
 def indentation(text: str) -> tuple[int, int, int]:
-    """Return the indentation of a YAML text, as the arguments of ruamel's `YAML.indent`."""
+    """Return the indentation that a YAML text uses, as the three arguments of ruamel's
+    `YAML.indent`.
+    """
     node = composer().compose(text)
     mapping, sequence, dash = None, None, None
     waiting: list[Node] = [] if node is None else [node]

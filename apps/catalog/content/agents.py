@@ -1,5 +1,5 @@
-"""Returns the usable predefined agents with their toolsets, and the problems of agents that cannot
-be used.
+"""Reads the predefined agents and the toolsets that they add, and finds the problems of agents that
+cannot be used.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ from apps.manifest.validation.validation import without_preview
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_agents(content: Content) -> Mapping[str, AgentDefinition]:
-    """Return the usable agents by name. The result is cached, because a `Content` object never
+    """Return the usable agents by name. The cache stays valid because a `Content` object never
     changes.
     """
     found = (usable_agent(content, item) for item in content.items["agent"].values())
@@ -28,7 +28,9 @@ def installed_agents(content: Content) -> Mapping[str, AgentDefinition]:
 
 
 def usable_agent(content: Content, item: LayerItem) -> AgentDefinition | None:
-    """Return the agent, or None if it cannot be used. `agent_problems` returns the reasons."""
+    """Return the predefined agent with its toolsets, or None if it cannot be used. `agent_problems`
+    returns the reasons.
+    """
     if item.problem:
         return None
     try:
@@ -40,7 +42,7 @@ def usable_agent(content: Content, item: LayerItem) -> AgentDefinition | None:
 
 
 def agent_problems(content: Content, item: LayerItem) -> Iterator[str]:
-    """Yield the problems of an agent, each in the form `key: mistake`."""
+    """Yield the reasons why a predefined agent cannot be used, each as `key: mistake`."""
     try:
         agent = read_agent(item.name, item.text)
     except AgentInvalid as error:
@@ -53,8 +55,8 @@ def agent_problems(content: Content, item: LayerItem) -> Iterator[str]:
 def brought_toolsets(
     content: Content, agent: AgentDefinition
 ) -> tuple[tuple[ToolSet, ...], Sequence[ReferenceProblem]]:
-    """Return the predefined toolsets that the agent adds, and the problems of toolsets that cannot
-    be used.
+    """Return the predefined toolsets that an agent adds, and the problems of those that cannot be
+    used.
     """
     resolver = ReferenceResolver(content)
     wanted = [PredefinedToolSet(template_name=name) for name in agent.brings]

@@ -1,4 +1,4 @@
-"""Returns the usable predefined places, and the problems of places that cannot be used."""
+"""Reads the predefined chat places, and finds the problems of places that cannot be used."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -10,7 +10,7 @@ from apps.manifest.markdown.chat_place import ChatPlace, ChatPlaceInvalid, read_
 
 @lru_cache(maxsize=2)
 def installed_places(content: Content) -> Mapping[str, ChatPlace]:
-    """Return the usable places by slug. The result is cached, because a `Content` object never
+    """Return the usable chat places by slug. The cache stays valid because a `Content` object never
     changes.
     """
     found = map(usable_place, content.items["place"].values())
@@ -18,7 +18,9 @@ def installed_places(content: Content) -> Mapping[str, ChatPlace]:
 
 
 def usable_place(item: LayerItem) -> ChatPlace | None:
-    """Return the place, or None if it cannot be used. `place_problems` returns the reasons."""
+    """Return the chat place in a predefined item, or None if it cannot be used. `place_problems`
+    returns the reasons.
+    """
     try:
         return None if item.problem else read_chat_place(item.name, item.text)
     except ChatPlaceInvalid:
@@ -26,7 +28,7 @@ def usable_place(item: LayerItem) -> ChatPlace | None:
 
 
 def place_problems(item: LayerItem) -> Iterator[str]:
-    """Yield the problems of a place, each in the form `key: mistake`."""
+    """Yield the reasons why a predefined chat place cannot be used, each as `key: mistake`."""
     try:
         read_chat_place(item.name, item.text)
     except ChatPlaceInvalid as error:

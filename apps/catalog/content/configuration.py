@@ -1,4 +1,6 @@
-"""Builds the default configuration of new applications, with resolved references."""
+"""Builds the default configuration of new applications, and replaces its references to predefined
+toolsets.
+"""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -24,11 +26,11 @@ class ToolSets(Node):
 
 
 def default_configuration(content: Content) -> dict[str, Any]:
-    """Return the default configuration with its toolsets resolved. Toolsets that cannot be resolved
-    are omitted and logged.
+    """Return the default configuration with its references to predefined toolsets replaced.
 
-    Invalid toolsets are returned unchanged. All users can read the configuration, so predefined
-    toolsets and tools with credentials remain references.
+    Toolsets that cannot be resolved are omitted and logged. If the toolsets are invalid, the
+    configuration is returned with its references. All users can read it, so predefined toolsets and
+    tools with credentials also remain references.
     """
     configuration: dict[str, Any] = mask_credentials(dict(content.configuration))
     try:
@@ -45,8 +47,8 @@ def default_configuration(content: Content) -> dict[str, Any]:
 def public_toolsets(
     found: Sequence[ToolSet], resolved: Sequence[ToolSet]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the resolved toolsets as JSON. For a toolset with a credential, yield its reference in
-    `found` instead.
+    """Yield the resolved toolsets as JSON. A toolset with a credential is replaced with its
+    reference from `found`.
     """
     for before, toolset in zip(found, resolved, strict=True):
         if isinstance(toolset, PredefinedToolSet):

@@ -1,5 +1,5 @@
-"""Reads a layer of predefined content from a directory: `prompt/x.md`, `tool/x.json`,
-`skills/x/SKILL.md`, `agent/x.md` …
+"""Reads predefined content from a directory: `prompt/x.md`, `tool/x.json`, `skills/x/SKILL.md`,
+`agent/x.md` …
 """
 
 import os
@@ -35,13 +35,15 @@ SUFFIXES: Mapping[ItemKind, str] = {
 }
 
 Mark = tuple[int, int, int]
-"""The modification time, size and inode of a file. A change to the file changes at least one of
-them.
+"""The modification time in nanoseconds, size and inode of a file. Every change to the file changes
+at least one of them.
 """
 
 
 def paths_of(kind: ItemKind, directory: Path) -> list[Path]:
-    """Return the files of the items of a kind, by name. The path of a skill is its directory."""
+    """Return the paths of all items of this kind in a directory, sorted. The path of a skill is its
+    folder.
+    """
     folder = directory / FOLDERS[kind]
     if kind == "skill":
         found = (path for path in folder.glob("*") if path.is_dir())
@@ -61,7 +63,7 @@ def read_item(kind: ItemKind, path: Path, directory: Path) -> LayerItem:
 
 
 def read_skill(directory: Path, layer: str) -> LayerItem:
-    """Read a skill. Raises OSError and ValueError if its SKILL.md cannot be read."""
+    """Read the skill in a folder. Raises `OSError` or `ValueError` if its SKILL.md cannot be read."""
     name, place = directory.name, str(directory)
     try:
         text = read_item_text(directory / SKILL_FILE)
@@ -72,8 +74,8 @@ def read_skill(directory: Path, layer: str) -> LayerItem:
 
 
 def texts_beside(skill: Path) -> Iterator[tuple[str, str]]:
-    """Yield the path and text of each file of a skill that a model can read. Stop after one file
-    more than the limit.
+    """Yield the path and text of each file next to a SKILL.md that a model can read. Stops one file
+    after the limit, so that the caller can report it.
     """
     found = ((path.relative_to(skill).as_posix(), path) for path in sorted(skill.rglob("*")))
     offered = ((name, path) for name, path in found if is_offered(name) and path.is_file())
@@ -83,8 +85,8 @@ def texts_beside(skill: Path) -> Iterator[tuple[str, str]]:
 
 
 def marks_of(directories: Iterable[Path]) -> dict[str, Mark]:
-    """Return the mark of every file and folder in the layers, by path. A mark changes when the file
-    changes.
+    """Return the mark of each file and folder in the directories, by path. A mark changes whenever
+    its file changes.
     """
     marks: dict[str, Mark] = {}
     for directory in directories:

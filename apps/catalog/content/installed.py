@@ -1,7 +1,6 @@
-"""The predefined content of this installation.
+"""Holds the predefined content of this installation in memory.
 
-The content is refreshed at most once in `MAX_AGE_SECONDS`, with one `stat` call per file and one
-query.
+At most once in `MAX_AGE_SECONDS`, it is refreshed with one `stat` call per file and one query.
 """
 
 import logging
@@ -34,13 +33,13 @@ _refreshing = Lock()
 
 
 def directories() -> tuple[Path, ...]:
-    """Return the directories of all layers, beginning with the built-in layer."""
+    """Return the directories of predefined content. The built-in directory comes first."""
     return (Path(settings.PREDEFINED_DIR), *map(Path, settings.PREDEFINED_EXTRA_PATHS))
 
 
 def installed_content() -> Content:
-    """Return the current content, which is the same object until a file or row changes. May query
-    the database.
+    """Return the current predefined content. It is the same object until a file or database row
+    changes. May query the database.
     """
     global _last
     before = None
@@ -57,14 +56,14 @@ def installed_content() -> Content:
 
 
 async def installed_now() -> Content:
-    """Return `installed_content` without blocking the event loop. The database is queried only if
-    the last refresh is too old.
+    """Return the current predefined content without blocking the event loop. Queries the database
+    only if the last refresh is too old.
     """
     return recent() or await database_sync_to_async(installed_content)()
 
 
 def recent() -> Content | None:
-    """Return the content of the last refresh, or None if it is too old."""
+    """Return the content of the last refresh, or None if that was too long ago."""
     if _last is None or _last.content.layers != directories():
         return None
     is_recent = time.monotonic() - _last.at < aged_cache.MAX_AGE_SECONDS
@@ -72,12 +71,12 @@ def recent() -> Content | None:
 
 
 def refreshed_at() -> float:
-    """Return the time of the last refresh, by the monotonic clock."""
+    """Return the monotonic time of the last refresh, or minus infinity before the first."""
     return _last.at if _last is not None else float("-inf")
 
 
 def refresh_layers(layers: tuple[Path, ...], before: Content | None) -> Content:
-    """Return the content with all changes since `before`, or `before` itself if there are none."""
+    """Return the content with all changes since `before`, or `before` itself if nothing changed."""
     rows = read_rows(before.rows if before is not None else None)
     if before is not None and rows is before.rows and marks_of(layers) == before.marks:
         return before
@@ -92,16 +91,14 @@ def look_again() -> None:
 
 
 def installed_anew() -> Content:
-    """Check for changes and return the content. It includes every change that has been
-    committed.
-    """
+    """Check for changes now, and return the content with every committed change."""
     look_again()
     return installed_content()
 
 
 def forget_content() -> None:
-    """Make the next call to `installed_content` read all rows again. Files are read again only if
-    they have changed.
+    """Make the next call to `installed_content` read all database rows again. Files are read again
+    only if they changed.
     """
     global _last
     if _last is not None and _last.content.rows.known:
@@ -121,7 +118,7 @@ def log_content(content: Content) -> None:
 
 
 def counts_of(content: Content, layer: str) -> str:
-    """Return the number of items in a layer by kind, such as `3 prompts, 1 tool`."""
+    """Return the number of items of each kind in a directory, such as `3 prompts, 1 tool`."""
     counts = {
         kind: sum(item.layer == layer for stack in stacks.values() for item in stack)
         for kind, stacks in content.stacks.items()

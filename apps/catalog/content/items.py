@@ -1,4 +1,4 @@
-"""Parses predefined items from texts: prompts, tools, toolsets, skills, places and agents."""
+"""Parses the texts of predefined items: prompts, tools, toolsets, skills, places and agents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,11 +17,12 @@ DATABASE = "database"
 
 @dataclass(frozen=True, slots=True)
 class LayerItem:
-    """An item of one layer. `problem` is the reason why it cannot be used, or "".
+    """A predefined item from one directory or from the database. `problem` is the reason why it
+    cannot be used, or "".
 
-    `place` is the item's file or row, `layer` its directory or `database`, and `text` its source
-    text. `value` is a string for prompts, places and agents, and a JSON object for tools and
-    toolsets. For skills, it maps paths to the texts of all files, including `SKILL.md`.
+    `place` is its file or row, `layer` its directory or "database", and `text` its source text.
+    `value` is a string for prompts, places and agents, and a JSON object for tools and toolsets.
+    For skills, it maps paths to the texts of all files, including `SKILL.md`.
     """
 
     kind: ItemKind
@@ -52,8 +53,8 @@ def item_of(
 
 
 def value_of(kind: ItemKind, text: str, files: Mapping[str, str]) -> Any:
-    """Parse the text of an item, and return the value for `LayerItem`. Raises ValueError with a
-    message for an operator.
+    """Parse the text of a predefined item into its value. Raises `ValueError` with a message for
+    operators.
     """
     if kind in ("tool", "toolset"):
         return object_of(text)
@@ -63,7 +64,7 @@ def value_of(kind: ItemKind, text: str, files: Mapping[str, str]) -> Any:
 
 
 def object_of(text: str) -> dict[str, Any]:
-    """Parse a JSON object. Raises ValueError."""
+    """Parse a text that must be a JSON object. Raises `ValueError` if it is not."""
     document = parse_json(text)
     if problems := document_problems(document):
         raise ValueError(f"{problems[0]}.")
@@ -72,16 +73,18 @@ def object_of(text: str) -> dict[str, Any]:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Return the message of an error, without the path of the file in an OSError."""
+    """Return the message of an error. Omit the file's path from an `OSError`."""
     return f"{error.strerror}." if isinstance(error, OSError) else str(error)
 
 
 LARGEST_FILE = 2 * 1024 * 1024
-"""The maximum number of bytes of a file. The largest manifests in use have about 100,000 bytes."""
+"""A file can have at most this many bytes. The largest manifests in use have about 100,000."""
 
 
 def read_item_text(path: Path) -> str:
-    """Read a file. Raises `OSError`, and `ValueError` if it is too large or not UTF-8."""
+    """Read a file of predefined content. Raises `OSError`, or `ValueError` if it is too large or
+    not UTF-8.
+    """
     size = path.stat().st_size
     if size > LARGEST_FILE:
         raise ValueError(f"the file has {size:,} bytes; the limit is {LARGEST_FILE:,}.")

@@ -1,6 +1,7 @@
-"""Predefined content in layers: directories of files, and rows of the database as the top layer.
+"""Combines predefined content from several layers: directories of files, and the database as the
+top layer.
 
-An item replaces the whole item of the same kind and name in lower layers. The admin also shows the
+An item replaces the item of the same kind and name in lower layers. The admin also shows the
 replaced items.
 """
 
@@ -25,17 +26,15 @@ from apps.catalog.content.items import (
 logger = logging.getLogger(__name__)
 
 MOST_CONTENTS = 64
-"""The maximum number of `Content` objects that are cached: the installed content, and the content
-of published versions.
+"""Each cache holds at most this many `Content` objects: the installed content, and the content of
+published versions.
 """
 MOST_LISTED = 12
-"""The maximum number of names that the error message lists if an unknown name is not similar to any
-known name.
-"""
+"""An error message about an unknown name lists at most this many known names if none is similar."""
 
 RowStamp = tuple[int, int, int]
-"""The number of rows, the sum of their versions, and the newest ID. A change to a row changes at
-least one of them.
+"""The number of rows, the sum of their versions, and the newest ID. Every change to a row changes
+at least one of them.
 """
 
 NO_ROWS: RowStamp = (0, 0, 0)
@@ -43,7 +42,7 @@ NO_ROWS: RowStamp = (0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class ContentRows:
-    """The items in the database by row ID, each with the version of the row that was read."""
+    """The predefined items in the database by row ID, each with the version of its row."""
 
     known: Mapping[int, tuple[int, LayerItem]] = field(default_factory=dict)
     stamp: RowStamp = NO_ROWS
@@ -55,11 +54,11 @@ class ContentRows:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """Predefined content. `stacks` contains each item in all its layers, the lowest first. The last
-    item of a stack is used.
+    """All predefined content. `stacks` lists each item as it is in every layer, the lowest first.
+    The last one is in use.
 
-    `configuration` is the default configuration of new applications, `problems` are the errors in
-    it, and `missing` are the layers whose directories do not exist.
+    `configuration` is the default configuration of new applications, and `problems` are its errors.
+    `missing` are the directories that do not exist.
     """
 
     layers: tuple[Path, ...]
@@ -79,8 +78,8 @@ class Content:
         }
 
     def near(self, kind: ItemKind, name: str) -> str:
-        """Return the end of an error message about an unknown name: the most similar names or, if
-        there are none, the first names.
+        """Return the end of an error message about an unknown name, which lists similar names or,
+        if there are none, the first known names.
         """
         names = self.items[kind]
         if close := get_close_matches(name[:100], names, n=3, cutoff=0.5):
@@ -94,8 +93,8 @@ class Content:
 def read_layers(
     directories: Sequence[Path], rows: ContentRows | None = None, before: Content | None = None
 ) -> Content:
-    """Return the content of the directories and rows. Later layers replace earlier layers. Never
-    raises.
+    """Read all predefined content. Later directories replace earlier ones, and rows replace all
+    directories. Never raises.
 
     Files that have not changed since the content `before` are not read again.
     """
@@ -119,8 +118,8 @@ def read_layers(
 
 
 def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[str, LayerItem]:
-    """Return the items whose files are unchanged since `before`, by path. Skills are not included,
-    because they have several files.
+    """Return the items whose files are unchanged since `before`, by path. Skills have several files
+    and are always read again.
     """
     if before is None:
         return {}
@@ -141,7 +140,9 @@ def directory_items(directory: Path, known: Mapping[str, LayerItem]) -> Iterator
 
 
 def read_configuration(directories: Iterable[Path]) -> tuple[dict[str, Any], list[str]]:
-    """Return the merged configuration of all layers, and the problems of unusable files."""
+    """Merge the default configurations of all directories. Also return the problems of files that
+    cannot be used.
+    """
     configuration: dict[str, Any] = {}
     problems = []
     for directory in directories:

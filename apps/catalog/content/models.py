@@ -1,4 +1,6 @@
-"""The rows of predefined content, which are the top layer, above all directories."""
+"""Stores the predefined content that operators edit in the admin. It overrides the content of all
+directories.
+"""
 
 import re
 from typing import Any, cast
@@ -18,7 +20,9 @@ NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?")
 
 
 class ContentItem(Versioned):
-    """An item in the database. `files` maps paths to the files next to a skill's SKILL.md."""
+    """A predefined item in the database. `files` maps the paths of a skill's other files to their
+    texts.
+    """
 
     class Kind(models.TextChoices):
         PROMPT = "prompt"
@@ -82,9 +86,7 @@ class ContentItem(Versioned):
 
 
 def files_problem(kind: str, files: Any) -> str:
-    """Return the reason why `files` are not valid for an item of this kind, or "" if they are
-    valid.
-    """
+    """Return why an item of this kind cannot have these files, or "" if it can."""
     if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
         return "Enter an object with paths as keys and texts as values."
     if files and kind != "skill":
@@ -95,8 +97,8 @@ def files_problem(kind: str, files: Any) -> str:
 
 
 def row_stamp() -> RowStamp:
-    """Return a value that changes with every change to a row: versions only increase, and IDs are
-    not reused. Runs one query.
+    """Return a value that changes whenever an item in the database changes, because versions only
+    increase and IDs are not reused. Runs one query.
     """
     found = ContentItem.objects.aggregate(
         count=Count("pk"), versions=Sum("version", default=0), newest=Max("pk", default=0)
@@ -105,8 +107,8 @@ def row_stamp() -> RowStamp:
 
 
 def read_rows(before: ContentRows | None = None) -> ContentRows:
-    """Return the rows, or `before` itself if nothing has changed. Only changed rows are read
-    again.
+    """Return the items in the database, or `before` itself if nothing changed. Only changed rows
+    are read again.
     """
     stamp = row_stamp()  # Read before the rows, so that the next call finds later changes.
     if before is not None and before.stamp == stamp:

@@ -1,4 +1,4 @@
-"""Creates the preview of a predefined item for its editors."""
+"""Shows the editors of a predefined item what models and users get from it."""
 
 import json
 from collections.abc import Iterator
@@ -28,9 +28,9 @@ class PreviewBlock(NamedTuple):
 
 
 def preview(content: Content, item: LayerItem, locale: str = "en") -> list[PreviewBlock]:
-    """Return the content that models and users get from an item, or [] if the item cannot be used.
+    """Return what models and users get from a predefined item, or [] if it cannot be used.
 
-    The item must be in use in `content`.
+    The item must be the one in use in `content`.
     """
     if any(item_problems(content, item)):
         return []
@@ -118,12 +118,16 @@ def as_json(value: Any) -> str:
 
 
 def item_difference(below: LayerItem, above: LayerItem) -> list[Line]:
-    """Return the changed lines between two items, or [] if their text and files are the same."""
+    """Return the lines that differ between two versions of an item, or [] if text and files are
+    equal.
+    """
     return line_difference(lines_of(below), lines_of(above))
 
 
 def lines_of(item: LayerItem) -> list[str]:
-    """Return the text with masked credentials, then the other files of a skill."""
+    """Return the lines of an item's text, with masked credentials, followed by those of a skill's
+    other files.
+    """
     has_credentials = item.kind in ("tool", "toolset")
     lines = (masked_text(item.text) if has_credentials else item.text).splitlines()
     if item.kind == "skill" and item.value:

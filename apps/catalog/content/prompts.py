@@ -1,5 +1,5 @@
-"""Returns the predefined prompts, their variables, and the deployments for which each is
-written.
+"""Reads the predefined prompts, the variables that they can use, and the deployments for which each
+is written.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,14 +15,14 @@ from apps.manifest.prompts import PredefinedSystemPrompt
 
 
 def template_variables(locale: str) -> dict[str, str]:
-    """Return the values of the variables that a prompt can contain in braces, by name."""
+    """Return the variables that a prompt can contain in braces, with their values."""
     today = datetime.now(UTC).date().isoformat()
     return {**settings.PROMPT_VARIABLES, "today": today, "locale": locale}
 
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_prompts(content: Content) -> Mapping[str, str]:
-    """Return the texts of the usable prompts by name. The result is cached, because a `Content`
+    """Return the texts of the usable prompts by name. The cache stays valid because a `Content`
     object never changes.
     """
     prompts = content.items["prompt"].items()
@@ -31,23 +31,24 @@ def installed_prompts(content: Content) -> Mapping[str, str]:
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def broken_prompts(content: Content) -> Mapping[str, str]:
-    """Return the problem of each prompt that cannot be used, by the prompt's name."""
+    """Return why each unusable prompt cannot be used, by the prompt's name."""
     prompts = content.items["prompt"].items()
     return {name: item.problem for name, item in prompts if item.problem}
 
 
 def prompt_of(deployment_id: str) -> str:
-    """Return the name of the prompt that CONFIG_PROMPT_MAPPING assigns to the deployment, or "" for
-    none.
+    """Return the name of the prompt that `CONFIG_PROMPT_MAPPING` assigns to this deployment, or ""
+    if there is none.
     """
     groups = settings.CONFIG_PROMPT_MAPPING.items()
     return next((name for name, members in groups if deployment_id in members), "")
 
 
 def other_prompts(manifest: Manifest) -> Iterator[Problem]:
-    """Yield a warning if an application uses a prompt that is written for other deployments.
+    """Yield a warning if an application uses a prompt that is written for other deployments than
+    its own.
 
-    Prompts that are not in the mapping can be used with any deployment.
+    Prompts that are not in `CONFIG_PROMPT_MAPPING` suit every deployment.
     """
     prompt = manifest.orchestrator.system_prompt
     if not isinstance(prompt, PredefinedSystemPrompt):

@@ -1,6 +1,6 @@
-"""Replaces the references to predefined content in a manifest with the content.
+"""Replaces a manifest's references to predefined content with that content.
 
-A reference that cannot be resolved remains in the manifest, so that the paths of other items do not
+A reference that cannot be resolved stays in the manifest, so that the paths of other items do not
 change. Capabilities skip it.
 """
 
@@ -29,8 +29,8 @@ from apps.manifest.validation.validation import without_preview
 
 @dataclass(frozen=True, slots=True)
 class ReferenceProblem:
-    """A problem with a reference at `path` in the manifest. `is_fatal` is True for the prompt,
-    without which no run can start.
+    """A reference to predefined content that cannot be resolved. `path` is its path in the
+    manifest. `is_fatal` is True for the prompt, because no run can start without it.
     """
 
     path: str
@@ -56,10 +56,10 @@ class ResolvedReferences:
 def resolve_references(
     manifest: Manifest, content: Content, *, preview: bool = True, is_foreign: bool = False
 ) -> ResolvedReferences:
-    """Return the manifest with its references replaced. Without `preview`, preview features are
-    removed.
+    """Replace the references in a manifest. Without `preview`, preview features are also removed.
 
-    A foreign manifest cannot change the servers to which the credentials of templates are sent.
+    `is_foreign` means that the manifest is stored in DIAL Core. It then cannot redirect the
+    credentials of predefined content to other servers.
     """
     resolver = ReferenceResolver(content, is_foreign=is_foreign)
     changes = {
@@ -73,7 +73,9 @@ def resolve_references(
 
 
 class ReferenceResolver:
-    """Replaces references with the templates of `content`, and collects problems."""
+    """Replaces references with predefined content, and collects the problems of references that
+    cannot be resolved.
+    """
 
     def __init__(self, content: Content, *, is_foreign: bool = False) -> None:
         self.templates = Templates(content, is_foreign=is_foreign)
@@ -93,7 +95,7 @@ class ReferenceResolver:
         return orchestrator.model_copy(update={"system_prompt": filled})
 
     def check_agents(self, manifest: Manifest) -> None:
-        """Record a problem for each agent in the manifest that does not exist."""
+        """Record a problem for each agent that the manifest names but that does not exist."""
         wanted = manifest.features.spawn_agent if manifest.features is not None else None
         if wanted is None or not wanted.enabled:
             return
@@ -126,8 +128,8 @@ class ReferenceResolver:
         return toolset.model_copy(update={"tools": tools})
 
     def tool(self, tool: AnyTool, slot: type[Slot[Any]], path: str, origin: str) -> AnyTool:
-        """Return the tool with its reference resolved. If the tool comes from a predefined toolset,
-        `origin` is the start of the problem's message.
+        """Return the tool, or the predefined tool to which it refers. `origin` is the start of
+        error messages for tools of a predefined toolset, else "".
         """
         if not isinstance(tool, PredefinedTool) or not tool.enabled:
             return tool

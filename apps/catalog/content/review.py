@@ -1,4 +1,4 @@
-"""Finds errors in predefined content, including content that no application uses."""
+"""Finds errors in predefined content, even in content that no application uses."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -17,7 +17,7 @@ from apps.manifest.kinds.predefined import PredefinedToolSet
 
 
 def content_problems(content: Content) -> list[str]:
-    """Return the problems of all items as `file or row: place: mistake`."""
+    """Return all errors in the predefined content, each as `file or row: place: mistake`."""
     return [
         *missing_problems(content),
         *content.problems,
@@ -31,7 +31,7 @@ def content_problems(content: Content) -> list[str]:
 
 @lru_cache(maxsize=2)
 def problems_by_item(content: Content) -> Mapping[tuple[ItemKind, str], tuple[str, ...]]:
-    """Return the problems of the items in use, by kind and name. The result is cached, because a
+    """Return the errors of the items in use, by kind and name. The cache stays valid because a
     `Content` object never changes.
     """
     return {
@@ -43,7 +43,7 @@ def problems_by_item(content: Content) -> Mapping[tuple[ItemKind, str], tuple[st
 
 
 def with_item(content: Content, item: LayerItem) -> Content:
-    """Return a copy of the content in which this item replaces the database item of the same kind
+    """Return a copy of the content with this item in place of the database item of the same kind
     and name.
     """
     named = content.stacks[item.kind]
@@ -57,7 +57,7 @@ def missing_problems(content: Content) -> list[str]:
 
 
 def mapping_problems(content: Content) -> list[str]:
-    """Return a problem for each prompt in CONFIG_PROMPT_MAPPING that does not exist."""
+    """Return an error for each prompt that `CONFIG_PROMPT_MAPPING` names but that does not exist."""
     return [
         f"CONFIG_PROMPT_MAPPING: There is no predefined prompt '{name}'"
         f"{content.near('prompt', name)}"

@@ -1,5 +1,5 @@
-"""Returns the usable predefined skills, which all applications offer, and the problems of skills
-that cannot be used.
+"""Reads the predefined skills, which all applications offer, and finds the problems of skills that
+cannot be used.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,14 +13,16 @@ from apps.manifest.markdown.skill_files import SKILL_FILE, bundle_files
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_skills(content: Content) -> tuple[InstalledSkill, ...]:
-    """Return the usable skills, sorted by name. The result is cached, because a `Content` object
-    never changes.
+    """Return the usable predefined skills, sorted by name. The cache stays valid because a
+    `Content` object never changes.
     """
     return tuple(found for item in content.items["skill"].values() if (found := usable_skill(item)))
 
 
 def usable_skill(item: LayerItem) -> InstalledSkill | None:
-    """Return the skill, or None if it cannot be used. `skill_problems` returns the reasons."""
+    """Return the skill in a predefined item, or None if it cannot be used. `skill_problems` returns
+    the reasons.
+    """
     try:
         document = read_skill_document(item.text)
     except SkillInvalid:
@@ -31,7 +33,7 @@ def usable_skill(item: LayerItem) -> InstalledSkill | None:
 
 
 def skill_problems(item: LayerItem) -> Iterator[str]:
-    """Yield the problems of a skill, each in the form `file: key: mistake`."""
+    """Yield the reasons why a predefined skill cannot be used, each as `file: key: mistake`."""
     try:
         document = read_skill_document(item.text)
     except SkillInvalid as error:

@@ -1,4 +1,6 @@
-"""Predefined tools and toolsets as templates for references: lookup, patches and validation."""
+"""Looks up the predefined tools and toolsets to which manifests refer, applies the reference's
+patch, and validates the result.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -25,8 +27,8 @@ Template = TypeVar("Template")
 
 
 class Slot(Node, Generic[Template]):
-    """A model that wraps an item for validation. The paths in errors then have the same form as the
-    paths in a manifest.
+    """Wraps a tool or toolset for validation, so that the paths in errors have the same form as in
+    a manifest.
     """
 
     # It has no attribute docstrings, and searching for them takes a third of a second per process.
@@ -39,16 +41,16 @@ ToolSetSlot = Slot[ToolSet]
 TOOL_SLOTS: Mapping[type[WrittenToolSet], type[Slot[Any]]] = {
     schema: cast(type[Slot[Any]], Slot.__class_getitem__(tool_of(schema))) for schema in WRITTEN
 }
-"""Maps each toolset model to the wrapper model of its tools."""
+"""This maps each toolset model to the `Slot` that validates its tools."""
 MEMBERS = {RestToolSet: "rest_api_method_info", DeploymentToolSet: "deployment"}
-"""Maps each toolset model to the field that identifies the type of a tool without a `type`. A tool
+"""This maps toolset models to the field that identifies their tools if a tool has no `type`. A tool
 without any of these fields is an internal tool.
 """
 
 
 def slot_of_tool(document: Mapping[str, Any]) -> type[Slot[Any]]:
-    """Return the wrapper model for a tool that is not in a toolset, selected by the tool's type or
-    its fields.
+    """Return the `Slot` for a predefined tool that is not in a toolset, based on its `type` or its
+    fields.
     """
     kind = document.get("type")
     fitting = (
@@ -60,7 +62,7 @@ def slot_of_tool(document: Mapping[str, Any]) -> type[Slot[Any]]:
 
 
 def is_reference(kind: ItemKind, document: Mapping[str, Any]) -> bool:
-    """Return True if a template is itself a reference to another template."""
+    """Return True if the JSON of a predefined item is itself a reference to another item."""
     if kind == "toolset":
         return document.get("type") == "predefined"
     return document.get("type", "predefined-tool") == "predefined-tool" and (
@@ -76,13 +78,13 @@ REFERENCES: Mapping[ItemKind, type[TemplateReference]] = {
 
 MOST_DETAILS = 20
 HARMLESS = frozenset({"name", "description", "enabled", "deferred", "display"})
-"""Foreign manifests may override these fields in templates that contain credentials."""
+"""An application that is stored in DIAL Core may override only these fields of predefined content
+with credentials.
+"""
 
 
 class UnresolvedTemplate(Exception):
-    """Raised if the template to which a reference points cannot be used. `details` contains a line
-    for each error.
-    """
+    """A reference to predefined content cannot be resolved. `details` has a line for each error."""
 
     def __init__(self, message: str, details: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -92,16 +94,16 @@ class UnresolvedTemplate(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """Provides the templates in `content`. Foreign manifests cannot change the servers to which
-    credentials are sent.
+    """Resolves references to predefined tools and toolsets. If `is_foreign`, the references come
+    from DIAL Core and cannot redirect credentials.
     """
 
     content: Content
     is_foreign: bool = False
 
     def find(self, kind: ItemKind, name: str) -> LayerItem:
-        """Return the predefined item with this name. Raises `UnresolvedTemplate` if it cannot be
-        used.
+        """Return the predefined item of this kind and name. Raises `UnresolvedTemplate` if there is
+        none or it cannot be read.
         """
         item = self.content.items[kind].get(name)
         if item is None:
@@ -115,13 +117,15 @@ class Templates:
         return item
 
     def tool_alone(self, name: str) -> Any:
-        """Return a predefined tool, validated without a toolset. Raises `UnresolvedTemplate`."""
+        """Return a predefined tool that is not part of a toolset. Raises `UnresolvedTemplate` if it
+        is missing or invalid.
+        """
         reference = PredefinedTool(template_name=name)
         return self.expand("tool", reference, slot_of_tool(self.document("tool", reference, ())))
 
     def expand(self, kind: ItemKind, reference: TemplateReference, slot: type[Slot[Any]]) -> Any:
-        """Return the template of a reference, patched and validated. Raises
-        `UnresolvedTemplate`.
+        """Return the predefined item to which the reference points, patched and validated. Raises
+        `UnresolvedTemplate` if it is missing or invalid.
         """
         name = reference.template_name
         written = {"items": [self.document(kind, reference, ())]}
@@ -144,11 +148,11 @@ class Templates:
     def document(
         self, kind: ItemKind, reference: TemplateReference, passed: tuple[str, ...]
     ) -> dict[str, Any]:
-        """Return the JSON of the referenced template, with the patch of the reference applied. A
-        template may itself refer to another template.
+        """Return the JSON of the predefined item to which the reference points, with the
+        reference's patch applied.
 
-        `passed` contains the names of the templates that led to this reference. Raises
-        `UnresolvedTemplate`, also for a circular reference.
+        The item may itself refer to another item. `passed` are the names of the items that led to
+        this reference. Raises `UnresolvedTemplate`, for example if the references form a cycle.
         """
         name = reference.template_name
         if name in passed:
@@ -168,7 +172,9 @@ class Templates:
         return patched
 
     def keep_credentials(self, kind: ItemKind, name: str, document: dict[str, Any]) -> None:
-        """Raise `UnresolvedTemplate` if the template or its tools contain credentials."""
+        """Raise `UnresolvedTemplate` if the predefined toolset or one of its tools contains
+        credentials.
+        """
         documents = [document]
         for tool in tools_in(document):
             # The problem is reported when the tool is expanded.
@@ -183,7 +189,9 @@ class Templates:
     def inner(
         self, kind: ItemKind, name: str, document: dict[str, Any], passed: tuple[str, ...]
     ) -> dict[str, Any]:
-        """Return the template to which the template `name` refers. Raises `UnresolvedTemplate`."""
+        """Return the JSON of the item to which the predefined item `name` refers. Raises
+        `UnresolvedTemplate` if it is missing or invalid.
+        """
         model = REFERENCES[kind]
         try:
             reference = model.model_validate(document)
@@ -198,12 +206,12 @@ class Templates:
 
 
 def tools_in(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the tools of a toolset that are references to templates."""
+    """Return those tools of a toolset's JSON that refer to predefined tools."""
     tools = document.get("tools")
     found = tools if isinstance(tools, list) else []
     return [tool for tool in found if isinstance(tool, dict) and "template_name" in tool]
 
 
 def inside(path: str) -> str:
-    """Convert a path in the wrapper model to the path in the wrapped item."""
+    """Convert a path in a `Slot` to the path in the tool or toolset that it wraps."""
     return path.removeprefix("items[0]").removeprefix(".") or ROOT

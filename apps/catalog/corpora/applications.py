@@ -15,12 +15,12 @@ from apps.workspace.loading.shared_loads import rules_of
 
 @dataclass(frozen=True, slots=True)
 class AttachingApplication:
-    """An application with attached files.
+    """An application whose attached files are indexed.
 
-    `bucket` is the bucket of the owner, or "" without an owner. `number` is the ID of the row and
-    `version` its version; `published` is the number of the live version. Files are read with the
-    owner's permissions, up to `limit` bytes each. `embedding_deployment_id` is None for the
-    installation's default.
+    `number` is its ID, `version` the version of its row, and `published` the number of its live
+    version. `bucket` is the owner's bucket, or "" without an owner; files are read with the owner's
+    rights, up to `limit` bytes each. `embedding_deployment_id` is None for the installation's
+    default.
     """
 
     slug: str
@@ -34,14 +34,14 @@ class AttachingApplication:
 
     @property
     def stamp(self) -> str:
-        """Return a value that changes with each version of the application's row."""
+        """Return a value that changes whenever the application is saved."""
         return f"{self.number}:{self.version}"
 
 
 @dataclass(slots=True)
 class AttachingApplications:
-    """Finds applications with attached files. A manifest is read again only if its row has
-    changed.
+    """Finds the applications with attached files. Reads a manifest again only if its application
+    was saved.
     """
 
     kept: dict[int, tuple[int, AttachingApplication | None]] = field(default_factory=dict)
@@ -58,7 +58,9 @@ class AttachingApplications:
 
 
 def attaching(row: Application) -> AttachingApplication | None:
-    """Return the application if it has attached files to search, otherwise None."""
+    """Return what is needed to index the application's attached files, or None if there are none to
+    index.
+    """
     if not settings.CORPUS_CHUNKS:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Updates the documents of a corpus to match the attached files."""
+"""Updates the documents of a corpus to match the files that are attached to its application."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -25,8 +25,8 @@ MISSING = (
 
 LEAST_DOCUMENTS = 200
 CHUNKS_PER_DOCUMENT = 20
-"""A corpus has room for one document for this many of the chunks that it may have, and for
-`LEAST_DOCUMENTS` in any case.
+"""The limit of documents in a corpus is `CORPUS_CHUNKS` divided by this number, but at least
+`LEAST_DOCUMENTS`.
 """
 
 
@@ -36,8 +36,10 @@ class FilePlace(NamedTuple):
 
 
 async def compare_documents(application: AttachingApplication, claim: CorpusClaim) -> None:
-    """Compare the documents of a corpus with the attached files, and mark new and changed documents
-    for reading. Raises `LeaseLost`.
+    """Compare the documents of a corpus with the attached files. Mark new and changed documents for
+    reading.
+
+    Raises `LeaseLost` if another job has taken over the corpus.
     """
     # Store the start first, because a file that is uploaded in the meantime requests another
     # comparison.
@@ -48,13 +50,17 @@ async def compare_documents(application: AttachingApplication, claim: CorpusClai
 
 
 def note_begin(application: AttachingApplication, claim: CorpusClaim) -> None:
-    """Record that a comparison has started. Raises `LeaseLost`."""
+    """Record that a comparison has started. Raises `LeaseLost` if another job has taken over the
+    corpus.
+    """
     with claim.held():
         claim.rows().update(compared=application.stamp, compared_at=None)
 
 
 def apply(application: AttachingApplication, found: ListedEntries, claim: CorpusClaim) -> None:
-    """Update the documents of the corpus to match the listed files. Raises `LeaseLost`."""
+    """Update the documents of the corpus to match the files that were found. Raises `LeaseLost` if
+    another job has taken over the corpus.
+    """
     places = [FilePlace(*place) for one in found.entries if (place := find_place(one.url))]
     wanted = places[: most_documents()]
     files = stored_files(
@@ -84,7 +90,7 @@ def most_documents() -> int:
 
 
 def stored_files(places: Iterable[FilePlace], reader: FileReader) -> Mapping[FilePlace, StoredFile]:
-    """Return the stored files that the reader may read, by place."""
+    """Return the stored files that the reader may read, by their bucket and name."""
     names: dict[str, set[str]] = {}
     for place in places:
         names.setdefault(place.bucket, set()).add(place.name)
@@ -105,8 +111,8 @@ def update(row: CorpusDocument, file: StoredFile | None) -> None:
 
 
 def reset(row: CorpusDocument, state: str, problem: str) -> None:
-    """Remove the content of a document, and set its state and problem. In the state `FAILED`, the
-    document also has no version.
+    """Delete the text and chunks of a document, and set its state and problem. A document in the
+    state `FAILED` also loses its version.
     """
     row.version = "" if state == State.FAILED else row.version
     row.state, row.problem, row.attempts, row.due_at = state, problem, 0, None

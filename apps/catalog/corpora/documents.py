@@ -1,4 +1,4 @@
-"""Executes one step of indexing a document: reads its text, or embeds some of its chunks."""
+"""Runs one step of indexing a document: extracts its text, or embeds some of its chunks."""
 
 import asyncio
 import logging
@@ -31,17 +31,17 @@ from apps.workspace.local.files import files
 logger = logging.getLogger(__name__)
 
 BATCH = 32
-"""The number of chunks that are embedded and stored at a time. The built-in model takes about a
+"""This many chunks are embedded and stored at a time, which takes the built-in model about a
 second.
 """
 GIVEN_UP = f"The file was skipped because {MOST_ATTEMPTS} attempts to read it did not finish."
 
 
 async def read(claim: CorpusClaim, document: CorpusDocument, limit: int) -> None:
-    """Read a document and store its text, or the reason why it cannot be read. `limit` is the
-    maximum size of a file in bytes.
+    """Extract and store a document's text, or the reason why it cannot be read. `limit` is the
+    maximum file size in bytes.
 
-    Raises `LeaseLost`.
+    Raises `LeaseLost` if another job has taken over the corpus.
     """
     if not await database_sync_to_async(begin)(claim, document):
         return
@@ -74,7 +74,7 @@ async def read(claim: CorpusClaim, document: CorpusDocument, limit: int) -> None
 
 def begin(claim: CorpusClaim, document: CorpusDocument) -> bool:
     """Count an attempt to read the document. Return False if there were too many attempts or the
-    document has changed. Raises `LeaseLost`.
+    document has changed. Raises `LeaseLost` if another job has taken over the corpus.
     """
     if document.attempts >= MOST_ATTEMPTS:
         fail(claim, document, GIVEN_UP)
@@ -86,8 +86,8 @@ def begin(claim: CorpusClaim, document: CorpusDocument) -> bool:
 
 
 def refuse(claim: CorpusClaim, document: CorpusDocument, count: int, left: int) -> None:
-    """Postpone a document whose `count` passages exceed the `left` passages that the corpus may
-    still have. Raises `LeaseLost`.
+    """Postpone a document whose `count` chunks exceed the `left` chunks for which the corpus has
+    room. Raises `LeaseLost` if another job has taken over the corpus.
     """
     with claim.held():
         fail(claim, document, full_message(count, left))
@@ -95,9 +95,10 @@ def refuse(claim: CorpusClaim, document: CorpusDocument, count: int, left: int) 
 
 
 async def embed(claim: CorpusClaim, document: CorpusDocument, embedder: Embedder) -> bool:
-    """Embed the next chunks of the document. If that fails, store the reason and return False.
+    """Embed the next batch of the document's chunks. Return False, and store the reason, if the
+    embedding fails.
 
-    Raises `LeaseLost`.
+    Raises `LeaseLost` if another job has taken over the corpus.
     """
     model = embedder.model
     chunks: list[CorpusChunk] = await database_sync_to_async(missing)(document, model, BATCH)
@@ -120,8 +121,8 @@ async def embed(claim: CorpusClaim, document: CorpusDocument, embedder: Embedder
 
 
 def postpone(claim: CorpusClaim, document: CorpusDocument, reason: str) -> None:
-    """Postpone the embedding of the document. Until then, only the keyword search finds the
-    document. Raises `LeaseLost`.
+    """Postpone embedding the document after an error. Until then, only keyword search finds it.
+    Raises `LeaseLost` if another job has taken over the corpus.
     """
     logger.warning("An attached file is searched only by words: %s", reason)
     document.attempts += 1
@@ -132,8 +133,8 @@ def postpone(claim: CorpusClaim, document: CorpusDocument, reason: str) -> None:
 def fail(
     claim: CorpusClaim, document: CorpusDocument, problem: str, pause: timedelta | None = None
 ) -> None:
-    """Record that the document cannot be read. Without a `pause`, it is read again only when its
-    file changes. Raises `LeaseLost`.
+    """Record why the document cannot be indexed. It is retried after `pause` or, if that is None,
+    when its file changes. Raises `LeaseLost` if another job has taken over the corpus.
     """
     with claim.held():
         CorpusDocument.objects.filter(pk=document.pk).update(

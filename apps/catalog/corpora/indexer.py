@@ -1,6 +1,6 @@
-"""A background job that indexes the attached files of applications.
+"""Runs the background job that indexes the attached files of applications.
 
-Each pass compares files, then reads documents, then computes vectors. Keyword search therefore
+Each pass first compares files, then extracts texts, then computes vectors, so that keyword search
 covers all documents before the slow step begins. The task queue runs one pass at a time.
 """
 
@@ -30,11 +30,11 @@ from apps.workspace.local.deployments.providers import find_embedder
 logger = logging.getLogger(__name__)
 
 COMPARE_SECONDS = 180.0
-"""The interval of comparisons in seconds, after which changes without a notification are found."""
+"""Files are compared again after this many seconds, to find changes that were not announced."""
 
 FindEmbedder = Callable[[str | None], Awaitable[Embedder]]
 MeterOf = Callable[[str, int], Meter]
-"""A function that returns a meter for an application, given its slug and version."""
+"""A function that returns the usage meter of an application, given its slug and version."""
 
 
 def uncounted_meter(slug: str, version: int) -> Meter:
@@ -48,15 +48,15 @@ class Indexer:
     applications: AttachingApplications = field(default_factory=AttachingApplications)
 
     async def look(self) -> None:
-        """Index everything that is pending."""
+        """Run one pass: index every corpus that has pending work."""
         for number, application in await database_sync_to_async(self.wanted)():
             claim = CorpusClaim(number)
             await database_sync_to_async(claim.take)()
             await self.work(application, claim)
 
     def wanted(self) -> list[tuple[int, AttachingApplication]]:
-        """Return the corpora with pending work, each as its ID and its application. Delete corpora
-        that no application uses.
+        """Return the ID of each corpus with pending work, and its application. Delete corpora that
+        no application uses.
         """
         applications = self.applications.newest()
         corpora = {row.application: row for row in Corpus.objects.all()}
@@ -83,7 +83,9 @@ class Indexer:
             logger.exception("The files of %s could not be indexed", application.slug)
 
     async def index(self, application: AttachingApplication, claim: CorpusClaim) -> None:
-        """Index the files of one application. Raises `LeaseLost`."""
+        """Index the files of one application. Raises `LeaseLost` if another job has taken over its
+        corpus.
+        """
         row: Corpus | None = await database_sync_to_async(claim.rows().first)()
         if row is None or is_stale(row, application):
             await compare_documents(application, claim)
@@ -107,14 +109,18 @@ class Indexer:
         await index_vectors(claim)
 
     async def embedder(self, application: AttachingApplication) -> Embedder:
-        """Return the embedder of the application. Raises `DeploymentNotFound`."""
+        """Return the embedder that the application uses. Raises `DeploymentNotFound` if its
+        deployment does not exist.
+        """
         name = application.embedding_deployment_id
         meter = self.meter_of(application.slug, application.published)
         return meter_embedder(await self.find_embedder(name), name, meter)
 
 
 def is_stale(corpus: Corpus, application: AttachingApplication) -> bool:
-    """Return True if the documents of the corpus have to be compared with the attached files."""
+    """Return True if the corpus must be compared with the attached files, because the last
+    comparison is too old or the application was saved.
+    """
     oldest = timezone.now() - timedelta(seconds=COMPARE_SECONDS)
     is_old = corpus.compared_at is None or corpus.compared_at < oldest
     return is_old or corpus.compared != application.stamp
@@ -127,8 +133,8 @@ async def next_document(claim: CorpusClaim, *, is_read: bool) -> CorpusDocument 
 
 
 async def move(claim: CorpusClaim) -> None:
-    """Copy a corpus that has become too large for memory into the tables that the database
-    searches. Raises `LeaseLost`.
+    """If a corpus has become too large to search in memory, copy it into tables that the database
+    searches. Raises `LeaseLost` if another job has taken over the corpus.
     """
     if not await database_sync_to_async(large_corpora.is_moving)(claim):
         return
@@ -140,15 +146,15 @@ async def move(claim: CorpusClaim) -> None:
 
 
 async def index_vectors(claim: CorpusClaim) -> None:
-    """Create an approximate index if there are too many vectors for an exact search."""
+    """Create an approximate index if the corpus has too many vectors for an exact search."""
     wanted = await database_sync_to_async(large_corpora.wanted_index)(claim)
     if wanted is not None:
         await make_in_thread(*wanted)
 
 
 def reopen(claim: CorpusClaim, model: str) -> None:
-    """Delete the vectors of a corpus, because they must be computed again with `model`. Raises
-    `LeaseLost`.
+    """Mark all documents whose vectors come from another model, so that they are embedded with
+    `model`. Raises `LeaseLost` if another job has taken over the corpus.
     """
     ready = CorpusDocument.objects.filter(corpus=claim.corpus, state=State.READY, chunk_count__gt=0)
     with claim.held():
@@ -156,6 +162,8 @@ def reopen(claim: CorpusClaim, model: str) -> None:
 
 
 def postpone_all(claim: CorpusClaim, error: QuickAppError) -> None:
-    """Postpone the embedding of all documents after an error. Raises `LeaseLost`."""
+    """Postpone embedding all documents of the corpus after an error. Raises `LeaseLost` if another
+    job has taken over the corpus.
+    """
     for document in due_documents().filter(corpus=claim.corpus, is_read=True):
         documents.postpone(claim, document, str(error))

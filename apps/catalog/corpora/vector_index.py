@@ -1,5 +1,5 @@
-"""Creates an approximate index of vectors in a daemon thread, which does not delay the shutdown of
-the process.
+"""Creates an approximate index of vectors in a daemon thread, so that it does not delay the
+shutdown of the process.
 """
 
 import asyncio
@@ -12,7 +12,8 @@ from apps.workspace.local.corpora.hnsw import make_index
 
 
 async def make_in_thread(dimension: int, rows: int) -> None:
-    """Create the index, which takes minutes. Raises the database's errors.
+    """Create an approximate index for vectors with this many dimensions, which takes minutes.
+    Raises the database's errors.
 
     If this call is canceled, the thread continues. If PostgreSQL does not finish the index, the
     next attempt deletes the incomplete index.

@@ -1,4 +1,6 @@
-"""Masks plain credentials in documents that are displayed, and restores them on saving."""
+"""Masks the plain credentials in documents that pages and APIs show, and restores them when a
+document is saved.
+"""
 
 import json
 from collections.abc import Iterable
@@ -18,8 +20,8 @@ from apps.workspace.local.secrets.stored_secrets import find_all
 
 SALT = "apps.catalog.masking"
 SHOWN = 8
-"""The number of hexadecimal digits in a mask: enough to distinguish two credentials, too few to
-guess a credential.
+"""A mask has this many hexadecimal digits: enough to tell two credentials apart, too few to guess
+one.
 """
 
 UNKNOWN = "is a hidden credential that is not stored; enter it again, or use a secret"
@@ -30,15 +32,17 @@ ELSEWHERE = (
 
 @dataclass(frozen=True, slots=True)
 class UnmaskedDocument:
-    """A document with its credentials restored. It is complete only if there are no problems."""
+    """A document whose masks were replaced with credentials. `problems` lists the masks for which
+    none was found.
+    """
 
     document: Any
     problems: tuple[Problem, ...]
 
 
 def mask_credentials(document: Any) -> Any:
-    """Return the document with `{"$hidden": "…"}` for each plain credential. Equal credentials get
-    equal masks.
+    """Replace each plain credential in the document with a mask, `{"$hidden": "…"}`. Equal
+    credentials get equal masks.
     """
     plain = credential_places(document, "plain")
     marks = {place.keys: {HIDDEN: seal_of(place.value, settings.SECRET_KEY)} for place in plain}
@@ -69,9 +73,9 @@ def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
 
 
 def with_names(document: Any, current: Any) -> Any:
-    """Replace each mask whose credential has become a secret with a reference to the secret.
+    """Replace each mask of a credential that has become a secret with a reference to that secret.
 
-    Pages and scripts may still contain old masks. Only secrets to which `current` refers are
+    Open pages and scripts may still send such masks. Only secrets to which `current` refers are
     considered.
     """
     hidden = credential_places(document, "hidden")
@@ -83,8 +87,8 @@ def with_names(document: Any, current: Any) -> Any:
 
 
 def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
-    """Replace the masks in the document with the credentials of the sources. A mask without a
-    credential in any source is reported.
+    """Replace the masks in the document with credentials from the first source that has them. A
+    mask without a credential in any source becomes a problem.
     """
     found = unmask_document(document, None)
     for source in sources:
@@ -94,15 +98,17 @@ def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
 
 
 def masked_text(text: str) -> str:
-    """Return a JSON text with its credentials masked, or the same text if it contains none."""
+    """Mask the credentials in a JSON text. Return the text unchanged if it contains none or is not
+    JSON.
+    """
     document = parse_or_none(text)
     safe = mask_credentials(document)
     return text if safe is document else json.dumps(safe, indent=2, ensure_ascii=False)
 
 
 def unmasked_text(text: str, sources: Iterable[str]) -> tuple[str, tuple[Problem, ...]]:
-    """Replace the masks in a JSON text that a user edited with the credentials of the `sources`.
-    Return the text and its problems.
+    """Replace the masks in a JSON text that a user edited with credentials from the `sources`, and
+    return the problems of masks without one.
     """
     if (document := parse_or_none(text)) is None:
         return text, ()  # The form reports the invalid JSON.
@@ -115,7 +121,6 @@ def unmasked_text(text: str, sources: Iterable[str]) -> tuple[str, tuple[Problem
 
 
 def parse_or_none(text: str) -> Any:
-    """Return the parsed JSON, or None for invalid JSON."""
     try:
         return parse_json(text)
     except JSONTextInvalid:
@@ -123,7 +128,9 @@ def parse_or_none(text: str) -> Any:
 
 
 def seals_of(value: Any) -> list[str]:
-    """Return the masks that the value has with the current key and with earlier keys."""
+    """Return the masks that the credential has with the current secret key and with each fallback
+    key.
+    """
     return [seal_of(value, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
 
 

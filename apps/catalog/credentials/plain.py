@@ -1,4 +1,4 @@
-"""Finds the plain credentials of a document, and determines whether they can become secrets."""
+"""Finds the plain credentials in a document, and determines whether each can become a secret."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -17,7 +17,9 @@ from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.local.secrets.servers import MOST_SERVERS, read_server
 
 PARAMETERS = ("deployment", "parameters")
-"""The path of deployment parameters. They are sent unchanged, so they cannot contain secrets."""
+"""This is the path of deployment parameters. They are sent unchanged, so they cannot refer to
+secrets.
+"""
 ELSEWHERE = "references to this item override its URL"
 
 
@@ -41,8 +43,8 @@ class PlainCredential:
 
 
 def plain_credentials(document: Any, called: str = "") -> list[PlainCredential]:
-    """Return the plain credentials of a manifest or an item, in document order. `called` is the
-    name of the item.
+    """Return the plain credentials of a manifest or predefined item, in document order. `called` is
+    the name of the item.
     """
     places = credential_places(document, "plain")
     return [plain_credential(document, place, called) for place in places]
@@ -59,8 +61,8 @@ def plain_credential(document: Any, place: CredentialPlace, called: str) -> Plai
 
 
 def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
-    """Return the servers to which the credential is sent, in the format of a secret. Raises
-    ValueError if the credential cannot become a secret.
+    """Return the servers to which the credential is sent, as a secret stores them. Raises
+    `ValueError` if it cannot become a secret.
     """
     if ("orchestrator" in document and keys[0] != "tool_sets") or PARAMETERS in pairwise(keys):
         raise ValueError("it is not a credential of a toolset")
@@ -77,7 +79,7 @@ def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
 
 
 def check_value(value: Any) -> None:
-    """Raise ValueError if the value cannot be the value of a secret."""
+    """Raise `ValueError` if a secret cannot have this value."""
     if not isinstance(value, str):
         raise ValueError("only a string can be a secret")
     if problem := header_value_problem(value):
@@ -85,7 +87,7 @@ def check_value(value: Any) -> None:
 
 
 def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
-    """Return a name for the credential's secret from its toolset and field, such as
+    """Return a name for the credential's secret, built from its toolset and field, such as
     `tracking-key`.
     """
     inner = value_at(document, keys[:2]) if keys[0] == "tool_sets" else document
@@ -96,9 +98,7 @@ def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
 
 
 def free_secret_name(stem: str, taken: Collection[str]) -> str:
-    """Return a name for a new secret: the stem, with a number appended if the stem is in
-    `taken`.
-    """
+    """Return `stem` as the name of a new secret, with a number appended if the name is in `taken`."""
     numbered = (f"{stem}-{number}" for number in count(2))
     return next(name for name in chain([stem], numbered) if name not in taken)
 
@@ -108,9 +108,7 @@ def with_secrets(document: Any, names: Mapping[Keys, str]) -> Any:
 
 
 def gives_address(document: Any, name: str) -> bool:
-    """Return True if a reference in the document to the predefined item `name` overrides the item's
-    URL.
-    """
+    """Return True if the document refers to the predefined item `name` and overrides a URL of it."""
     return any(
         item.get("template_name") == name and has_address(item.get("override"))
         for _, item in objects_in(document)

@@ -1,4 +1,4 @@
-"""Reviews credentials in documents, and the servers to which deployment keys are sent.
+"""Finds unknown secrets in documents, and credentials that would be sent to the wrong server.
 
 Stored keys and secrets are sent only to the servers for which they were entered. Otherwise, an
 operator who can edit a deployment could send its key to any server.
@@ -22,19 +22,21 @@ STAYS_THERE = (
 )
 KEY_PERMISSION = "workspace.change_deployment_keys"
 KEY_FIELDS = ("api_key_env", "takes_personal_keys")
-"""The fields that decide which key is sent, in addition to the key itself."""
+"""These fields of a deployment determine which key is sent to its service, in addition to the key
+itself.
+"""
 
 
 def may_keep_key(stored: Deployment, provider: str, base_url: str) -> bool:
-    """Return True if the stored key of a deployment may be sent to the service with this provider
-    and base URL.
+    """Return True if the deployment's stored key may be sent to the service at this base URL,
+    because its server is still the same.
     """
     address = service_address(provider, base_url)
     return not stored.api_key or server(stored.address) == server(address)
 
 
 def has_moved(stored: Deployment, provider: str, base_url: str) -> bool:
-    """Return True if a key of any kind would be sent to a different service after the change."""
+    """Return True if the change would send any kind of key to another server."""
     is_keyed = stored.api_key or stored.api_key_env or stored.takes_personal_keys
     return bool(is_keyed) and server(stored.address) != server(service_address(provider, base_url))
 
@@ -60,10 +62,10 @@ Problems = tuple[Problem, ...]
 def review_credentials(
     document: Any, plain: Sequence[PlainCredential] | None = None
 ) -> tuple[Problems, Problems]:
-    """Return the problems of a manifest or item with unknown secrets, and warnings about its other
-    credentials.
+    """Return an error for each unknown secret in a manifest or predefined item, and warnings about
+    its other credentials.
 
-    `plain` are the document's plain credentials; None means that they are searched for.
+    `plain` are the document's plain credentials, if the caller has already found them.
     """
     plain = plain_credentials(document) if plain is None else plain
     named = credential_places(document, "reference")
@@ -85,9 +87,7 @@ def review_credentials(
 def elsewhere(
     document: Any, places: Collection[CredentialPlace], secrets: dict[str, Secret]
 ) -> list[Problem]:
-    """Return a problem for each secret that would be sent to a server that the secret does not
-    allow.
-    """
+    """Return a problem for each secret that would be sent to a server that it does not allow."""
     found = []
     for place in places:
         urls = [s for s in servers_of(document, place.keys) if s.startswith(URL_STARTS)]

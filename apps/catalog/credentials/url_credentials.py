@@ -1,7 +1,7 @@
-"""Moves credentials out of URLs, such as `?api_key=…`, because a secret cannot be a part of a URL.
+"""Moves credentials such as `?api_key=…` out of URLs, because a secret cannot be part of a URL.
 
 A credential in the URL of a REST tool becomes a constant parameter. If the URL of an MCP server or
-an agent has only one credential, it becomes the authorization of the server.
+an agent has exactly one credential, it becomes the server's authorization.
 """
 
 from collections.abc import Collection, Iterator
@@ -13,11 +13,13 @@ from apps.manifest.secrets import reads_as_credential
 from apps.manifest.servers import query_pairs
 
 AGENT_URLS = {"a2a-agent": "url", "responses-agent": "base_url"}
-"""The field with the URL, by the type of toolset."""
+"""This maps each agent type of toolset to the field with its URL."""
 
 
 def without_url_credentials(document: Any) -> Any:
-    """Return the document, valid or not, with the credentials moved out of the URLs."""
+    """Move the credentials in the URLs of a document into other fields. The document may be
+    invalid.
+    """
     found = (
         (keys, with_own_constants(item) or with_own_key(item)) for keys, item in objects(document)
     )
@@ -36,8 +38,8 @@ def objects(document: Any) -> Iterator[tuple[Keys, dict[str, Any]]]:
 
 
 def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a REST tool with the credentials in its URL moved to constant parameters, or None if
-    its URL contains none.
+    """Move the credentials in a REST tool's URL to constant parameters. Return None if there are
+    none.
     """
     method, parameters = tool.get("rest_api_method_info"), parameters_of(tool)
     url = method.get("method_url") if isinstance(method, dict) else None
@@ -69,8 +71,8 @@ def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def with_own_key(server: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a server with the key moved from its URL to its authorization, or None if that is not
-    possible.
+    """Move the only credential in a server's URL to its authorization. Return None if that is
+    impossible.
     """
     kind = server.get("type")
     name = "url" if "protocol" in server else AGENT_URLS.get(kind if isinstance(kind, str) else "")
@@ -86,7 +88,7 @@ def with_own_key(server: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def parameters_of(tool: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the parameters of a tool, including `properties`, or None if they are invalid."""
+    """Return the JSON schema of a tool's parameters, or None if it has no `properties`."""
     found: Any = tool
     for key in ("open_ai_tool", "function", "parameters"):
         found = found.get(key) if isinstance(found, dict) else None
@@ -95,13 +97,17 @@ def parameters_of(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def key_of(parameter: Any) -> object:
-    """Return the name of the query parameter to which a tool parameter belongs, or None."""
+    """Return the name of the query parameter that a tool's parameter fills, or None if it fills
+    none.
+    """
     place = parameter.get("parameter_info") if isinstance(parameter, dict) else None
     return place.get("key") if isinstance(place, dict) and place.get("type") == "query" else None
 
 
 def is_movable(pair: str, taken: Collection[object]) -> bool:
-    """Return True if the query pair is a credential and its name is not `taken` by a parameter."""
+    """Return True if `pair`, such as `key=abc`, is a credential in a query and no parameter in
+    `taken` has its name.
+    """
     name, _, value = pair.partition("=")
     name = unquote_plus(name)
     return bool(value) and reads_as_credential(name) and name not in taken

@@ -1,1 +1,1 @@
-"""Records the changes to rows that operators edit, and restores earlier states."""
+"""Records the changes to database rows that operators edit, and restores earlier states."""

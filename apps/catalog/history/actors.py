@@ -1,6 +1,4 @@
-"""Determines the user, key or command that makes the current change, and the reason for the
-change.
-"""
+"""Determines who makes the current change, a user, an API key or a command, and why."""
 
 import sys
 from collections.abc import Iterator
@@ -19,12 +17,14 @@ from apps.catalog.history.models import Change
 from apps.catalog.models import OperatorKey
 
 WAYS = {"admin": Change.Via.ADMIN, "api": Change.Via.API, "dial": Change.Via.EDITOR}
-"""Maps the first segment of a URL's path to the interface through which a change is made."""
+"""This maps the first segment of a URL's path to the interface through which a change is made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The author of a change. `through` is the name of the key or command, if there is one."""
+    """Who makes a change, and through which interface. `through` is the name of the key or command,
+    or "".
+    """
 
     user: User | None
     via: Change.Via
@@ -33,7 +33,9 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class ChangeNote:
-    """The reason for a change. `restored_from` is the ID of the change whose state is restored."""
+    """Why a change is made. `restored_from` is the ID of the change whose state is restored, or
+    None.
+    """
 
     reason: str = ""
     restored_from: int | None = None
@@ -46,7 +48,7 @@ _note: ContextVar[ChangeNote] = ContextVar("history_note", default=ChangeNote())
 
 @sync_and_async_middleware
 def remember_request(get_response: Any) -> Any:
-    """Return a middleware that makes the request available to the history. The user is queried only
+    """Make the current request available to the history, as a middleware. The user is loaded only
     if a row changes.
     """
     if iscoroutinefunction(get_response):
@@ -99,7 +101,7 @@ def actor_of(request: HttpRequest) -> Actor:
 
 
 def program() -> Actor:
-    """Return the actor of a change without a request: a command, or the server itself."""
+    """Return the actor of a change that no request makes: a command, or the server itself."""
     name = PurePath(sys.argv[0]).name
     if name in {"manage.py", "django-admin", "__main__.py"} and len(sys.argv) > 1:
         return Actor(None, Change.Via.COMMAND, f"{name} {sys.argv[1]}"[:300])

@@ -1,7 +1,8 @@
-"""Records every change to rows of the models in `kinds`.
+"""Records every change to rows of the models in `recorded_models.KINDS`, and of models that an
+app's config adds.
 
-Deletions are recorded by signals, because cascades and querysets delete rows without calling
-`delete`. A queryset's `update` sends no signal: use `update_rows`.
+Signals record deletions, because cascades and querysets delete rows without calling `delete`. A
+queryset's `update` sends no signal: use `update_rows`.
 """
 
 from collections.abc import Iterator
@@ -24,14 +25,14 @@ from apps.listeners import Listeners
 from apps.workspace.versions import watches
 
 changed: Listeners[[type[models.Model]], None] = Listeners("changes of rows")
-"""Listeners that are called with the model, in the transaction of the change."""
+"""Each listener gets the model of a row that changed, in the transaction of the change."""
 
 MOST_PLACES = 20
 LONGEST_PLACE = 200
 
 
 def connect(*kinds: RowKind) -> None:
-    """Record changes to rows of these kinds from now on."""
+    """Start to record changes to rows of these kinds."""
     for kind in kinds:
         for sender in kind.senders or (kind.model,):
             BY_SENDER[sender] = kind
@@ -41,8 +42,8 @@ def connect(*kinds: RowKind) -> None:
 
 
 def connect_declared() -> None:
-    """Record changes to the catalog's own kinds, and to the kinds that an app lists by their dotted
-    paths in `recorded_kinds` of its config.
+    """Start to record changes to the catalog's rows, and to the kinds that an app's config lists in
+    `recorded_kinds` by dotted path.
     """
     connect(*KINDS)
     for config in apps.get_app_configs():
@@ -55,7 +56,7 @@ def connect_accounts() -> None:
 
 @contextmanager
 def record_save(instance: models.Model) -> Iterator[None]:
-    """Record the change that a save of the instance makes inside the `with` block."""
+    """Record how saving the instance inside the `with` block changes its row."""
     kind = row_kind(type(instance))
     if not kind.is_meant(instance):
         yield
@@ -77,7 +78,7 @@ def before_delete(sender: type[models.Model], instance: models.Model, **also: An
 
 
 def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) -> None:
-    """Remove the account as the owner of rows, and record this, before the account is deleted.
+    """Clear the account as the owner of rows, and record this, before the account is deleted.
     Django would clear the column without a signal.
     """
     actor = present_actor()
@@ -92,8 +93,8 @@ def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) 
 
 
 def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
-    """Set the values on all rows. Increase the version of each row that changes, and record the
-    change. Return the number of rows that changed.
+    """Set the values on all rows, and record a change of each row that they change. Return the
+    number of changed rows.
     """
     kind = row_kind(rows.model)
     changes: list[Change] = []
@@ -116,7 +117,7 @@ def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
 
 
 def find(kind: RowKind, number: Any) -> models.Model | None:
-    """Return the row with this ID from the database, or None. In a transaction, lock the row."""
+    """Load the row with this ID, or return None if there is none. In a transaction, also lock it."""
     rows = kind.model._default_manager.filter(pk=number)
     if connections[router.db_for_write(kind.model)].in_atomic_block:
         rows = rows.select_for_update(of=("self",))
@@ -126,9 +127,7 @@ def find(kind: RowKind, number: Any) -> models.Model | None:
 def change_of(
     kind: RowKind, row: models.Model, before: Snapshot | None, after: Snapshot | None
 ) -> Change | None:
-    """Return an unsaved record of the change between two snapshots of a row, or None if they are
-    equal.
-    """
+    """Return an unsaved `Change` between two snapshots of a row, or None if they are equal."""
     found = list(snapshot_differences(kind, before, after))
     if not found and before is not None and after is not None:
         return None
@@ -166,8 +165,8 @@ def what_of(
 def snapshot_differences(
     kind: RowKind, before: Snapshot | None, after: Snapshot | None
 ) -> Iterator[ValueDifference]:
-    """Yield the differences between two snapshots. For a new or deleted row, these are all columns
-    with a value.
+    """Yield the differences between two snapshots. For a new or deleted row, yield every column
+    that is not empty.
     """
     if before is None or after is None:
         states = ({}, fill_snapshot(after or {})) if before is None else (fill_snapshot(before), {})

@@ -1,4 +1,4 @@
-"""Finds conflicts between an edit and other users' later changes to the same row."""
+"""Finds conflicts between an edit of a row and the changes that other users saved in the meantime."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,14 +25,16 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class LaterChanges:
-    """The changes since the state `base`, oldest first. `base` is None if it was not recorded."""
+    """The changes that were saved after an edit began, oldest first. `base` is the state before
+    them, or None if it was not recorded.
+    """
 
     changes: Sequence[Change]
     base: Snapshot | None
 
     @property
     def sentences(self) -> str:
-        """Return a sentence about each change, such as "anna on 3 May 2027 at 12:30 (UTC): title,
+        """Describe each change in a sentence, such as "anna, 3 May 2027, 12:30: changed title,
         manifest.contexts[0]."
         """
         return " ".join(map(sentence, self.changes))
@@ -40,10 +42,10 @@ class LaterChanges:
 
 @dataclass(frozen=True, slots=True)
 class MergeConflict:
-    """A conflict between an edit and later changes. `clashes` are the values that both changed.
+    """A conflict between an edit and the changes that were saved in the meantime.
 
-    `incoming` are the other later changes, and `own` are the other changes of the edit.
-    `incomparable` are columns whose typed text cannot be parsed.
+    `clashes` are values that both changed. `incoming` are the other saved changes, and `own` the
+    other changes of the edit. `incomparable` are columns whose typed text cannot be parsed.
     """
 
     changes: Sequence[Change]
@@ -65,7 +67,9 @@ def since(kind: RowKind, number: Any, version: int) -> LaterChanges:
 
 
 def changes_of(kind: RowKind, number: Any) -> models.QuerySet[Change]:
-    """Return the recorded changes of a row, newest first, without loading the states of the row."""
+    """Return the recorded changes of a row, newest first, without the large `before` and `after`
+    columns.
+    """
     return Change.objects.filter(kind=kind.label, object_id=number).defer("before", "after")
 
 
@@ -80,8 +84,8 @@ def merge_snapshots(
     theirs: Snapshot,
     choices: Mapping[str, str] = {},
 ) -> MergeResult:
-    """Merge two edits of the same row. `base` is the state before both edits, or None if it was not
-    recorded.
+    """Merge two edits of the same row. `base` is the state before both, or None if it was not
+    recorded. `choices` maps paths to "mine" or "theirs".
     """
     began = MISSING if base is None else kind.readable(base)
     return merge_documents(began, kind.readable(mine), kind.readable(theirs), choices)
@@ -90,10 +94,9 @@ def merge_snapshots(
 def conflict(
     kind: RowKind, later: LaterChanges, mine: Snapshot, theirs: Snapshot, unread: Sequence[str]
 ) -> MergeConflict:
-    """Compare an edit with the changes since it began, and return the conflict.
+    """Compare an edit with the changes that were saved since it began.
 
-    `unread` are columns that cannot be compared. In these columns, `mine` has the values of
-    `theirs`.
+    `unread` are columns that cannot be compared, in which `mine` has the values of `theirs`.
     """
     found = merge_snapshots(kind, later.base, mine, theirs)
     clashing = {clash.path for clash in found.clashes}
@@ -108,14 +111,14 @@ def conflict(
 
 
 def last_sentence(kind: RowKind, number: Any) -> str:
-    """Return a sentence about the last change to a row, or "" if no change is recorded."""
+    """Describe the last recorded change of a row in a sentence, or return "" if there is none."""
     last = changes_of(kind, number).first()
     return "" if last is None else sentence(last)
 
 
 def conflict_json(kind: RowKind, row: models.Model, later: LaterChanges) -> dict[str, Any]:
-    """Return JSON with the `changes`, oldest first, and with all their `differences`, which are
-    None if the state before the changes was not recorded.
+    """Return JSON for an API error: the `changes`, oldest first, and the `differences` that they
+    made, or None if the state before them was not recorded.
     """
     changes = [
         {
@@ -135,7 +138,7 @@ def conflict_json(kind: RowKind, row: models.Model, later: LaterChanges) -> dict
 
 
 def difference_as_json(difference: ValueDifference) -> dict[str, Any]:
-    """Return the difference as JSON. `before` or `after` is omitted if it is MISSING."""
+    """Convert a difference to JSON. Omit `before` or `after` if it is MISSING."""
     sides = {"before": difference.before, "after": difference.after}
     there = {side: value for side, value in sides.items() if value is not MISSING}
     return {"path": difference.path, "kind": difference.kind, **there}

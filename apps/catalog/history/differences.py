@@ -1,6 +1,4 @@
-"""Finds the differences between two JSON documents by path, such as `tool_sets[0].tools[1].url`,
-and between two texts by line.
-"""
+"""Compares two JSON documents by path, such as `tool_sets[0].tools[1].url`, and two texts by line."""
 
 import json
 from collections import defaultdict, deque
@@ -13,8 +11,8 @@ from apps.manifest.problems import join_path
 from apps.manifest.secrets import is_hidden
 
 MOST_LINES = 5_000
-"""The maximum number of lines of each side of a difference. A comparison of more lines would take
-minutes, and no user would read the result.
+"""Longer texts than this are not compared. That would take minutes, and no user would read the
+result.
 """
 
 LineKind = Literal["same", "added", "removed", "place"]
@@ -22,7 +20,7 @@ KINDS: Mapping[str, LineKind] = {"+": "added", "-": "removed", " ": "same", "@":
 
 
 class MissingValue:
-    """The type of MISSING, which marks an absent value. It differs from null, which is a value."""
+    """The type of `MISSING`, which means that there is no value. Null is a value."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -36,7 +34,8 @@ MISSING: Final = MissingValue()
 
 @dataclass(frozen=True, slots=True)
 class ValueDifference:
-    """A difference at one path. `before` and `after` are JSON values, or MISSING.
+    """A difference between two JSON documents at one path. `before` and `after` are JSON values, or
+    MISSING.
 
     The path of a removed list item has its old index; all other paths have new indices. If items
     changed their order (`moved`), both values are lists of old indices, in the old and the new
@@ -50,7 +49,7 @@ class ValueDifference:
 
 
 def differences(before: Any, after: Any, path: str = "") -> Iterator[ValueDifference]:
-    """Yield the differences between two JSON documents, each at the deepest possible path."""
+    """Yield the differences between two JSON documents. Each has the longest possible path."""
     if isinstance(before, Mapping) and isinstance(after, Mapping) and not is_leaf(before, after):
         for key in [*before, *(key for key in after if key not in before)]:
             found = before.get(key, MISSING), after.get(key, MISSING)
@@ -76,7 +75,7 @@ def list_differences(before: list[Any], after: list[Any], path: str) -> Iterator
 
 
 def is_leaf(*values: Any) -> bool:
-    """Return True if any value is a masked credential, which has no parts."""
+    """Return True if one of the values is a masked credential, which is compared as a whole."""
     return any(map(is_hidden, values))
 
 
@@ -92,12 +91,12 @@ NAMES = (
     "url",
     "title",
 )
-"""The fields that identify an object of a manifest, the most reliable field first."""
+"""These fields identify an object in a list of a manifest. The most reliable comes first."""
 
 
 def canonical(value: Any) -> str:
-    """Return a string that is equal for equal JSON. Unlike Python's equality, it distinguishes true
-    from 1.
+    """Return a string that is equal for equal JSON values. Unlike Python's equality, it
+    distinguishes true from 1.
     """
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
@@ -109,7 +108,9 @@ def same(one: Any, other: Any) -> bool:
 
 
 def item_identity(item: Any) -> str:
-    """Return the type and name of a list item, which remain the same when the item is edited."""
+    """Return a string with the type and name of a list item, which usually stay the same when a
+    user edits the item.
+    """
     if not isinstance(item, dict):
         return canonical(item)
     function = item.get("open_ai_tool")
@@ -122,10 +123,11 @@ def item_identity(item: Any) -> str:
 
 
 def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None, int | None]]:
-    """Return the old and the new index of each item, in the order of `after`, followed by the
-    removed items. None means that an item is new or removed.
+    """Match the items of two lists. Return the old and new index of each item in the order of
+    `after`, then the removed items.
 
-    Items without a matching name are paired by their position among all such items.
+    None means that an item is new or removed. Items without a match by name are paired in their
+    order.
     """
     waiting: dict[str, deque[int]] = defaultdict(deque)
     for index, item in enumerate(before):
@@ -144,7 +146,7 @@ def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None,
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Return True if one value can be an edited version of the other value."""
+    """Return True if one JSON value can be an edited version of the other: both have the same type."""
     if isinstance(one, dict) and isinstance(other, dict):
         return one.get("type") == other.get("type")
     return type(one) is type(other)
@@ -156,7 +158,7 @@ class Line(NamedTuple):
 
 
 def line_difference(before: Sequence[str], after: Sequence[str]) -> list[Line]:
-    """Return the lines of a unified diff, or [] if the texts are the same."""
+    """Return the lines of a unified diff, or [] if the texts are equal."""
     if max(len(before), len(after)) > MOST_LINES:
         return [Line("place", f"More than {MOST_LINES} lines: not compared.")]
     found = list(unified_diff(before, after, lineterm=""))

@@ -1,4 +1,4 @@
-"""Renders differences, conflicts and values as text for pages."""
+"""Converts differences, conflicts and values to texts for pages."""
 
 import json
 from collections.abc import Iterable
@@ -13,16 +13,16 @@ from apps.catalog.history.merge import Clash
 from apps.manifest.secrets import is_hidden
 
 LONG_TEXT = 120
-"""The length in characters above which texts are compared line by line."""
+"""Texts with more characters than this are compared line by line."""
 LONGEST = 20_000
-"""The length in characters to which a value on a page is truncated."""
+"""A page shows at most this many characters of a value."""
 MOST_SHOWN = 500
-"""The maximum number of differences on a page."""
+"""A page shows at most this many differences."""
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedDifference:
-    """A difference as text. Long texts have `lines` instead of `before` and `after`."""
+    """A difference as text for a page. Long texts have `lines` instead of `before` and `after`."""
 
     path: str
     kind: str
@@ -32,7 +32,7 @@ class RenderedDifference:
 
 
 def rendered_differences(found: Iterable[ValueDifference]) -> list[RenderedDifference]:
-    """Return up to `MOST_SHOWN` differences as text."""
+    """Convert differences to texts, up to `MOST_SHOWN`."""
     return [*map(rendered_difference, islice(found, MOST_SHOWN))]
 
 
@@ -52,7 +52,6 @@ def rendered_difference(difference: ValueDifference) -> RenderedDifference:
 
 
 def rendered_clash(clash: Clash) -> Clash:
-    """Return the clash with its values as texts."""
     return Clash(clash.path or "$", *map(rendered_value, (clash.base, clash.mine, clash.theirs)))
 
 

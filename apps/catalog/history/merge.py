@@ -1,6 +1,6 @@
-"""Merges two edits of the same document (three-way merge).
+"""Merges two edits of the same JSON document (three-way merge).
 
-If both edits changed the same value differently, a user must choose one of the two values.
+If both edits changed the same value differently, a user must choose one of the two.
 """
 
 from collections import defaultdict
@@ -14,8 +14,8 @@ from apps.manifest.problems import join_path
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A conflict: a path at which both edits changed the value. The three values are JSON values or
-    MISSING.
+    """A path at which both edits changed the value. The values are JSON values or MISSING, and
+    `base` is the value before both edits.
     """
 
     path: str
@@ -30,7 +30,8 @@ SIDES = ("mine", "theirs")
 @dataclass(frozen=True, slots=True)
 class MergeResult:
     """The result of a merge. `value` is the merged document, or MISSING if the merge removes it.
-    `undecided` contains the conflicts without a choice, in which `value` contains my value.
+
+    `undecided` are the clashes for which no choice was made. In these, `value` has my value.
     """
 
     value: Any
@@ -41,8 +42,8 @@ class MergeResult:
 def merge_documents(
     base: Any, mine: Any, theirs: Any, choices: Mapping[str, str] = {}
 ) -> MergeResult:
-    """Merge two edits of a document. `choices` maps the paths of conflicts to one of `SIDES`. If
-    `base` is MISSING, all differences are conflicts.
+    """Merge two edits of a document. `choices` maps the paths of clashes to "mine" or "theirs". If
+    `base` is MISSING, every difference is a clash.
     """
     merging = DocumentMerge(choices)
     value = merging.merged(base, mine, theirs)
@@ -52,13 +53,13 @@ def merge_documents(
 
 @dataclass(slots=True)
 class DocumentMerge:
-    """Merges documents, and collects the conflicts between them."""
+    """Merges two edits of a document, and collects the clashes between them."""
 
     choices: Mapping[str, str]
     clashes: list[Clash] = field(default_factory=list)
 
     def merged(self, base: Any, mine: Any, theirs: Any, path: str = "") -> Any:
-        """Return the merged value, or MISSING if the value is removed."""
+        """Merge the value at `path`. Return MISSING if the merge removes it."""
         if same(mine, theirs) or same(base, theirs):
             return mine
         if same(base, mine):
@@ -84,8 +85,8 @@ class DocumentMerge:
         places: Mapping[str, int],
         path: str,
     ) -> dict[str, Any]:
-        """Merge the members of objects or lists by name. `places` maps the name of a list item to
-        its index in the path.
+        """Merge the members of objects, or the items of lists by name. `places` maps the name of a
+        list item to its index in paths.
         """
         found = {}
         for name in names:
@@ -96,9 +97,7 @@ class DocumentMerge:
     def named_items(
         self, base: list[Any], mine: list[Any], theirs: list[Any], path: str
     ) -> dict[str, Any]:
-        """Merge the items of lists, matched by their identity. Return the merged items by
-        identity.
-        """
+        """Merge the items of lists, matched by their identity. Return the merged items by identity."""
         versions = [{item_identity(item): item for item in one} for one in (base, mine, theirs)]
         places: dict[str, int] = {}
         for version in (versions[0], versions[2], versions[1]):
@@ -113,8 +112,8 @@ def has_identities(items: Sequence[Any]) -> bool:
 def merged_order(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> list[str]:
-    """Return the names of all items in order: my order if I moved any item, otherwise the other
-    edit's order. New items follow the items before them.
+    """Return the identities of all items in the merged order, which is mine if I moved any item and
+    otherwise theirs. New items follow the items before them.
     """
     i_moved = [name for name in mine if name in base] != [name for name in base if name in mine]
     first, second = (mine, theirs) if i_moved else (theirs, mine)

@@ -1,4 +1,4 @@
-"""The recorded changes to rows, which are retained when the row is deleted."""
+"""Stores the recorded changes to rows. They outlive the rows."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from apps.old_rows import delete_older
 
 
 class Change(models.Model):
-    """A change to a row. `before` and `after` are snapshots
+    """A recorded change to a row. `before` and `after` are snapshots
     (`apps.catalog.history.recorded_models`), or None if the row did not exist.
 
     Both states are stored, because the record of the previous change may be missing or deleted.
@@ -83,20 +83,18 @@ class Change(models.Model):
 
     @property
     def way(self) -> str:
-        """Return the interface through which the change was made, without a name that `who` already
-        contains.
+        """Return the interface through which the change was made. Omit the interface if `who`
+        already returns it.
         """
         return self.how if self.actor else self.through
 
     @property
     def state(self) -> dict[str, Any]:
-        """Return the state of the row after the change, or the state before it if the change
-        deleted the row.
-        """
+        """Return the state of the row after the change or, if it was deleted, before the change."""
         found: dict[str, Any] = (self.before if self.after is None else self.after) or {}
         return found
 
 
 def delete_old() -> int:
-    """Delete changes that are older than `HISTORY_DAYS`. Return the number of deleted changes."""
+    """Delete changes that are older than `HISTORY_DAYS`. Return their number."""
     return delete_older(Change, "at", settings.HISTORY_DAYS)

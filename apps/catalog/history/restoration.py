@@ -1,6 +1,4 @@
-"""Converts an earlier state of a row to values for the row's form, which validates and saves
-them.
-"""
+"""Converts an earlier state of a row to values for the row's form, which validates and saves them."""
 
 import json
 from collections.abc import Mapping
@@ -17,8 +15,8 @@ from apps.manifest.secrets import is_hidden
 
 @dataclass(frozen=True, slots=True)
 class EarlierState:
-    """The values to restore, by column, without encrypted values. `notes` explain which values
-    cannot be restored.
+    """The values of an earlier state, by column, without encrypted ones. `notes` explain which
+    values cannot be restored.
     """
 
     values: Mapping[str, Any]
@@ -26,8 +24,8 @@ class EarlierState:
 
 
 def earlier(kind: RowKind, state: Snapshot, *sources: models.Model | None) -> EarlierState:
-    """Return an earlier state of a row. A credential is restored if the `sources` contain it for
-    the same server.
+    """Return the values of an earlier state of a row. A credential is restored if one of the
+    `sources` has it for the same server.
 
     All other credentials remain masked, and the form reports them with their paths.
     """
@@ -66,6 +64,6 @@ def secret_notes(kind: RowKind, column: str, value: Any, rows: list[models.Model
 
 
 def account(name: Any) -> Any:
-    """Return the ID of the account with this username, or None."""
+    """Return the ID of the user with this username, or None."""
     users = get_user_model()._default_manager.filter(**{get_user_model().USERNAME_FIELD: name})
     return users.values_list("pk", flat=True).first()

@@ -1,4 +1,4 @@
-"""Validates and stores the images of applications."""
+"""Validates and stores the images that applications have as icons."""
 
 import hashlib
 import re
@@ -10,14 +10,14 @@ from apps.catalog.icons.models import IconImage
 LARGEST_IMAGE = 64 * 1024
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "webp": "image/webp"}
 ICON_FILES = frozenset(f"icon.{ending}" for ending in MEDIA_TYPES)
-"""The possible file names of the image next to an `application.yaml`."""
+"""An icon next to an `application.yaml` has one of these file names."""
 
 SVG = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<svg[\s/>]", re.DOTALL)
 
 
 def image_name(content: bytes) -> str:
-    """Return the name under which the image is stored. Raises `ValidationError` if it is not a
-    valid image.
+    """Return the name under which an image is stored. Raises `ValidationError` if the image is too
+    large or has another format.
     """
     if len(content) > LARGEST_IMAGE:
         raise ValidationError(
@@ -30,21 +30,22 @@ def image_name(content: bytes) -> str:
 
 
 def keep_image(content: bytes) -> str:
-    """Store the image and return its name. Raises `ValidationError` if it is not a valid image."""
+    """Store the image, and return its name. Raises `ValidationError` if the image is too large or
+    has another format.
+    """
     name = image_name(content)
     IconImage.objects.get_or_create(name=name, defaults={"content": content})
     return name
 
 
 def image_of(icon: str) -> bytes | None:
-    """Return the image with this name, or None if the icon is not an image."""
     found = IconImage.objects.filter(name=icon).values_list("content", flat=True).first()
     return None if found is None else bytes(found)
 
 
 def ending_of(content: bytes) -> str:
-    """Return the file extension for the content, regardless of the file's name, or "" if the
-    content is not a supported image.
+    """Return the file extension that fits the content, or "" if it is not an SVG, PNG or WebP
+    image.
     """
     if content.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"

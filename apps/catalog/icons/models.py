@@ -1,10 +1,10 @@
-"""The images that applications show as their icons."""
+"""Stores the images that applications have as their icons."""
 
 from django.db import models
 
 
 class IconImage(models.Model):
-    """An image. Its name is the hash of its content, so that browsers can cache its URL forever."""
+    """A stored icon. Its name is a hash of its content, so browsers can cache it forever."""
 
     name = models.CharField(max_length=80, primary_key=True, help_text="`<sha-256>.<ending>`")
     content = models.BinaryField()

@@ -1,7 +1,7 @@
-"""Parses the icon of an application, which is a string.
+"""Parses the icon of an application, which is stored as a string.
 
-`""` shows letters on a color chosen by the slug, `colour:7` letters on that color, `🦊` the emoji,
-and `<sha-256>.png` a stored image.
+"" shows the initials on a color chosen by the slug, `colour:7` the initials on that color, `🦊` the
+emoji, and `<sha-256>.png` a stored image.
 """
 
 import re
@@ -13,10 +13,10 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 COLOURS = 12
-"""The number of tile colors in the chat's tiles.css."""
+"""The chat's tiles.css defines this many tile colors."""
 LONGEST_ICON = 80
 MOST_CODE_POINTS = 12
-"""The maximum number of code points of an emoji: a family of four has eleven."""
+"""An emoji can have at most this many code points. A family of four has eleven."""
 KEYCAP = "\u20e3"
 
 COLOUR = re.compile(r"colour:(\d{1,2})")
@@ -34,7 +34,7 @@ def is_image(icon: str) -> bool:
 
 
 def is_emoji(icon: str) -> bool:
-    """Return True if the text is a single emoji, because the tile has room for only one."""
+    """Return True if the text is a single emoji. The tile has room for one."""
     if not 0 < len(icon) <= MOST_CODE_POINTS:
         return False
     categories = [unicodedata.category(sign) for sign in icon]
@@ -43,7 +43,9 @@ def is_emoji(icon: str) -> bool:
 
 
 def validate_icon(icon: str) -> None:
-    """Raise `ValidationError` if the text is not a valid icon."""
+    """Raise `ValidationError` if the text is not an icon: an emoji, a color or the name of an
+    image.
+    """
     if icon and chosen_colour(icon) is None and not is_image(icon) and not is_emoji(icon):
         raise ValidationError(
             f"Enter one emoji or a color from colour:0 to colour:{COLOURS - 1}, or upload an image."
@@ -52,8 +54,8 @@ def validate_icon(icon: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The tile of an application. It shows `url` or `emoji` if one of them is set, otherwise the
-    letters on their color.
+    """The tile that shows an application's icon: the image at `url`, else `emoji`, else `letters`
+    on a color.
     """
 
     letters: str
@@ -73,7 +75,7 @@ def tile_of(title: str, slug: str, icon: str) -> Tile:
 
 
 def letters_of(title: str) -> str:
-    """Return the first letters of the first two words of a title."""
+    """Return the first letters of the title's first two words."""
     firsts = (next(filter(str.isalnum, word), "") for word in title.split())
     return "".join([first for first in firsts if first][:2]) or title[:1]
 
@@ -83,8 +85,8 @@ def colour_of(slug: str) -> int:
 
 
 def free_colour(title: str, slug: str, others: list[Tile]) -> str:
-    """Return the icon for a new application that has no icon yet: "" for the color of its slug, or
-    another color if a tile in `others` has the same letters and color.
+    """Return the icon for a new application: "", or another color if a tile in `others` already has
+    the same letters and color.
     """
     own = tile_of(title, slug, "")
     taken = {one.colour for one in others if one.letters.casefold() == own.letters.casefold()}

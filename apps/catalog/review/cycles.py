@@ -1,4 +1,4 @@
-"""Finds applications that would call themselves, either directly or through other applications."""
+"""Finds applications that would call themselves, directly or through other applications."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -16,14 +16,15 @@ from apps.manifest.validation.validation import ManifestInvalid
 from apps.workspace.local.models import Deployment
 
 Calls = Mapping[str, tuple[str, ...]]
-"""Maps each application to the names that it calls."""
+"""The names of the deployments that each application calls."""
 
 
 def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Problem]:
     """Return a problem for each path in the manifest whose call leads back to the application
-    itself. Problems name only applications that the user of the current request can see.
+    itself.
 
-    Disabled applications are included, because they can be enabled at any time.
+    The messages name only applications that the user of the current request can see. Disabled
+    applications count, because they can be enabled at any time.
     """
     if models_named([slug]):
         return []  # In this case, the name refers to a model.
@@ -39,16 +40,16 @@ def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Prob
 
 
 def chain_words(chain: Iterable[str], hidden: Collection[str]) -> str:
-    """Return the names in a chain of calls as text, with one ellipsis for each group of hidden
-    names.
+    """Format a chain of calls as text, such as "a → … → b". An ellipsis replaces each group of
+    hidden names.
     """
     groups = groupby(chain, key=hidden.__contains__)
     return " → ".join("…" if is_hidden else " → ".join(names) for is_hidden, names in groups)
 
 
 def hidden_names(names: Collection[str]) -> set[str]:
-    """Return the names of applications that the user of the current request cannot see. Outside
-    requests, no names are hidden.
+    """Return the names of applications that the user of the current request cannot see, or no names
+    outside a request.
     """
     actor = present_actor()
     user, is_own = actor.user, actor.via in (Change.Via.COMMAND, Change.Via.SERVER)
@@ -66,8 +67,8 @@ def sees_all(user: User) -> bool:
 
 
 def calls_in(manifest: Any) -> Iterator[tuple[str, str]]:
-    """Yield the path and name of each call in a manifest, including calls in predefined content.
-    Disabled parts are skipped.
+    """Yield the path and the name of each deployment that a manifest calls, also through predefined
+    content. Disabled parts are skipped.
     """
     with suppress(ManifestInvalid):
         manifest = with_content(manifest).manifest.model_dump(mode="json")
@@ -75,7 +76,7 @@ def calls_in(manifest: Any) -> Iterator[tuple[str, str]]:
 
 
 def without_disabled(item: Any) -> Any:
-    """Return the manifest with null instead of each disabled object, so that paths do not
+    """Replace each disabled object in the manifest with null. The paths of other objects do not
     change.
     """
     if isinstance(item, list):
@@ -88,8 +89,8 @@ def without_disabled(item: Any) -> Any:
 
 
 def reachable(names: set[str], slug: str, pk: int | None) -> Calls:
-    """Return the calls of each application that can be reached from these names. Runs one query per
-    level.
+    """Return the calls of each application that can be reached from these names. Runs two queries
+    per level.
 
     Enabled models end the search, because a model takes precedence over an application with the
     same name.
@@ -111,8 +112,8 @@ def models_named(names: Iterable[str]) -> set[str]:
 
 
 def chain_of_calls(start: str, end: str, calls: Calls) -> tuple[str, ...]:
-    """Return the shortest chain of calls from one name to another, including both names, or () if
-    there is none.
+    """Return the shortest chain of calls from `start` to `end`, including both, or () if there is
+    none.
     """
     chains: dict[str, tuple[str, ...]] = {start: (start,)}
     waiting = [start]

@@ -1,7 +1,7 @@
 """Finds errors and warnings in a manifest before it runs.
 
-The schema review checks only the document itself. This review also looks up the names in it, such
-as deployments and secrets.
+`apps.manifest` checks the manifest by itself. This review also looks up the names in it, such as
+deployments and secrets.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ from apps.workspace.local.models import Deployment
 
 MOST_UNSTORABLE = 20
 ADDRESSES = frozenset({"base_url", "method_url", "token_url", "url"})
-"""The fields that contain a URL. A URL without a scheme is a path on this server, or invalid."""
+"""These fields contain a URL. A URL without a scheme is a path on this server, or invalid."""
 EMBEDDING, VISION = "embedding_deployment_id", "vision_deployment_id"
 PROMPT = "system_prompt"
 SCHEMES = ("http://", "https://")
@@ -75,8 +75,8 @@ def review_manifest(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem with its position in the reviewed text. `path` is "" for a problem of the whole
-    text.
+    """An error or warning with its position in the text of a manifest. `path` is "" if it concerns
+    the whole text.
     """
 
     severity: Literal["error", "warning"]
@@ -87,9 +87,9 @@ class Finding:
 
 
 def review_text(text: str, *, is_ours: bool = True, sources: Sequence[Any] = ()) -> list[Finding]:
-    """Review the text of a manifest, and return the findings, errors first.
+    """Review the JSON text of a manifest. The result lists errors before warnings.
 
-    Masked credentials are restored from the `sources`.
+    Credentials from the `sources` replace the masks in the text.
     """
     try:
         manifest = parse_json(text)
@@ -112,9 +112,8 @@ def finding(severity: Literal["error", "warning"], problem: Problem, text: str) 
 
 
 def with_content(manifest: Any, *, is_foreign: bool = False) -> ResolvedReferences:
-    """Return a manifest with its references to predefined content resolved.
-
-    Raises `ManifestInvalid` if the manifest is invalid.
+    """Parse a manifest and resolve its references to predefined content. Raises `ManifestInvalid`
+    if it is invalid.
     """
     checked = read_manifest(
         manifest,
@@ -127,7 +126,7 @@ def with_content(manifest: Any, *, is_foreign: bool = False) -> ResolvedReferenc
 def unknown_deployments(manifest: Any) -> Iterator[Problem]:
     """Yield a warning for each deployment in the manifest that is unknown or disabled.
 
-    Names with a slash are resources of DIAL Core, which are not known before a run.
+    Names with a slash are skipped: they belong to DIAL Core, and are known only during a run.
     """
     named = [(path, name) for path, name in deployment_names(manifest) if "/" not in name]
     if not named:
@@ -144,7 +143,7 @@ def unknown_deployments(manifest: Any) -> Iterator[Problem]:
 
 
 def long_starters(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for each starter whose question is too long for the chat page."""
+    """Yield a warning for each conversation starter whose question is too long for the chat page."""
     written = manifest.get("conversation_starters") if isinstance(manifest, dict) else None
     starters = written.get("starters") if isinstance(written, dict) else None
     for index, one in enumerate(starters if isinstance(starters, list) else ()):
@@ -158,7 +157,7 @@ def long_starters(manifest: Any) -> Iterator[Problem]:
 
 
 def long_prompt(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning if the prompt leaves no room for a question in the model's context window."""
+    """Yield a warning if the prompt fills the whole context window of the model."""
     told = manifest.get("orchestrator") if isinstance(manifest, dict) else None
     parts = [told.get(key) if isinstance(told, dict) else None for key in ("deployment", PROMPT)]
     deployment, prompt = (one if isinstance(one, dict) else {} for one in parts)
@@ -173,7 +172,9 @@ def long_prompt(manifest: Any) -> Iterator[Problem]:
 
 
 def wrong_kinds(manifest: Any) -> Iterator[Problem]:
-    """Yield a problem for each deployment whose kind cannot be used at its path."""
+    """Yield an error for each deployment whose kind is wrong at its path, such as an embedding
+    model as the orchestrator.
+    """
     named = [(path, name) for path, name in deployment_names(manifest) if "/" not in name]
     kinds = dict(Deployment.objects.values_list("deployment_id", "kind")) if named else {}
     for path, name in named:
@@ -184,7 +185,9 @@ def wrong_kinds(manifest: Any) -> Iterator[Problem]:
 
 
 def usable_kinds(path: str) -> tuple[str, ...]:
-    """Return the kinds of deployments that can be used at a path. A tool may also return images."""
+    """Return the kinds of deployments that the manifest can use at this path. Toolsets can also use
+    image models.
+    """
     if path.endswith(EMBEDDING):
         return ("embedding",)
     return ("chat", "image") if "tool_sets[" in path else ("chat",)
@@ -207,7 +210,7 @@ def unknown_name(name: str, known: dict[str, bool]) -> str:
 
 
 def deployment_names(manifest: Any) -> Iterator[tuple[str, str]]:
-    """Yield the path and name of each deployment that the manifest calls. Toolsets of DIAL are not
+    """Yield the path and the name of each deployment that the manifest calls. DIAL toolsets are not
     deployments.
     """
     for path, item in objects_in(manifest):
@@ -226,7 +229,7 @@ def deployment_names(manifest: Any) -> Iterator[tuple[str, str]]:
 
 
 def chosen_names(path: str, orchestrator: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the path and name of each model that users can choose instead of the default model."""
+    """Yield the path and the name of each model that users can choose instead of the default."""
     choices = orchestrator.get("choices")
     for index, name in enumerate(choices if isinstance(choices, list) else ()):
         if isinstance(name, str) and name:
@@ -234,7 +237,7 @@ def chosen_names(path: str, orchestrator: Mapping[str, Any]) -> Iterator[tuple[s
 
 
 def host_problems(manifest: Any) -> Iterator[Problem]:
-    """Yield a problem for each URL whose host name is invalid."""
+    """Yield an error for each URL whose host name is invalid."""
     for path, item in objects_in(manifest):
         for key, url in item.items():
             is_address = key in ADDRESSES and isinstance(url, str) and url.startswith(SCHEMES)

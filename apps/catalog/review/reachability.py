@@ -1,8 +1,7 @@
-"""Yields warnings about the resources to which a manifest refers: MCP servers, shared files and
-URLs.
+"""Warns about MCP servers, shared files and URLs in a manifest that a run cannot reach.
 
-The review sends no requests, so a run of a reviewed manifest can still fail. Missing resources may
-be added later, so these warnings never prevent saving.
+The review sends no requests, so a reviewed manifest can still fail. These warnings never prevent
+saving, because operators may add what is missing later.
 """
 
 import ipaddress
@@ -61,7 +60,8 @@ def unknown_servers(manifest: Any) -> Iterator[Problem]:
 
 
 def missing_files(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for each context with a shared file that does not exist.
+    """Yield a warning for each shared file or folder in the manifest's contexts that does not
+    exist.
 
     Files of other applications are skipped, because a warning would reveal whether they exist.
     """
@@ -80,7 +80,9 @@ def missing_files(manifest: Any) -> Iterator[Problem]:
 
 
 def named_files(manifest: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield the path, name and type of each context with a shared file or folder."""
+    """Yield the path, file name and type of each context in the manifest that is a shared file or
+    folder.
+    """
     contexts = manifest.get("contexts") if isinstance(manifest, dict) else None
     for number, item in enumerate(contexts if isinstance(contexts, list) else ()):
         if not isinstance(item, dict) or not isinstance(item.get("url"), str):
@@ -95,8 +97,8 @@ FOLDERS = {"dial-prompt": "prompts/", "dial-skill": "skills/"}
 
 
 def unknown_skills(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for each DIAL skill whose path is invalid, or for all DIAL skills if there is
-    no DIAL Core.
+    """Yield a warning for each DIAL skill with an invalid path, or for all DIAL skills if the
+    installation has no DIAL Core.
     """
     written = manifest.get("skills") if isinstance(manifest, dict) else None
     for number, item in enumerate(written if isinstance(written, list) else ()):
@@ -120,8 +122,8 @@ _bare_host = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]+)?(/.*)?", re.D
 
 
 def doubtful_addresses(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for each URL whose host is blocked, so that requests cannot reach it, and for
-    each URL that contains a credential.
+    """Yield a warning for each URL whose host is blocked, that lacks a scheme, or that contains a
+    credential.
     """
     for path, item in objects_in(manifest):
         for name, url in item.items():
@@ -151,7 +153,7 @@ def doubts(url: str) -> Iterator[str]:
 
 
 def refusal(host: str) -> str:
-    """Return the reason why requests to a host are blocked, or "" if they are not. Host names are
+    """Return why the egress guard blocks requests to a host, or "" if it does not. Host names are
     not resolved.
     """
     address = "127.0.0.1" if host == "localhost" else host

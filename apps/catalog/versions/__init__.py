@@ -1,1 +1,1 @@
-"""The drafts and published versions of applications, with their predefined content."""
+"""Stores the drafts and published versions of applications, with their predefined content."""

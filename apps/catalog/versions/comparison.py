@@ -1,4 +1,4 @@
-"""Compares two states of an application: versions, the draft, or the live version."""
+"""Compares two states of an application: a version, the draft, or the live version."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from apps.catalog.versions.version_recorder import content_for
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSide:
-    """One of the two states in a comparison. The credentials in `columns` are masked. `content` is
-    the predefined content with the application's own skills.
+    """One of two compared states of an application. The credentials in `columns` are masked.
+    `content` includes the application's own skills.
     """
 
     columns: Mapping[str, Any]
@@ -26,7 +26,9 @@ class ComparisonSide:
 
 
 def draft_side(row: Application) -> ComparisonSide:
-    """Return the draft, or the live version, with the installed content."""
+    """Return the state of the draft, or of the live version if there is no draft, with the current
+    predefined content.
+    """
     draft = draft_of(row)
     return ComparisonSide(shown_columns(definition_of(draft)), content_for(row, draft.skills))
 
@@ -37,8 +39,8 @@ def version_side(row: Application, version: ApplicationVersion) -> ComparisonSid
 
 
 def shown_columns(definition: ApplicationDefinition) -> dict[str, Any]:
-    """Return the columns of a definition with masked credentials. The name of an image is
-    shortened, because it is a long hash.
+    """Return the columns of a definition for display. Credentials are masked, and the long name of
+    a stored image is shortened.
     """
     icon = definition.icon
     cut = {"icon": f"the picture {icon[:8]}"} if is_image(icon) else {}
@@ -46,8 +48,8 @@ def shown_columns(definition: ApplicationDefinition) -> dict[str, Any]:
 
 
 def compare_definitions(before: ComparisonSide, after: ComparisonSide) -> Iterator[ValueDifference]:
-    """Yield the differences between the columns, then between the skills and the predefined content
-    in use.
+    """Yield the differences between the columns, followed by those between the skills and
+    predefined items in use.
     """
     yield from differences(before.columns, after.columns)
     for change in content_changes(after.columns["manifest"], before.content, after.content):
@@ -55,8 +57,8 @@ def compare_definitions(before: ComparisonSide, after: ComparisonSide) -> Iterat
 
 
 def unpublished_differences(row: Application) -> Iterator[ValueDifference]:
-    """Yield the changes that take effect when the draft, or the live version again, is
-    published.
+    """Yield the changes that publishing the draft would make or, without a draft, publishing the
+    live version again.
     """
     content, _ = live_content(row)
     columns = shown_columns(definition_of(row)) if row.live_number else {}

@@ -1,6 +1,4 @@
-"""Finds the changes to predefined content that an application would get if it were published
-again.
-"""
+"""Finds the changes to predefined content that an application would get if it were published again."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,10 +24,10 @@ from apps.catalog.versions.version_recorder import content_for
 
 @dataclass(frozen=True, slots=True)
 class ContentChange:
-    """A changed predefined item. `before` and `after` are its texts, or None if the item does not
-    exist.
+    """A predefined item that has changed. `before` and `after` are its texts, or None if it does
+    not exist.
 
-    For a skill, `files_before` and `files_after` contain the files next to its SKILL.md.
+    For a skill, `files_before` and `files_after` are the files next to its SKILL.md.
     """
 
     kind: str
@@ -56,9 +54,7 @@ class ContentChange:
 
 @dataclass(frozen=True, slots=True)
 class PendingContent:
-    """An application whose live version was published with predefined content that has since
-    changed.
-    """
+    """A live application whose predefined content has changed since it was published."""
 
     pk: int
     slug: str
@@ -67,7 +63,7 @@ class PendingContent:
 
 
 def content_changes(document: Any, before: Content, after: Content) -> list[ContentChange]:
-    """Return the changed predefined items that the document uses, directly or through other
+    """Return the changes to all predefined items that the manifest uses, directly or through other
     items.
     """
     if before is after:
@@ -95,8 +91,8 @@ def differ(one: LayerItem | None, other: LayerItem | None) -> bool:
 
 
 def used_items(document: Any, content: Content) -> dict[ItemReference, LayerItem]:
-    """Return the items to which the document refers, directly or through other items. Also return
-    all skills, because every application offers them.
+    """Return the predefined items that the manifest uses, directly or through other items, and all
+    skills, which every application offers.
     """
     found = {ItemReference("skill", name): item for name, item in content.items["skill"].items()}
     waiting: list[ItemReference] = [*references_in(document, content)]
@@ -110,14 +106,16 @@ def used_items(document: Any, content: Content) -> dict[ItemReference, LayerItem
 
 
 def live_content(row: Application) -> tuple[Content, Content]:
-    """Return the predefined content of the live version, and the installed content."""
+    """Return the predefined content of the live version, and the current content with the
+    application's own skills.
+    """
     installed = content_for(row)
     return content_of_version(row, row.live_number, installed), installed
 
 
 def pending_content(applications: Iterable[int] | None = None) -> list[PendingContent]:
-    """Return the live applications that would change if they were published again, sorted by title.
-    Runs few queries.
+    """Return the live applications, sorted by title, whose predefined content has changed since
+    they were published. `applications` are the IDs to check, or None for all.
     """
     installed = installed_anew()
     rows = ApplicationVersion.objects.filter(

@@ -1,4 +1,4 @@
-"""Represents the definition of an application as one value, for drafts and versions."""
+"""Combines the values that a version or draft of an application consists of."""
 
 import hashlib
 import json
@@ -10,13 +10,13 @@ from apps.catalog.models import Application, ApplicationDraft, ApplicationVersio
 from apps.catalog.own_skills import Skills, own_skills_of
 
 COLUMNS = ("title", "description", "icon", "manifest")
-"""The columns that an application and its draft have in common. Skills have separate rows."""
+"""An application and its draft have these columns in common. Skills have rows of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApplicationDefinition:
-    """The definition of an application. `skills` are its own skills, or None for the stored
-    skills.
+    """The values that a version or draft consists of. `skills` are the application's own, or None
+    for the stored skills.
     """
 
     title: str
@@ -27,7 +27,7 @@ class ApplicationDefinition:
 
     @property
     def masked(self) -> Self:
-        """Return the definition with masked credentials."""
+        """Return a copy with masked credentials."""
         return replace(self, manifest=mask_credentials(self.manifest))
 
     @property
@@ -36,7 +36,7 @@ class ApplicationDefinition:
 
     @property
     def digest(self) -> str:
-        """Return a hash of the definition. Requests to publish a draft store it."""
+        """Return a hash of the definition. A publishing request stores it to detect later changes."""
         values = [*self.as_json().values()]
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
@@ -53,7 +53,9 @@ def definition_of(
 
 
 def shown_definition(source: Application | ApplicationDraft) -> ApplicationDefinition:
-    """Return the definition with all its skills and masked credentials, for display or a merge."""
+    """Return the definition with all of the application's own skills and with masked credentials,
+    for display or a merge.
+    """
     found = definition_of(source)
     row = source.application if isinstance(source, ApplicationDraft) else source
     return replace(found, skills=own_skills_of(row, found.skills)).masked

@@ -1,5 +1,5 @@
-"""Reads the draft of an application. An application has at most one draft, which the first change
-creates and publishing deletes.
+"""Reads the draft of an application. There is at most one: the first change creates it, and
+publishing deletes it.
 """
 
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ from apps.catalog.versions.definitions import definition_of
 
 
 class DraftOvertaken(Exception):
-    """Raised if another user saved the draft in the meantime. `draft` is the saved draft, or None
-    if the draft was published or discarded.
+    """Another user saved the draft in the meantime. `draft` is the saved draft, or None if it was
+    published or discarded.
 
-    The message for `user`, whose edit is rejected, contains the name of the other user.
+    The message names the other user. It is addressed to `user`, whose edit is rejected.
     """
 
     def __init__(self, draft: ApplicationDraft | None, user: User | None = None) -> None:
@@ -27,9 +27,7 @@ class DraftOvertaken(Exception):
 
 
 def last_save(draft: ApplicationDraft | None, user: User | None) -> str:
-    """Return a sentence such as "Anna Berg saved this draft 2 minutes ago.", addressed to
-    `user`.
-    """
+    """Return a sentence such as "Anna Berg saved this draft 2 minutes ago.", addressed to `user`."""
     author = draft.author if draft is not None else None
     if draft is None or author is None:
         return "Another user saved this draft while you were editing it."
@@ -48,16 +46,16 @@ def time_since(moment: datetime) -> str:
 
 
 def check_seen(draft: ApplicationDraft, seen: int | None, user: User | None) -> None:
-    """Raise `DraftOvertaken` unless `seen` is the draft's version. The check is skipped if `seen`
-    is None.
+    """Raise `DraftOvertaken` if `seen`, the version of the draft that the user edited, is outdated.
+    None skips the check.
     """
     if seen is not None and seen != draft.version:
         raise DraftOvertaken(draft if draft.pk else None, user)
 
 
 def draft_of(row: Application) -> ApplicationDraft:
-    """Return the application's stored draft. If there is none, return an unsaved draft (`version`
-    0) with the live values.
+    """Return the application's draft. If there is none, return an unsaved draft (version 0) with
+    the live values.
     """
     stored = ApplicationDraft.objects.filter(application=row.pk).first()
     if stored is not None:
@@ -66,16 +64,12 @@ def draft_of(row: Application) -> ApplicationDraft:
 
 
 def with_draft(draft: ApplicationDraft) -> Application:
-    """Return the application with the draft's values, except for skills. The result must not be
-    saved.
-    """
+    """Return a copy of the application with the draft's values except skills. Do not save the copy."""
     return as_written(draft.application, definition_of(draft).columns)
 
 
 def as_written(row: Application, values: Mapping[str, Any]) -> Application:
-    """Return the application with `values` in the columns of a draft. The result must not be
-    saved.
-    """
+    """Return a copy of the application with new `values` by column. Do not save the copy."""
     written = copy(row)
     for name, value in values.items():
         setattr(written, name, value)

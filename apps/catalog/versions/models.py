@@ -1,4 +1,6 @@
-"""The rows of versions and drafts, and of the predefined content at the time of publishing."""
+"""Stores the drafts and versions of applications, and the predefined content at the time of
+publishing.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +18,7 @@ from apps.workspace.versions import Versioned
 
 
 class ContentText(models.Model):
-    """A predefined item of a snapshot. Its key is the hash of its content."""
+    """A predefined item in one or more snapshots. Its key is a hash of its content."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     kind = models.CharField(max_length=20)
@@ -33,8 +35,8 @@ class ContentText(models.Model):
 
 
 class ContentSnapshot(models.Model):
-    """All predefined items that were in use at one time. `items` are the sorted digests of their
-    texts.
+    """All predefined items that were in use at one time. `items` are the sorted keys of their
+    `ContentText` rows.
     """
 
     digest = models.CharField(max_length=64, primary_key=True)
@@ -95,7 +97,7 @@ class ApplicationVersion(models.Model):
 
 
 class ApplicationDraft(Versioned):
-    """The unpublished changes of an application. Only its editors can run them.
+    """The unpublished changes of an application, which only its editors can run.
 
     `based_on` is the number of the version from which the draft started, or 0.
     """
@@ -128,7 +130,7 @@ class ApplicationDraft(Versioned):
     updated_at = models.DateTimeField(auto_now=True)
 
     made_secrets: Sequence[Secret] = ()
-    """The secrets that the last save of this object created from plain credentials."""
+    """The last save of this object created these secrets from plain credentials."""
 
     class Meta:
         app_label = "catalog"
@@ -138,8 +140,8 @@ class ApplicationDraft(Versioned):
 
 
 class PublishingRequest(models.Model):
-    """A user's request that another user publish a draft unchanged. `digest` is the hash of its
-    definition.
+    """A user's request that another user publish a draft. `digest` is a hash of the draft, which
+    must not change before it is published.
 
     A returned request remains stored, with its comment, until the user requests publishing again.
     """

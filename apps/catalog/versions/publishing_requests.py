@@ -1,5 +1,5 @@
-"""Implements publishing by two users: an editor of the draft requests publishing, and another user
-publishes.
+"""Enforces publishing by two users: one requests that a draft be published, and another publishes
+it.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from apps.catalog.models import Application, ApplicationDraft, PublishingRequest
 from apps.catalog.versions.definitions import definition_of
 
 TWO_PEOPLE = "needs_second_publisher"
-"""The column that stores whether two users must publish an application."""
+"""This column of an application stores whether two users must publish it."""
 
 AT_ONCE = (
     "This application needs a second publisher. Save your change as a draft and request publishing; "
@@ -23,9 +23,7 @@ AT_ONCE = (
 
 
 class SecondPublisherRequired(ValidationError):
-    """Raised if another user must publish the application, or if publishing has not been requested
-    yet.
-    """
+    """Another user must publish the application, or must first be asked to."""
 
 
 def is_required(row: Application) -> bool:
@@ -33,7 +31,7 @@ def is_required(row: Application) -> bool:
 
 
 def request_of(draft: ApplicationDraft) -> PublishingRequest | None:
-    """Return the open or returned request to publish the draft, or None if there is no request."""
+    """Return the publishing request of the draft, open or returned, or None."""
     if not draft.pk:
         return None
     return PublishingRequest.objects.filter(draft=draft.pk).first()
@@ -46,13 +44,13 @@ def open_request(draft: ApplicationDraft) -> PublishingRequest | None:
 
 
 def is_editor(draft: ApplicationDraft, user: Any) -> bool:
-    """Return True if the user has changed the draft since the live version."""
+    """Return True if the user has changed this draft."""
     return draft.author_id == user.pk or draft.editors.filter(pk=user.pk).exists()
 
 
 def publishing_refusal(row: Application, draft: ApplicationDraft, user: Any) -> str:
-    """Return the reason why this user cannot publish the draft of an application that two users
-    must publish, or "" if the user can publish it.
+    """Return why this user cannot publish the draft, because two users must publish the
+    application, or "" if the user can.
     """
     if not is_required(row):
         return ""
@@ -68,7 +66,9 @@ def publishing_refusal(row: Application, draft: ApplicationDraft, user: Any) -> 
 
 
 def waiting_for(user: Any) -> models.Q:
-    """Return a filter for open requests by other users, on drafts that this user did not change."""
+    """Return a filter for the open publishing requests that this user can grant: not the user's
+    own, and not on drafts that the user changed.
+    """
     own = models.Q(person=user) | models.Q(draft__author=user)
     edited = ApplicationDraft.editors.through.objects.filter(user=user).values("applicationdraft")
     return models.Q(returned_at=None) & ~own & ~models.Q(draft__in=edited)
@@ -82,6 +82,8 @@ def record_event(
 
 
 def audit_rule(row: Application, user: Any, address: str) -> None:
-    """Record in the audit log that two-person publishing was enabled or disabled."""
+    """Record in the audit log that the application now needs, or no longer needs, two users to
+    publish it.
+    """
     subject = "two people" if row.needs_second_publisher else "one person"
     record_event("publishing.rule_changed", row, user, address, subject)

@@ -1,6 +1,6 @@
-"""Merges a draft with the version that was published after the draft was started (three-way merge).
+"""Merges a draft with a version that was published after the draft was started (three-way merge).
 
-The merged documents contain masked credentials, which are restored when the draft is saved.
+Credentials are masked during the merge, and restored when the draft is saved.
 """
 
 from collections.abc import Mapping
@@ -19,21 +19,21 @@ from apps.workspace.local.secrets.field import UnreadableSecret
 
 
 def is_outdated(row: Application, draft: ApplicationDraft) -> bool:
-    """Return True if another version was published after the draft was started."""
+    """Return True if a version was published after the draft was started."""
     return bool(draft.pk) and draft.based_on != row.live_number
 
 
 def merge_with_live(
     row: Application, draft: ApplicationDraft, choices: Mapping[str, str]
 ) -> MergeResult:
-    """Return the draft merged with the live version, with masked credentials."""
+    """Merge the draft with the live version. Credentials in the result are masked."""
     mine, theirs = shown_definition(draft), shown_definition(row)
     return merge_documents(begun_from(row, draft), mine.as_json(), theirs.as_json(), choices)
 
 
 def begun_from(row: Application, draft: ApplicationDraft) -> Any:
-    """Return the version from which the draft started, or MISSING if it was deleted or cannot be
-    decrypted.
+    """Return the version from which the draft started, as JSON, or MISSING if it was deleted or
+    cannot be decrypted.
     """
     base = row.versions.filter(number=draft.based_on).first()
     if base is None or isinstance(base.document, UnreadableSecret):
@@ -42,10 +42,10 @@ def begun_from(row: Application, draft: ApplicationDraft) -> Any:
 
 
 def skills_of_version(version: ApplicationVersion) -> Skills:
-    """Return the application's own skills in the version, by name and path.
+    """Return the application's own skills in a version, by name and path.
 
-    A snapshot contains them together with the predefined skills. Skills that are equal to installed
-    skills are not the application's own.
+    A snapshot does not separate them from predefined skills. Skills that equal an installed skill
+    count as predefined.
     """
     predefined = installed_content()
     known = {item_digest(item) for item in predefined.items["skill"].values()}

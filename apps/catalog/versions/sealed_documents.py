@@ -1,4 +1,4 @@
-"""An encrypted JSON column for old documents, which may contain credentials."""
+"""Defines an encrypted JSON column. Versions use it because old manifests may contain credentials."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ from apps.workspace.local.secrets.field import SecretField, UnreadableSecret
 
 
 class SealedDocumentField(SecretField):
-    """A JSON column that is encrypted like a secret. If no key can decrypt a value, the value is an
+    """A JSON column that is encrypted like a secret. A value that no key can decrypt is read as an
     `UnreadableSecret`.
     """
 

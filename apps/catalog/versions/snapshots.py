@@ -1,4 +1,6 @@
-"""Stores the predefined content of each version by hash, and rebuilds it on demand."""
+"""Stores the predefined content of each published version, and rebuilds it on demand. Equal items
+are stored once.
+"""
 
 import hashlib
 import json
@@ -14,9 +16,11 @@ from apps.catalog.models import Application, ContentSnapshot, ContentText
 from apps.manifest.markdown.skill_files import SKILL_FILE
 
 LAYER = "published"
-"""The layer of items that were published with a version."""
+"""Items of a snapshot have this layer."""
 PINNED: tuple[ItemKind, ...] = ("prompt", "tool", "toolset", "skill", "agent")
-"""The kinds of items that are published with an application. Places belong to the installation."""
+"""A version keeps its items of these kinds as they were when it was published. Chat places belong
+to the installation.
+"""
 
 _built: OrderedDict[str, Content] = OrderedDict()
 
@@ -26,9 +30,7 @@ def forget_snapshots() -> None:
 
 
 def skill_texts(item: LayerItem) -> dict[str, str]:
-    """Return the texts of the files next to a skill's SKILL.md by path, or {} for any other
-    item.
-    """
+    """Return the files next to a skill's SKILL.md, by path, or {} for any other predefined item."""
     if item.kind != "skill" or not isinstance(item.value, Mapping):
         return {}
     return {path: text for path, text in item.value.items() if path != SKILL_FILE}
@@ -40,7 +42,7 @@ def item_digest(item: LayerItem) -> str:
 
 
 def pinned_items(content: Content) -> dict[str, LayerItem]:
-    """Return the items that a snapshot contains, by digest. Their kinds are listed in `PINNED`."""
+    """Return the items of a snapshot by their hash. They are the items of the kinds in `PINNED`."""
     found = (item for kind in PINNED for item in content.items[kind].values())
     return {item_digest(item): item for item in found}
 
@@ -51,14 +53,14 @@ def digest_of_snapshot(digests: Iterable[str]) -> str:
 
 @lru_cache(maxsize=4)
 def fingerprint(content: Content) -> str:
-    """Return the digest of the snapshot of `content`. The result is cached, because a `Content`
-    object never changes.
+    """Return the hash of a snapshot of `content`. The cache stays valid because a `Content` object
+    never changes.
     """
     return digest_of_snapshot(pinned_items(content))
 
 
 def keep_snapshot(content: Content) -> ContentSnapshot:
-    """Return the stored snapshot of `content`, after storing it if it is new."""
+    """Store a snapshot of `content` unless it exists, and return it."""
     digest = fingerprint(content)
     known = ContentSnapshot.objects.filter(pk=digest).first()
     if known is not None:
@@ -75,8 +77,8 @@ def keep_snapshot(content: Content) -> ContentSnapshot:
 
 
 def snapshot_content(snapshot: str | None, installed: Content) -> Content:
-    """Return the content of a snapshot. Return `installed` if the snapshot is None or equals the
-    installed content.
+    """Return the predefined content of a snapshot, or `installed` if the snapshot is None or equals
+    it.
 
     Runs two queries if the snapshot is not cached.
     """
@@ -91,7 +93,7 @@ def snapshot_content(snapshot: str | None, installed: Content) -> Content:
 
 
 def content_of_version(row: Application, number: int, installed: Content) -> Content:
-    """Return the content of a version, or `installed` if the version does not exist."""
+    """Return the predefined content of a version, or `installed` if there is no such version."""
     versions = row.versions.filter(number=number)
     return snapshot_content(versions.values_list("snapshot", flat=True).first(), installed)
 

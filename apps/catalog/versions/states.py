@@ -1,4 +1,4 @@
-"""The lifecycle state of an application."""
+"""Determines the lifecycle state of an application: draft, live, changed or archived."""
 
 from django.db import models
 
@@ -13,7 +13,7 @@ class ApplicationState(models.TextChoices):
 
 
 def application_state(row: Application) -> ApplicationState:
-    """Return the lifecycle state of an application. Queries the draft, unless the row comes from
+    """Return the state of an application. Queries its draft, unless the row comes from
     `with_drafts`.
     """
     if row.archived_at is not None:
@@ -32,12 +32,12 @@ def has_draft(row: Application) -> bool:
 
 
 def with_drafts(rows: models.QuerySet[Application]) -> models.QuerySet[Application]:
-    """Annotate the rows with `drafted`, which is True if a draft exists."""
+    """Annotate each application with `drafted`: whether it has a draft."""
     return rows.annotate(drafted=models.Q(draft__isnull=False))
 
 
 def in_state(rows: models.QuerySet[Application], state: str) -> models.QuerySet[Application]:
-    """Return the rows in a state, or all rows for an unknown state."""
+    """Return the applications in this state, or all of them if the state is unknown."""
     present = rows.filter(archived_at=None)
     match state:
         case ApplicationState.ARCHIVED:

@@ -22,11 +22,12 @@ def save_live(
     snapshot: ContentSnapshot | None = None,
     skills: Skills | None = None,
 ) -> ApplicationVersion | None:
-    """Save an application with its `skills`. If it is live and has changed, also store a version.
+    """Save an application and its `skills`. If a live application changed, also store and return a
+    new version.
 
     With a `note`, a version is stored even without a change. `snapshot` is the predefined content
-    of the version, by default the current content. If `skills` is None, the stored skills remain
-    unchanged.
+    of the version, by default the current content. If `skills` is None, the stored skills do not
+    change.
     """
     is_live = row._state.adding or row.live_number > 0
     with transaction.atomic():
@@ -63,8 +64,8 @@ def record_version(row: Application, note: str, snapshot: ContentSnapshot) -> Ap
 
 
 def content_for(row: Application, skills: Skills | None = None) -> Content:
-    """Return the current predefined content, together with the application's own `skills` or, if
-    they are None, its stored skills.
+    """Return the current predefined content with the application's own `skills` or, for None, its
+    stored skills.
     """
     return with_own_skills(installed_anew(), own_skills_of(row, skills))
 

@@ -1,1 +1,1 @@
-"""Widgets: applications on pages of other sites."""
+"""Stores the settings of widgets, which show applications on other sites."""

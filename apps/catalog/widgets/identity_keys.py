@@ -1,4 +1,6 @@
-"""The keys with which other sites identify their users: a secret (HS256), or a public key (EdDSA)."""
+"""Validates the keys with which other sites sign their users' identities: a secret (HS256) or a
+public key (EdDSA).
+"""
 
 from typing import Literal
 
@@ -16,7 +18,9 @@ def algorithm_of(key: str) -> Algorithm:
 
 
 def read_public_key(written: object) -> str:
-    """Return a public Ed25519 key in PEM format. Raises `ValidationError`."""
+    """Return the text as a public Ed25519 key in PEM format. Raises `ValidationError` if it is not
+    one.
+    """
     text = written.strip() if isinstance(written, str) else ""
     try:
         if not text.startswith(PUBLIC) or len(text) > LONGEST_KEY:

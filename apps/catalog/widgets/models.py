@@ -1,4 +1,4 @@
-"""The widget of an application, and the sites that can show it."""
+"""Stores an application's widget, and the sites that may show it."""
 
 from django.db import models
 
@@ -6,9 +6,7 @@ from apps.workspace.local.secrets.field import SecretField
 
 
 class Widget(models.Model):
-    """The settings with which other sites can show an application. The settings are not part of a
-    version.
-    """
+    """The settings under which other sites can show an application. They are not part of a version."""
 
     application = models.OneToOneField(
         "catalog.Application", on_delete=models.CASCADE, primary_key=True, related_name="widget"

@@ -1,6 +1,4 @@
-"""Validates the origins of sites that can show a widget, which become sources of
-`frame-ancestors`.
-"""
+"""Validates the origins of sites that may show a widget. They become sources of `frame-ancestors`."""
 
 import re
 from collections.abc import Sequence
@@ -17,8 +15,8 @@ HIGHEST_PORT = 65_535
 
 
 def read_origins(written: object) -> list[str]:
-    """Return the origins in the format of browsers, without duplicates. Raises
-    `ValidationError`.
+    """Normalize the origins as browsers write them, and remove duplicates. Raises `ValidationError`
+    if one is invalid.
     """
     if not isinstance(written, Sequence) or isinstance(written, str):
         raise ValidationError("origins: send a list of strings.")
@@ -30,7 +28,7 @@ def read_origins(written: object) -> list[str]:
 
 
 def read_origin(written: object) -> str:
-    """Return the origin in the format of browsers. Raises `ValidationError`."""
+    """Normalize an origin as browsers write it. Raises `ValidationError` if it is invalid."""
     text = written.strip().lower().removesuffix("/") if isinstance(written, str) else ""
     found = _form.fullmatch(text) if len(text) <= LONGEST_ORIGIN else None
     if found is None or int(found[3] or 1) > HIGHEST_PORT:

@@ -1,4 +1,4 @@
-"""The admin pages for everything that operators edit. Each module registers its models."""
+"""Registers the admin pages for everything that operators edit."""
 
 # ruff: noqa: F401
 

@@ -1,4 +1,6 @@
-"""Looks up the names of callers and applications for rows that contain only buckets and slugs."""
+"""Looks up the names of users and applications for tables whose rows contain only buckets and
+slugs.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,12 +15,14 @@ from apps.catalog.models import Application
 from apps.integers import read_integer
 
 SHOWN_HASH = 6
-"""The number of characters that distinguish the visitors of a page."""
+"""A visitor's name contains this many characters of the bucket, enough to distinguish the visitors
+on a page.
+"""
 
 
 def caller_names(buckets: Iterable[str]) -> dict[str, str]:
-    """Return the names of users, API keys, teams and visitors by bucket. The name of any other
-    caller is the bucket itself.
+    """Return the names of users, API keys, teams and visitors by bucket. A caller without a name is
+    shown as the bucket.
     """
     wanted = set(buckets)
     places = {one: place for one in wanted if (place := owner_ids(one)) is not None}
@@ -44,7 +48,9 @@ def caller_names(buckets: Iterable[str]) -> dict[str, str]:
 
 
 def visitor_name(bucket: str) -> str:
-    """Return `visitor` with the first characters of the bucket's hash, or "" for other buckets."""
+    """Return a name such as "visitor 3f2a9c" for an anonymous visitor's bucket, or "" for any other
+    bucket.
+    """
     if widget_visitor(bucket) is not None:
         return f"widget visitor {bucket.rpartition('-')[2][:SHOWN_HASH]}"
     kind, _, session = bucket.partition("-")
@@ -52,39 +58,37 @@ def visitor_name(bucket: str) -> str:
 
 
 def person_name(user: User) -> str:
-    """Return the full name of a user, otherwise the email address, otherwise the username."""
+    """Return the user's full name, or else the email address, or else the username."""
     return user.get_full_name() or user.email or user.get_username()
 
 
 def shown_caller(bucket: str, names: Mapping[str, str]) -> str | SafeString:
-    """Return the name of a caller, with the bucket as its tooltip."""
+    """Return the caller's name for a table cell. Its tooltip is the bucket."""
     name = names.get(bucket, bucket)
     return name if name == bucket else format_html('<span title="{}">{}</span>', bucket, name)
 
 
 def shown_application(slug: str, titles: Mapping[str, str]) -> str | SafeString:
-    """Return the title of an application, with the slug as its tooltip."""
+    """Return the application's title for a table cell. Its tooltip is the slug."""
     title = titles.get(slug, slug)
     return title if title == slug else format_html('<span title="{}">{}</span>', slug, title)
 
 
 def title_of(slug: str) -> str:
-    """Return the title of the application with this slug, or the slug itself if the application was
-    deleted.
-    """
+    """Return the title of the application with this slug, or the slug itself if it was deleted."""
     return application_titles([slug]).get(slug, slug)
 
 
 def application_titles(slugs: Iterable[str]) -> dict[str, str]:
-    """Return the titles of the applications with these slugs, by slug, as `distinct_titles` returns
-    them.
+    """Return the titles of applications by slug. Titles that several applications share end with
+    the slug.
     """
     return distinct_titles(Application.objects.filter(slug__in=set(slugs)).order_by())
 
 
 def distinct_titles(rows: QuerySet[Application]) -> dict[str, str]:
-    """Return the titles of the applications by slug. If several applications have the same title,
-    the slug is appended to each.
+    """Return the titles of these applications by slug. A title that another application shares ends
+    with the slug.
     """
     others = Application.objects.filter(title=OuterRef("title")).exclude(pk=OuterRef("pk"))
     found = rows.annotate(has_namesake=Exists(others)).values_list("slug", "title", "has_namesake")
@@ -92,7 +96,7 @@ def distinct_titles(rows: QuerySet[Application]) -> dict[str, str]:
 
 
 def team_names(numbers: Iterable[str]) -> dict[str, str]:
-    """Return the names of the teams with these IDs, by ID."""
+    """Return the names of the teams with these IDs, by ID. Omit unknown IDs."""
     known = [number for one in numbers if (number := read_integer(one)) is not None]
     if not known:
         return {}

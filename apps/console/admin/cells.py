@@ -1,4 +1,6 @@
-"""Formats numbers in tables of the admin. In downloaded files, numbers are not formatted."""
+"""Formats the cells of tables in the admin, for pages and for downloads, which contain unformatted
+numbers.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,19 +11,17 @@ from typing import Literal
 
 NOTHING = "\N{EN DASH}"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""The characters that a spreadsheet interprets as the start of a formula."""
+"""A spreadsheet treats a text as a formula if it starts with one of these characters."""
 
 Unit = Literal["count", "share", "seconds"]
 Value = str | int | float | Mapping[str, Decimal] | datetime | None
-"""The value of a cell. A mapping contains costs by currency."""
+"""The value of a table cell. A mapping contains costs by currency."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table. `order` is the sort key of its heading, or "" if the table cannot be
-    sorted by it.
-
-    A column with `is_extra` appears only in the downloaded file.
+    """A column of a table. `order` is its sort key, or "" if the table cannot be sorted by it. With
+    `is_extra`, it appears only in the download.
     """
 
     title: str
@@ -32,7 +32,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table. `hint` is its tooltip."""
+    """A cell of a table. `hint` is its tooltip, and `link` its URL."""
 
     value: Value
     unit: Unit = "count"
@@ -55,7 +55,7 @@ class Cell:
 
     @property
     def plain(self) -> object:
-        """Return the value for a downloaded file: a number, or costs with all decimal places."""
+        """Return the value for a download. Costs have all their decimal places."""
         match self.value:
             case str() as text:
                 return harmless(text)
@@ -69,8 +69,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table on a page and in its download. The first cell of each row is its heading; `slug` is
-    the name of the table in URLs.
+    """A table for a page and its download. The first cell of each row is the row's heading. `slug`
+    is the table's name in URLs.
     """
 
     slug: str
@@ -80,7 +80,7 @@ class Table:
 
     @property
     def of_page(self) -> "Table":
-        """Return the table without the columns that appear only in the downloaded file."""
+        """Return the table without the columns that only the download contains."""
         shown = [not column.is_extra for column in self.columns]
         rows = [list(compress(row, shown)) for row in self.rows]
         return replace(self, columns=list(compress(self.columns, shown)), rows=rows)
@@ -97,7 +97,7 @@ def shown_number(number: float, unit: Unit) -> str:
 
 
 def money(costs: Mapping[str, Decimal]) -> str:
-    """Return amounts as text, in all their currencies. Small amounts have more decimal places."""
+    """Format amounts in all their currencies. Amounts below 1 have four decimal places."""
     shown = (
         f"{cost:,.2f} {currency}" if cost >= 1 or not cost else f"{cost:,.4f} {currency}"
         for currency, cost in sorted(costs.items())
@@ -106,7 +106,7 @@ def money(costs: Mapping[str, Decimal]) -> str:
 
 
 def harmless(text: str) -> str:
-    """Return the text in a form that no spreadsheet evaluates. Clients choose the names of their
-    tools, so a name may be a formula.
+    """Quote the text if a spreadsheet would evaluate it as a formula. Clients choose the names of
+    their tools, so a name may be one.
     """
     return f"'{text}" if text.startswith(FORMULA) else text

@@ -1,4 +1,4 @@
-"""Renders cells of the admin's lists: two-line cells, names of accounts, and links."""
+"""Renders the cells of lists in the admin: cells with two lines, names of users, and links."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ from apps.console.admin.cells import NOTHING
 
 
 class RowLink(NamedTuple):
-    """A link in a row. `icon` is the name of an icon in the theme, and `name` is the link's
+    """A link in a row of a list. `icon` is the name of a Material symbol, and `name` the link's
     accessible name.
     """
 
@@ -21,8 +21,8 @@ class RowLink(NamedTuple):
 
 
 def two_lines(main: object, below: object) -> SafeString:
-    """Return a cell with the main value and, below it, the less important value `below`, unless it
-    is empty.
+    """Return a table cell with the main value and, if it is not empty, the less important value
+    `below` in a second line.
     """
     if not below:
         return format_html("{}", main)
@@ -31,7 +31,7 @@ def two_lines(main: object, below: object) -> SafeString:
 
 
 def account_cell(user: Any, below: object = "") -> str:
-    """Return a cell with the name of a user. The username is its tooltip."""
+    """Return a table cell with the user's name. Its tooltip is the username."""
     if user is None:
         return NOTHING
     name = person_name(user)
@@ -48,7 +48,7 @@ def row_links(links: Iterable[RowLink]) -> SafeString:
 
 
 def copied_text(id: str, text: str) -> SafeString:
-    """Return a text with a button that copies it. `id` is the ID of the text's element."""
+    """Return a text with a button that copies it. `id` is the ID of the HTML element."""
     shown = (
         '<span class="copied-text"><code id="{0}" class="break-all">{1}</code> '
         '<button type="button" class="console-button" data-copies="{0}">Copy</button></span>'

@@ -1,5 +1,5 @@
-"""Defines the appearance of the admin, and the base classes of the admin's pages. No other module
-imports the theme's package.
+"""Defines the appearance of the admin and the base classes of its pages. Only this module imports
+the theme's package.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,11 +42,13 @@ Row = TypeVar("Row", bound=models.Model)
 CheckboxChoices = UnfoldAdminCheckboxSelectMultipleWidget
 PasswordInput = UnfoldAdminPasswordWidget
 SearchedSelect = UnfoldAdminSelect2Widget
-"""A choice whose options, which are all in the page, can be searched."""
+"""A select input whose options, all of which are in the page, can be searched."""
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
 SELECT = " ".join([*INPUT_CLASSES, "min-w-0"])
-"""The style of inputs for several values. Names that are too long for a phone are truncated."""
+"""The CSS classes of a select input for several values. They truncate names that are too long for a
+phone.
+"""
 
 
 class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme is not typed
@@ -55,12 +57,12 @@ class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme
 
 
 class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
-    """An inline that shows dependent rows on the page of their parent row."""
+    """Shows dependent rows on the page of their parent row."""
 
 
 class KnownRows(AutocompleteMixin):
-    """A mixin for Django's widgets, which otherwise cannot show a rejected form with an invalid
-    ID.
+    """Ignores invalid IDs in a rejected form, which Django's autocomplete widgets cannot show
+    again.
     """
 
     def optgroups(
@@ -78,12 +80,12 @@ class RowChoices(KnownRows, AutocompleteSelectMultiple):
 
 
 def is_id(text: str) -> bool:
-    """Return True if a row can have this ID, or if the text is "", which means no row."""
+    """Return True if the text can be the ID of a row, or is "", which means no row."""
     return not text or read_integer(text) is not None
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # of querysets only
-    """A paginator that counts and shows at most `MOST_LISTED` rows of a large table."""
+    """Counts and shows at most `MOST_LISTED` rows of a large table."""
 
     @cached_property
     def count(self) -> int:
@@ -94,7 +96,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # of querysets onl
 
 class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
-        """Raise IncorrectLookupParameters for invalid filters, including dates outside the
+        """Raise `IncorrectLookupParameters` for invalid filters, including dates outside the
         database's range.
         """
         try:
@@ -104,17 +106,17 @@ class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
 
     @property
     def is_cut(self) -> bool:
-        """Return True if there may be more rows than the list can show."""
+        """Return True if the table may have more rows than the list can show."""
         is_bounded = isinstance(self.paginator, BoundedPaginator)
         return is_bounded and bool(self.paginator.count >= MOST_LISTED)
 
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
     first_page = ""
-    """The name of the page that adds a row, if it differs from the theme's name."""
+    """The name of the page that adds a row, if it is not the admin's own form."""
     choices: Mapping[str, Mapping[str, Sequence[str]]] = {}
-    """Maps a field to its values, and each value to the fields that the form shows for it:
-    `{field: {value: fields}}`.
+    """The form shows some fields only for certain values of another field: `{field: {value:
+    fields}}`.
     """
     list_filter_sheet = False
     compressed_fields = False
@@ -157,8 +159,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return the objects that would be deleted. Users may delete a row together with dependent
-        rows that only the site writes, although they may not delete these directly.
+        """Return what would be deleted. Rows that only the server writes need no permission to be
+        deleted with the row on which they depend.
         """
         to_delete, counts, lacking, protected = super().get_deleted_objects(objs, request)
         registered = filter(self.admin_site.is_registered, apps.get_models())
@@ -173,7 +175,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return path(route, self.admin_site.admin_view(view), name=self.url_name(page))
 
     def viewer_path(self, route: str, view: Any, page: str) -> Any:
-        """Return a URL path whose view can be used only by staff who may view these rows."""
+        """Return a URL path for a view that only staff who may view these rows can open."""
 
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not self.has_view_permission(request):
@@ -196,7 +198,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
 
 
 class ReadOnlyAdmin(Admin[Row]):
-    """The admin of rows that only the site writes."""
+    """The admin of rows that only the server writes."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -1,1 +1,1 @@
-"""The admin API for scripts: the same rows and the same checks as in the admin."""
+"""Serves the admin API for scripts, with the same rows and the same checks as the admin."""

@@ -1,4 +1,4 @@
-"""A serializer field for the application to which a row belongs."""
+"""Defines a serializer field for the application to which a row belongs."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from apps.console.operator_rights import may_rule
 
 
 class ApplicationField(serializers.SlugRelatedField[Application]):
-    """The slug of an application that the caller edits.
+    """The slug of an application that the caller can edit.
 
     The error does not reveal whether another application exists.
     """

@@ -93,8 +93,8 @@ class WarningSerializer(StrictSerializer[Problem]):
 
 
 class TileSerializer(StrictSerializer[Tile]):
-    """The tile of an application. It shows the `url` or `emoji` that is not empty, otherwise the
-    `letters` on the color with the number `colour`.
+    """The tile that shows an application's icon: the image at `url`, else `emoji`, else `letters`
+    on the color with the number `colour`.
     """
 
     letters = serializers.CharField()
@@ -104,7 +104,7 @@ class TileSerializer(StrictSerializer[Tile]):
 
 
 class OwnerField(serializers.SlugRelatedField[Any]):
-    """The username of an account. Accounts that the operator may not know count as missing."""
+    """The username of the owner. Users whom the caller may not see count as missing."""
 
     def get_queryset(self) -> Any:
         row = getattr(self.root, "instance", None)
@@ -114,7 +114,7 @@ class OwnerField(serializers.SlugRelatedField[Any]):
 
 
 class ListedApplicationSerializer(RowSerializer[Application]):
-    """An application in a list. The manifest is omitted, because it may be large."""
+    """An application in a list. Its manifest is omitted, because it may be large."""
 
     owner = OwnerField(
         slug_field="username",
@@ -194,7 +194,9 @@ class ApplicationSerializer(ListedApplicationSerializer):
         return row
 
     def changed(self, row: Application, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the values without columns of the version that are sent back unchanged."""
+        """Return the values that the request changes. Columns of a version that were sent back
+        unchanged are omitted.
+        """
         return {
             name: value
             for name, value in values.items()
@@ -203,9 +205,9 @@ class ApplicationSerializer(ListedApplicationSerializer):
         }
 
     def before_save(self, row: Application, values: dict[str, Any]) -> None:
-        """Replace plain credentials in a manifest from the request with secrets.
+        """Replace the plain credentials in the request's manifest with secrets.
 
-        Raises `PermissionDenied` if the save would publish and the user may not publish.
+        Raises `PermissionDenied` if saving would publish and the user may not publish.
         """
         if values.keys() & {*COLUMNS}:
             check_may_publish(self.context["request"])
@@ -221,8 +223,8 @@ class ApplicationSerializer(ListedApplicationSerializer):
         check_row(row)
 
     def store(self, row: Application) -> None:
-        """Save the row. Raises `PermissionDenied` if two users must publish the application and the
-        save would publish it.
+        """Save the application. Raises `PermissionDenied` if saving would publish it and two users
+        must publish it.
         """
         try:
             save.execute(row)
@@ -231,12 +233,14 @@ class ApplicationSerializer(ListedApplicationSerializer):
 
 
 def is_draft(request: Request) -> bool:
-    """Return True if the query has `?draft=true`."""
+    """Return True if the URL has `?draft=true`."""
     return request.query_params.get("draft", "").lower() in ("1", "true")
 
 
 def new_draft(request: Request, values: dict[str, Any]) -> Application:
-    """Return a new application that has only a draft. Raises `RowInvalid`."""
+    """Store and return an application that has only a draft. Raises `RowInvalid` if a value is
+    invalid.
+    """
     row = Application(**values)
     try:
         create.execute(row, request.user)  # type: ignore[arg-type]
@@ -247,7 +251,8 @@ def new_draft(request: Request, values: dict[str, Any]) -> Application:
 
 @extend_schema_field(OpenApiTypes.OBJECT)
 class ManifestJson(serializers.JSONField):
-    """A manifest, which may be any JSON, because the model's review reports its errors.
+    """The manifest. Any JSON is accepted here, because the review of the manifest reports its
+    errors.
 
     Responses mask plain credentials. If a request contains a mask, the stored credential is used.
     """
@@ -259,7 +264,9 @@ class ManifestJson(serializers.JSONField):
         return mask_credentials(value)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Return the manifest with its masked credentials restored. Raises `RowInvalid`."""
+        """Replace the masks in the manifest with stored credentials. Raises `RowInvalid` if a mask
+        matches none.
+        """
         stored = getattr(self.root, "instance", None)
         current = stored.manifest if isinstance(stored, Application) else None
         found = unmask_document(super().to_internal_value(data), current)

@@ -1,4 +1,4 @@
-"""Authenticates staff for the API, with a session or an operator key."""
+"""Authenticates staff for the admin API, with a session or an operator key."""
 
 from typing import Any
 
@@ -15,9 +15,7 @@ SCHEME = "Bearer"
 
 
 class OperatorKeyAuthentication(BaseAuthentication):
-    """Authenticates requests with `Authorization: Bearer <operator key>` as the owner of the
-    key.
-    """
+    """Authenticates requests with `Authorization: Bearer <operator key>` as the key's owner."""
 
     def authenticate(self, request: Request) -> tuple[AbstractBaseUser, OperatorKey] | None:
         scheme, _, written = request.headers.get("Authorization", "").partition(" ")
@@ -33,8 +31,8 @@ class OperatorKeyAuthentication(BaseAuthentication):
 
 
 def find_key(written: str) -> OperatorKey | None:
-    """Return the key, or None if it is unknown, revoked or expired, or if its owner is not an
-    active member of staff.
+    """Return the operator key, or None if it is unknown, revoked or expired, or if its owner is no
+    longer active staff.
     """
     prefix, _, _ = written.partition(".")
     key = OperatorKey.objects.select_related("user").filter(prefix=prefix, revoked=False).first()
@@ -44,7 +42,7 @@ def find_key(written: str) -> OperatorKey | None:
 
 
 class StaffWithPermission(DjangoModelPermissions):
-    """Allows only staff with Django's permissions for the model. Reading requires the view
+    """Allows only staff who have Django's permissions for the model. Reading requires the view
     permission.
     """
 
@@ -55,7 +53,7 @@ class StaffWithPermission(DjangoModelPermissions):
     }
 
     def _queryset(self, view: Any) -> Any:
-        """Return rows for the permission check. It does not matter which ones the user can see."""
+        """Return rows of the model whose permissions are checked. Which rows does not matter."""
         return view.get_queryset() if view.queryset is None else view.queryset
 
     def has_permission(self, request: Request, view: Any) -> bool:

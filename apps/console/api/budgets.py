@@ -1,4 +1,4 @@
-"""The API for budgets, with their limits and their current use."""
+"""Serves the API for budgets, with their limits and their current use."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -28,7 +28,7 @@ SUBJECTS: Mapping[str, tuple[str, Any, str]] = {
     "application": ("application", Application, "slug"),
     "run": ("application", Application, "slug"),
 }
-"""Maps each kind to the field, the model and the name of its subject."""
+"""This maps each kind of subject to its field, its model, and the attribute that names it."""
 
 
 class BudgetSerializer(RowSerializer[Budget]):
@@ -72,7 +72,7 @@ class BudgetSerializer(RowSerializer[Budget]):
         )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Return the values with the name of the budget's subject replaced by the subject's row."""
+        """Replace the name of the budget's subject with its row."""
         if isinstance(self.instance, Budget):
             self.refuse_changes(self.instance, attrs)
             attrs.pop("subject", None)
@@ -124,7 +124,7 @@ class BudgetSerializer(RowSerializer[Budget]):
 
 
 def write_amount(amount: Decimal) -> str:
-    """Return the amount as text, with the number of decimal places that budgets have."""
+    """Format the amount with six decimal places, which is the precision of budgets."""
     return f"{amount:.6f}"
 
 
@@ -145,6 +145,6 @@ class BudgetViewSet(RowViewSet[Budget]):
 
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
         serializer: Any = super().get_serializer(*args, **kwargs)
-        if kwargs.get("many"):  # read for all rows at once, instead of one query per row
+        if kwargs.get("many"):  # Read for all rows at once, instead of one query per row.
             serializer.child.context["standings"] = standings_of(args[0])
         return serializer

@@ -1,4 +1,4 @@
-"""The API for test cases and their runs."""
+"""Serves the API for test cases and their runs."""
 
 from typing import Any, cast
 
@@ -142,7 +142,9 @@ class CaseRunSerializer(StrictModelSerializer[CaseRun]):
         read_only_fields = ("state", "problem", "total", "started_at", "finished_at")
 
     def create(self, validated_data: dict[str, Any]) -> CaseRun:
-        """Start the run that the request describes, and return it. Raises `ValidationError`."""
+        """Start the run that the request describes, and return it. Raises `ValidationError` if it
+        cannot start.
+        """
         application = validated_data.pop("application")
         user = cast(User, self.context["request"].user)
         request = CaseRunRequest(**validated_data)
@@ -166,8 +168,8 @@ class CaseRunViewSet(
     mixins.RetrieveModelMixin,
     viewsets.GenericViewSet[CaseRun],
 ):
-    """Runs of test cases. A POST request starts a run. A GET request for a single run returns its
-    results, even while it is active.
+    """Runs of test cases. POST starts a run. GET of a single run also returns its results, even
+    while it is active.
     """
 
     queryset = CaseRun.objects.select_related("application", "started_by").order_by("-pk")
@@ -185,7 +187,7 @@ class CaseRunViewSet(
     @extend_schema(request=None, responses=CaseRunSerializer)
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, pk: str) -> Response:
-        """Stop the run after its current attempt."""
+        """Stop the run and its current attempts."""
         run = self.get_object()
         if not may_rule(request, run.application):
             self.permission_denied(request, ApplicationField.refusal)
@@ -194,8 +196,8 @@ class CaseRunViewSet(
 
 
 def of_asked(request: Request, rows: Any) -> Any:
-    """Return the rows of the application in the query or, without it, of all applications that the
-    caller can see.
+    """Return the rows of the application in the query. Without one, return those of all
+    applications that the caller can see.
     """
     found = rows.filter(of_seen(request, "application__slug"))
     slug = request.query_params.get("application")

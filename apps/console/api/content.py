@@ -1,6 +1,7 @@
-"""The API for predefined content: the items in use, and the rows that replace items from files.
+"""Serves the API for predefined content: the items in use, and the database rows that override
+items from files.
 
-The form of the admin checks each row, so scripts get the same errors.
+The admin's form checks each row, so scripts get the same errors.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,7 +56,7 @@ class ListedItemSerializer(StrictSerializer[Any]):
 
 
 class ItemSerializer(ListedItemSerializer):
-    """A predefined item. `version` is the version of its row, or 0 if the item comes only from
+    """A predefined item. `version` is the version of its database row, or 0 if it comes only from
     files.
     """
 
@@ -73,8 +74,8 @@ class ItemSerializer(ListedItemSerializer):
 
 
 class ContentPermission(StaffWithPermission):
-    """Allows a PUT request only with the permission to add or to change rows. The view checks which
-    of them is required.
+    """Requires the permission to add or to change predefined content for PUT. The view checks which
+    of the two.
     """
 
     perms_map = {**StaffWithPermission.perms_map, "PUT": ["catalog.view_contentitem"]}
@@ -105,7 +106,7 @@ class ContentViewSet(GenericViewSet[ContentItem]):
     @extend_schema(parameters=[IF_MATCH])
     @transaction.atomic
     def update(self, request: Request, kind: str, name: str) -> Response:
-        """Replace the item with a row, or change its existing row."""
+        """Override the item from files with a database row, or change its existing row."""
         row = self.row(kind, name)
         self.check_right("add" if row is None else "change")
         check_version(request, row or ContentItem())
@@ -120,7 +121,9 @@ class ContentViewSet(GenericViewSet[ContentItem]):
     @extend_schema(parameters=[IF_MATCH])
     @transaction.atomic
     def destroy(self, request: Request, kind: str, name: str) -> Response:
-        """Delete the row of an item. If files define the same item, their item is used again."""
+        """Delete the database row of an item. If files define the same item, that one is used
+        again.
+        """
         row = self.row(kind, name)
         if row is None:
             stack_or_404(kind, name)
@@ -131,14 +134,18 @@ class ContentViewSet(GenericViewSet[ContentItem]):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def get_object(self) -> ContentItem:
-        """Return the row that the URL of an OPTIONS request identifies. Raises `Http404`."""
+        """Return the database row of the item in the URL of an OPTIONS request. Raises `Http404` if
+        there is none.
+        """
         return get_object_or_404(self.get_queryset(), **self.kwargs)
 
     def row(self, kind: str, name: str) -> ContentItem | None:
         return self.get_queryset().select_for_update().filter(kind=kind, name=name).first()
 
     def check_right(self, action: str) -> None:
-        """Raise PermissionDenied if the user lacks the permission for this action."""
+        """Raise `PermissionDenied` if the user may not `action` ("add" or "change") predefined
+        content.
+        """
         if not self.request.user.has_perm(f"catalog.{action}_contentitem"):
             self.permission_denied(self.request)
 
@@ -166,7 +173,9 @@ def list_content(content: Content, stack: Sequence[LayerItem]) -> dict[str, Any]
 
 
 def contents(item: LayerItem) -> dict[str, Any]:
-    """Return the text of an item with plain credentials masked, and the files of a skill."""
+    """Return the text of a predefined item, with masked credentials, and the other files of a
+    skill.
+    """
     is_skill = item.kind == "skill" and isinstance(item.value, dict)
     files = (
         {path: text for path, text in item.value.items() if path != SKILL_FILE} if is_skill else {}
@@ -175,7 +184,7 @@ def contents(item: LayerItem) -> dict[str, Any]:
 
 
 def stack_or_404(kind: str, name: str) -> Sequence[LayerItem]:
-    """Return the item in all its layers. Raises Http404 if it does not exist."""
+    """Return the predefined item as it is in each layer. Raises `Http404` if there is none."""
     stack = stack_of(kind, name)
     if not stack:
         raise Http404
@@ -184,7 +193,7 @@ def stack_or_404(kind: str, name: str) -> Sequence[LayerItem]:
 
 def save_row(row: ContentItem, values: Mapping[str, Any], user: Any) -> None:
     """Set the values on the row and save it, with the checks of the admin's form. Raises
-    `RowInvalid`.
+    `RowInvalid` if one fails.
     """
     made: Any = modelform_factory(
         ContentItem, form=ContentForm, fields=("kind", "name", "text", "files")

@@ -10,8 +10,8 @@ from apps.datetime_fields import BoundedDateTimeField, check_bounds
 
 
 class BoundedDateTime(serializers.DateTimeField):
-    """A field that checks the bounds of a time before the time is converted, because a conversion
-    fails near both ends of the calendar.
+    """Checks the bounds of a time before its time zone is converted, because the conversion fails
+    near both ends of the calendar.
     """
 
     def enforce_timezone(self, value: datetime) -> datetime:
@@ -24,4 +24,4 @@ FIELD_MAPPING: dict[Any, Any] = {
     **serializers.ModelSerializer.serializer_field_mapping,
     BoundedDateTimeField: BoundedDateTime,
 }
-"""Serializers whose models have bounded times use this `serializer_field_mapping`."""
+"""Serializers of models with bounded times use this `serializer_field_mapping`."""

@@ -1,4 +1,4 @@
-"""The API for deployments. Their keys can be set and removed but not read."""
+"""Serves the API for deployments. Clients can set and remove their keys, but not read them."""
 
 from typing import Any
 
@@ -77,8 +77,8 @@ class DeploymentSerializer(RowSerializer[Deployment]):
         return attrs
 
     def refuse_keys(self, stored: Deployment, attrs: dict[str, Any]) -> None:
-        """Raise `ValidationError` if the values change a field that requires the permission to set
-        keys.
+        """Raise `ValidationError` if the values change a field for which the user needs the
+        permission to set keys.
         """
         refused = [
             name
@@ -102,7 +102,9 @@ class DeploymentViewSet(RowViewSet[Deployment]):
     lookup_value_regex = "[A-Za-z0-9][A-Za-z0-9._-]*"
 
     def perform_destroy(self, instance: Deployment) -> None:
-        """Raise `RowInUse` if applications use the deployment, because they would stop working."""
+        """Delete the deployment. Raises `RowInUse` if applications use it, because they would stop
+        working.
+        """
         if users := deployment_uses(installed_content()).get(instance.deployment_id, []):
             names = dependent_names(self.request, users)
             raise RowInUse(f"The deployment is used by {names}. Choose another one there first.")

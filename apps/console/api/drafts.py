@@ -1,5 +1,5 @@
-"""`/api/applications/{slug}/draft/`: save or discard a draft, request its publishing, send it back,
-or merge live changes.
+"""Serves `/api/applications/{slug}/draft/`: save or discard a draft, request its publishing, send
+it back, or merge live changes into it.
 
 The ETag of a draft, for `If-Match`, is its version. A draft with errors can be saved; the errors
 are listed in `problems` and prevent publishing.
@@ -42,7 +42,9 @@ MAY_NOT_PUBLISH = "Your account cannot publish applications."
 
 
 class VersionPermission(StaffWithPermission):
-    """Allows only users who may change applications. Publishing requires a separate permission."""
+    """Allows changes only to users who may change applications. Publishing requires a separate
+    permission.
+    """
 
     perms_map = {
         **StaffWithPermission.perms_map,
@@ -84,8 +86,8 @@ class DraftActions:
     @extend_schema(request=RequestNoteSerializer, responses=DraftSerializer, parameters=[IF_MATCH])
     @action(**OPTIONS, methods=["post"], url_path="draft/request")
     def request_publishing(self, request: Request, slug: str) -> Response:
-        """Request that another user publish the draft, if two users must publish the
-        application.
+        """Request that another user publish the draft, if the application needs two users to
+        publish it.
         """
         row, sent = self.get_object(), read_input(RequestNoteSerializer, request)
         with draft_errors():
@@ -113,7 +115,7 @@ class DraftActions:
     @extend_schema(request=ChoicesSerializer, responses=DraftSerializer, parameters=[IF_MATCH])
     @action(**OPTIONS, methods=["post"], url_path="draft/rebase")
     def rebase_draft(self, request: Request, slug: str) -> Response:
-        """Merge the changes that were published after the draft was started.
+        """Merge a version that was published after the draft was started into the draft.
 
         Returns 409 with the `conflicts` if both changed the same values and no choices were sent.
         """
@@ -136,8 +138,8 @@ def check_may_publish(request: Request) -> None:
 
 
 def read_input(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    """Return the body of the request, validated by the serializer. Raises DRF's
-    `ValidationError`.
+    """Validate the body of the request with the serializer, and return its values. Raises DRF's
+    `ValidationError` if it is invalid.
     """
     found = serializer(data=request.data)
     found.is_valid(raise_exception=True)
@@ -149,8 +151,8 @@ def told_draft(draft: ApplicationDraft) -> Response:
 
 
 def saved_draft(request: Request, row: Application) -> ApplicationDraft:
-    """Save the draft that the request contains. Raises `RowInvalid`, `EditConflict`, and DRF's
-    `ValidationError`.
+    """Save the draft in the request. Raises `RowInvalid` or DRF's `ValidationError` if it is
+    invalid, and `EditConflict` if it is outdated.
     """
     sent = DraftSerializer(draft_of(row), data=request.data, partial=True)
     sent.is_valid(raise_exception=True)
@@ -163,7 +165,9 @@ def saved_draft(request: Request, row: Application) -> ApplicationDraft:
 
 @contextmanager
 def overtaken_draft() -> Iterator[None]:
-    """Raise `EditConflict` if the block finds that another user has saved the draft."""
+    """Convert `DraftOvertaken`, which the block raises if another user has saved the draft, to
+    `EditConflict`.
+    """
     try:
         yield
     except DraftOvertaken as error:
@@ -173,7 +177,7 @@ def overtaken_draft() -> Iterator[None]:
 
 @contextmanager
 def draft_errors() -> Iterator[None]:
-    """Convert the errors of a draft that cannot be saved to `RowInvalid` or `EditConflict`."""
+    """Convert the errors of a draft in the block to `RowInvalid` or `EditConflict`."""
     try:
         with overtaken_draft():
             yield
@@ -186,15 +190,15 @@ def draft_errors() -> Iterator[None]:
 
 
 def told_clash(clash: Clash) -> dict[str, Any]:
-    """Return the conflict as JSON. A side without a value is omitted."""
+    """Convert a merge conflict to JSON. A side without a value is omitted."""
     sides = {"base": clash.base, "mine": clash.mine, "theirs": clash.theirs}
     there = {name: value for name, value in sides.items() if value is not MISSING}
     return {"path": clash.path, **there}
 
 
 def seen_version(request: Request) -> int | None:
-    """Return the version of the draft that the request's `If-Match` requires, or None if any
-    version is allowed.
+    """Return the version of the draft that `If-Match` in the request requires, or None for any
+    version.
     """
     tags = wanted_tags(request)
     return newest_version(tags) if tags else None

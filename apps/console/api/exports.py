@@ -1,4 +1,4 @@
-"""`/api/applications/{slug}/export/`: returns an application as a ZIP file."""
+"""Serves `/api/applications/{slug}/export/`, which returns an application as a ZIP file."""
 
 from typing import Any
 
@@ -24,8 +24,8 @@ class ExportAction:
     @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY}, parameters=[DRAFT])
     @action(detail=True, pagination_class=None, filter_backends=[])
     def export(self, request: Request, slug: str) -> HttpResponse:
-        """Return a ZIP file with `application.yaml` and its other files. Test cases that were made
-        from real runs are omitted.
+        """Return a ZIP file with `application.yaml` and its other files. Test cases that were
+        created from real runs are omitted.
         """
         application = self.get_object()
         is_draft = request.query_params.get("draft", "").lower() in {"1", "true"}

@@ -1,5 +1,5 @@
-"""The API for feedback. Scripts can read feedback and mark it as done. All other fields belong to
-the user and cannot be changed.
+"""Serves the API for feedback. Clients can read it, change its state and add a note. Everything
+else belongs to the user.
 """
 
 from typing import Any
@@ -87,7 +87,7 @@ class FeedbackViewSet(
         return super().get_queryset().filter(of_seen(self.request, "application__slug"))
 
     def filter_queryset(self, queryset: Any) -> Any:
-        """Apply the filters of the query. Raises `ValidationError` for an invalid version or time."""
+        """Apply the filters in the URL. Raises `ValidationError` for an invalid version or time."""
         asked = self.request.query_params
         wanted: dict[str, Any] = {EXACT[name]: text_filter(asked, name) for name in EXACT}
         try:
@@ -110,6 +110,6 @@ class FeedbackViewSet(
     @action(detail=True)
     def transcript(self, request: Request, pk: str) -> Response:
         """Return the question and the answer, if the user attached them. The audit log records each
-        access.
+        reading.
         """
         return Response(shared_feedback(request, pk).transcript)

@@ -1,4 +1,4 @@
-"""`/api/applications/{slug}/grants/`: the roles of users and groups, by name.
+"""Serves `/api/applications/{slug}/grants/`: the roles of users and groups, by name.
 
 PUT replaces the list, POST adds or changes one grant, and DELETE removes the grant in the query.
 Each response contains the whole list. Its ETag can be sent in `If-Match`.
@@ -34,9 +34,7 @@ GRANT_QUERY = [OpenApiParameter(name, OpenApiTypes.STR) for name in HOLDERS]
 
 
 class GrantSerializer(StrictSerializer[Mapping[str, str]]):
-    """A role that is granted to a user (`user`, by username), or to a group or team (`group`, by
-    name).
-    """
+    """The role of a user (`user`, by username), or of a group or team (`group`, by name)."""
 
     user = serializers.CharField(required=False)
     group = serializers.CharField(required=False)
@@ -49,7 +47,9 @@ class GrantSerializer(StrictSerializer[Mapping[str, str]]):
 
 
 class GrantPermission(StaffWithPermission):
-    """Allows only users who may change applications and who own this application."""
+    """Allows changes only to users who may change applications. `changed_grants` checks that they
+    own this one.
+    """
 
     perms_map = {
         **StaffWithPermission.perms_map,
@@ -64,9 +64,10 @@ def listed_grants(application: Application) -> Response:
 
 
 def changed_grants(request: Request, application: Application) -> Response:
-    """Change the grants as the request specifies, and return the new list.
+    """Change the application's grants as the request specifies, and return the new list.
 
-    Raises `PermissionDenied`, `EditConflict`, and the errors of `wanted_grants`.
+    Raises `PermissionDenied` if the user does not own the application, `EditConflict` if the list
+    is outdated, and the errors of `wanted_grants`.
     """
     if not may_grant(request, application):
         raise PermissionDenied(OWNERS_ONLY)
@@ -80,8 +81,8 @@ def changed_grants(request: Request, application: Application) -> Response:
 
 
 def wanted_grants(request: Request, before: Mapping[Holder, Role]) -> Mapping[Holder, Role]:
-    """Return the grants that the request results in. Raises `RowInvalid`, `NotFound` and
-    `ValidationError`.
+    """Return the grants after the request. Raises `RowInvalid` or `ValidationError` if it is
+    invalid, and `NotFound` if the grant to remove does not exist.
     """
     if request.method == "DELETE":
         named: Any = [*request.query_params.dict().items()]
@@ -119,7 +120,7 @@ def holder_of(grant: Mapping[str, str]) -> Holder:
 
 
 def check_tag(request: Request, grants: Mapping[Holder, Role]) -> None:
-    """Raise `EditConflict` if the grants have changed since the request's ETag."""
+    """Raise `EditConflict` if the request has an `If-Match` with an outdated ETag."""
     tags = wanted_tags(request)
     if tags and tag_of(grants) not in tags:
         raise EditConflict(412, "The grants have changed. Fetch them again.", {})

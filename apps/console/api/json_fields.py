@@ -1,4 +1,4 @@
-"""Describes JSON columns in the OpenAPI document, from the models that validate them."""
+"""Describes JSON columns in the OpenAPI document, based on the models that validate them."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ class CaseExpectationsField(serializers.JSONField): ...
 
 
 def add_components(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
-    """Add the schemas to which these fields refer. drf-spectacular calls this hook."""
+    """Add the schemas to which the fields in this module refer. drf-spectacular calls this hook."""
     found: dict[str, Any] = {}
     kinds: dict[str, Any] = {"CaseTurn": CaseTurn, "CaseExpectation": Expectation}
     for name, kind in kinds.items():
@@ -44,7 +44,7 @@ def add_components(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
 
 
 def in_openapi(schema: Any) -> Any:
-    """Convert a JSON Schema that pydantic generated to the dialect of OpenAPI 3.0."""
+    """Convert a JSON schema of pydantic to the dialect of OpenAPI 3.0."""
     if isinstance(schema, list):
         return [in_openapi(one) for one in schema]
     if not isinstance(schema, dict):

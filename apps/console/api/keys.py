@@ -1,4 +1,4 @@
-"""The API for API keys. The value of a key is only in the response that creates the key."""
+"""Serves the API for API keys. Only the response that creates a key contains its value."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -29,8 +29,8 @@ IS_REVOKED = "The key is permanently revoked."
 
 @extend_schema_field(serializers.CharField())
 class TeamField(serializers.SlugRelatedField[Team]):
-    """A team, by the name of its group. Teams to which the caller does not belong count as
-    missing.
+    """The name of the team in which the key works. Teams to which the caller does not belong count
+    as missing.
     """
 
     def get_queryset(self) -> Any:
@@ -54,7 +54,7 @@ class UserField(serializers.SlugRelatedField[User]):
 
 class ApiKeySerializer(StrictModelSerializer[ApiKey]):
     key_told = ""
-    """The key is set only if this request created it."""
+    """The value of the API key if this request created it, else ""."""
     serializer_field_mapping = FIELD_MAPPING
     user = UserField(
         slug_field="username",
@@ -113,7 +113,7 @@ class ApiKeySerializer(StrictModelSerializer[ApiKey]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs.get("applications"):
-            attrs["is_limited"] = True  # stays limited when its applications are deleted
+            attrs["is_limited"] = True  # The key stays limited when its applications are deleted.
         user = self.context["request"].user
         if isinstance(self.instance, ApiKey):
             refuse_changes(self.instance, attrs)
@@ -154,9 +154,7 @@ class ApiKeySerializer(StrictModelSerializer[ApiKey]):
 
 
 def refuse_changes(stored: ApiKey, attrs: dict[str, Any]) -> None:
-    """Raise `ValidationError` if the values change a field of a stored key that is read-only after
-    its creation.
-    """
+    """Raise `ValidationError` if the values change a field that is fixed once the key is created."""
     changed = [
         name
         for name in ("user", "team")

@@ -1,4 +1,4 @@
-"""The API for MCP servers that are programs on this machine. Users with write access can run
+"""Serves the API for MCP servers that are programs on this machine. Whoever can write them can run
 programs here.
 """
 
@@ -20,7 +20,7 @@ from apps.workspace.local.models import McpServer
 
 
 class AdministratorOnly(BasePermission):
-    """Allows only administrators, as in the admin."""
+    """Allows only superusers, as in the admin."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return may_administer(request)
@@ -67,7 +67,9 @@ class McpServerViewSet(RowViewSet[McpServer]):
     lookup_value_regex = "[A-Za-z0-9][A-Za-z0-9._-]*"
 
     def perform_destroy(self, instance: McpServer) -> None:
-        """Raise `RowInUse` if applications use the server, because they would lose its tools."""
+        """Delete the server. Raises `RowInUse` if applications use it, because they would lose its
+        tools.
+        """
         if users := users_of_program(instance):
             names = dependent_names(self.request, users)
             raise RowInUse(f"The server is used by {names}. Remove it there first.")

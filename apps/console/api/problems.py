@@ -1,4 +1,4 @@
-"""Errors of the API in one format, with the path of each problem.
+"""Formats the errors of the API, with the path of each problem.
 
 {"detail": "Nothing was saved.", "errors": [{"path": "manifest.tool_sets[0]", "message": "…"}]}
 """
@@ -32,15 +32,13 @@ class RowInvalid(APIException):
 
 
 class RowInUse(APIException):
-    """Raised if the row cannot be deleted, because applications would stop working."""
+    """The row cannot be deleted, because applications that use it would stop working."""
 
     status_code = status.HTTP_409_CONFLICT
 
 
 class EditConflict(APIException):
-    """Raised if the row was saved in the meantime. `changes` are added to the body of the
-    response.
-    """
+    """The row was saved in the meantime. The response also contains the `changes`."""
 
     def __init__(self, status_code: int, message: str, changes: Mapping[str, Any]) -> None:
         super().__init__(message)
@@ -49,8 +47,8 @@ class EditConflict(APIException):
 
 
 def error_response(error: Exception, context: Mapping[str, Any]) -> Response | None:
-    """Return the response for an error, or None for an unexpected error. This is the
-    `EXCEPTION_HANDLER` of Django REST framework.
+    """Return the response for an error, or None if it is unexpected. Django REST framework calls
+    this `EXCEPTION_HANDLER`.
     """
     response = exception_handler(error, dict(context))
     if response is None:
@@ -70,7 +68,7 @@ def error_response(error: Exception, context: Mapping[str, Any]) -> Response | N
 
 
 def flatten(detail: Any, path: str = "") -> Iterator[Problem]:
-    """Yield the problems in `detail`, the nested errors of a serializer."""
+    """Yield the problems in the nested errors of a serializer."""
     if isinstance(detail, Mapping):
         for key, member in detail.items():
             general = key == api_settings.NON_FIELD_ERRORS_KEY
@@ -83,7 +81,7 @@ def flatten(detail: Any, path: str = "") -> Iterator[Problem]:
 
 
 def problems_of_row(error: ModelError) -> tuple[Problem, ...]:
-    """Return the problems in an error that a model's `full_clean` raised."""
+    """Return the problems in the error that a model's `full_clean` raised."""
     return tuple(Problem(path_of(found), found.message) for found in field_problems(error))
 
 
@@ -92,9 +90,7 @@ def path_of(found: FieldProblem) -> str:
 
 
 def in_manifest(problems: Iterable[Problem]) -> list[Problem]:
-    """Return problems of a manifest with their paths starting at the application instead of the
-    manifest.
-    """
+    """Prefix the problems' paths with `manifest`, so that they start at the application."""
     return [replace(found, path=at_manifest(found.path)) for found in problems]
 
 
@@ -102,5 +98,5 @@ def at_manifest(path: str) -> str:
     if path in {"", ROOT}:
         return "manifest"
     if path.startswith(f"{SKILLS}/"):
-        return path  # the path of a file of the application
+        return path  # The path of one of the application's files.
     return f"manifest{path}" if path.startswith("[") else f"manifest.{path}"

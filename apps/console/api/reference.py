@@ -1,6 +1,4 @@
-"""The reference page of the API. The server renders it from the OpenAPI document, without
-scripts.
-"""
+"""Renders the reference page of the API from the OpenAPI document, without scripts."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +23,7 @@ PURPOSES = {
     "partial_update": "Changes the fields that are sent.",
     "destroy": "Deletes an object.",
 }
-"""Maps the last part of an operation ID to the description of the operation."""
+"""This maps the last part of an operation's ID to its description, if the view has none."""
 EXAMPLES: Schema = {
     "integer": 1,
     "number": 1,
@@ -33,13 +31,13 @@ EXAMPLES: Schema = {
     "string": "text",
     "date-time": "2030-01-01T00:00:00Z",
 }
-"""Maps types and formats to example values."""
+"""This maps types and formats to example values."""
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedField:
-    """Describes a field of an object. `object` is the name of the object in the field or in its
-    list, or "" for a plain value.
+    """A field of an object in the API. `object` is the name of the object that it contains or
+    lists, or "" for a plain value.
     """
 
     name: str
@@ -58,7 +56,7 @@ def reference(request: HttpRequest) -> HttpResponse:
 @cache
 def describe_api() -> dict[str, dict[str, Any]]:
     """Return the `operations` by group, and the fields of `objects` by name. The result depends
-    only on the code.
+    only on the code, so it is cached.
     """
     generator = SchemaGenerator()  # type: ignore[no-untyped-call]
     schema: Schema = generator.get_schema(public=True)  # type: ignore[no-untyped-call]
@@ -74,7 +72,7 @@ def describe_api() -> dict[str, dict[str, Any]]:
 
 
 def operation(path: str, method: str, details: Schema, objects: Schema) -> dict[str, Any]:
-    """Return a description of an operation. `body` and `answer` are names of objects, or "".
+    """Describe an operation for the page. `body` and `answer` are names of objects, or "".
     `example` is an example body as JSON.
     """
     name = details["operationId"]
@@ -96,7 +94,7 @@ def operation(path: str, method: str, details: Schema, objects: Schema) -> dict[
 
 def example_text(schema: Schema, objects: Schema) -> str:
     """Return an example body with the required fields, or with one field if none is required.
-    Return "" for an operation without a body.
+    Returns "" if there is no body.
     """
     if not schema:
         return ""
@@ -135,9 +133,7 @@ def parameter(details: Schema) -> DescribedField:
 
 
 def fields(schema: Schema, enums: Mapping[str, Sequence[str]]) -> Iterator[DescribedField]:
-    """Yield the fields of an object. `enums` contains the values of objects that are only
-    enumerations.
-    """
+    """Yield the fields of an object. `enums` maps the names of enumerations to their values."""
     for option in schema.get("oneOf", ()):
         yield DescribedField(object_of(option), "one of these", "", object_of(option))
     required = schema.get("required", ())
@@ -159,8 +155,8 @@ def object_of(schema: Schema) -> str:
 
 
 def type_of(schema: Schema) -> str:
-    """Return the type of a field as text. The name of an object is omitted, because the page shows
-    it as a link.
+    """Describe the type of a field in words. The name of an object is omitted, because the page
+    shows it as a link.
     """
     kind: str = schema.get("type", "" if object_of(schema) else "anything")
     words = ["list of" if kind == "array" else kind]

@@ -1,6 +1,4 @@
-"""The API for runs, which come from all doors. It returns their results and, with a permission,
-their contents.
-"""
+"""Serves the API for runs: their results and, with a permission, their contents."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -93,7 +91,7 @@ class ListedRunSerializer(StrictModelSerializer[RunSummary]):
 
 
 class SpanSerializer(StrictSerializer[Any]):
-    """A call of a model or a tool, a nested run, or a wait for a user."""
+    """A model call, a tool call, a nested run, or a wait for a user."""
 
     kind = serializers.CharField(help_text="`model`, `tool`, `run` or `wait`.")
     name = serializers.CharField()
@@ -121,12 +119,12 @@ class PieceSerializer(StrictSerializer[Any]):
     layer = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]  # the name of an attribute of fields, too
     text = serializers.CharField()
-    tokens = serializers.IntegerField(help_text="True if the cost is an estimate.")
+    tokens = serializers.IntegerField(help_text="Estimated from the whole text.")
     is_cut = serializers.BooleanField(help_text="True if only the beginning is stored.")
 
 
 class ModelRequestSerializer(StrictSerializer[RequestView]):
-    """A model request. Memories of the user are replaced by their size."""
+    """A model request. The user's memories are replaced with their size."""
 
     application = serializers.CharField()
     model = serializers.CharField()
@@ -138,7 +136,7 @@ class ModelRequestSerializer(StrictSerializer[RequestView]):
 
 
 class RunPermission(StaffWithPermission):
-    """Allows only users with the permission for active runs to stop a run."""
+    """Requires the permission to change active runs for stopping one."""
 
     perms_map = {**StaffWithPermission.perms_map, "POST": [STOP]}
 
@@ -151,7 +149,7 @@ class RunViewSet(GenericViewSet[RunSummary]):
 
     @extend_schema(responses=ListedRunSerializer(many=True), parameters=SEARCH)
     def list(self, request: Request) -> Response:
-        """Return active runs, then finished runs, newest first, up to 10,000."""
+        """Return up to 10,000 runs: first active runs, then finished runs, each newest first."""
         try:
             search = RunSearch.of(request.query_params)
         except FilterInvalid as error:
@@ -168,7 +166,7 @@ class RunViewSet(GenericViewSet[RunSummary]):
     @extend_schema(request=None, responses={202: None})
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, pk: str) -> Response:
-        """Stop an active or waiting run of the chat page within a second."""
+        """Stop an active or waiting run of the chat page. It stops within a second."""
         self.run(pk)
         run = going_run(request, pk)
         if run is None or not async_to_sync(stop_run)(HUB, run):
@@ -182,7 +180,7 @@ class RunViewSet(GenericViewSet[RunSummary]):
     @action(detail=True, pagination_class=None)
     def requests(self, request: Request, pk: str) -> Response:
         """Return the model requests of a run. Requires the permission to read contents. The audit
-        log records each access.
+        log records each reading.
         """
         run = self.run(pk)
         record_reading(request, run, "model requests", is_allowed=may_read(request))
@@ -194,7 +192,9 @@ class RunViewSet(GenericViewSet[RunSummary]):
         )
 
     def run(self, number: str) -> RunSummary:
-        """Return the run with this ID if the caller can see its application. Raises Http404."""
+        """Return the run with this ID. Raises `Http404` if there is none or the caller may not see
+        its application.
+        """
         try:
             wanted = UUID(number)
         except ValueError as error:

@@ -1,5 +1,5 @@
-"""The API for schedules: the whole schedules of service accounts, and the times and limits of
-users' schedules.
+"""Serves the API for schedules: everything about those of service accounts, but only the times and
+limits of users' schedules.
 """
 
 from typing import Any
@@ -145,8 +145,8 @@ def set_fields(row: Schedule, values: dict[str, Any]) -> None:
 
 
 class ScheduleViewSet(viewsets.ModelViewSet[Schedule]):
-    """Schedules. A new schedule belongs to a service account. Changes to a user's schedule take
-    effect once the user agrees.
+    """Schedules. A new schedule belongs to a service account. A change to a user's schedule takes
+    effect after the user accepts it.
     """
 
     queryset = Schedule.objects.select_related(
@@ -170,7 +170,7 @@ class ScheduleViewSet(viewsets.ModelViewSet[Schedule]):
     @extend_schema(request=None)
     @action(detail=True, methods=["post"], permission_classes=[IsAdminUser])
     def agree(self, request: Request, pk: str) -> Response:
-        """Apply an operator's proposed changes to the caller's own schedule."""
+        """Accept an operator's proposed changes to the caller's own schedule."""
         try:
             row = proposals.agree(self.get_object())
         except ValidationError as error:

@@ -1,4 +1,4 @@
-"""The API for secrets. Their values can be written but not read."""
+"""Serves the API for secrets. Clients can write their values, but not read them."""
 
 from typing import Any
 

@@ -1,4 +1,6 @@
-"""Serializers that reject unknown fields, so that a misspelled field is not silently ignored."""
+"""Contains serializers that reject unknown fields, so that a misspelled field is not silently
+ignored.
+"""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar

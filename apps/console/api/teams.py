@@ -1,5 +1,5 @@
-"""The API for teams, which are created and deleted together with their groups, and for their
-members.
+"""Serves the API for teams and their members. A team is created and deleted together with its
+group.
 """
 
 from collections.abc import Iterator, Sequence
@@ -86,8 +86,8 @@ class TeamSerializer(StrictModelSerializer[Team]):
         return self.saved(instance, validated_data, group)
 
     def saved(self, team: Team, values: dict[str, Any], group: dict[str, Any]) -> Team:
-        """Save the team with these values. Return the team read again, because its prefetched users
-        may be outdated.
+        """Save the team with these values, and return it reloaded, because its prefetched users may
+        be outdated.
         """
         administrators = values.pop("administrators", None)
         for name, value in values.items():
@@ -106,7 +106,7 @@ class TeamSerializer(StrictModelSerializer[Team]):
 
 @contextmanager
 def reported_at(field: str) -> Iterator[None]:
-    """Convert `Refused` in the block to DRF's `ValidationError` for this field."""
+    """Convert `Refused`, which the block raises, to DRF's `ValidationError` for this field."""
     try:
         yield
     except Refused as refusal:
@@ -118,7 +118,7 @@ class MemberSerializer(StrictSerializer[Any]):
 
 
 class TeamPermission(StaffWithPermission):
-    """Allows only users with the permission to change teams to add and remove members."""
+    """Requires the permission to change teams for adding and removing members."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if view.action in MEMBER_ACTIONS:
@@ -179,8 +179,8 @@ class TeamViewSet(viewsets.ModelViewSet[Team]):
     @action(detail=True, methods=["put"], url_path="members/(?P<username>[^/]+)")
     @transaction.atomic
     def put_member(self, request: Request, pk: str, username: str) -> Response:
-        """Add a member. `is_administrator` gives the member the role of an administrator, or
-        removes the role.
+        """Add a member to the team. `is_administrator` makes the member an administrator, or no
+        longer one.
         """
         team = self.get_object()
         sent = MemberSerializer(data=request.data)
@@ -198,7 +198,7 @@ class TeamViewSet(viewsets.ModelViewSet[Team]):
     @put_member.mapping.delete
     @transaction.atomic
     def remove_member(self, request: Request, pk: str, username: str) -> Response:
-        """Remove a member from the team, also as an administrator. The last administrator cannot be
+        """Remove a member from the team, even an administrator. The last administrator cannot be
         removed.
         """
         team = self.get_object()

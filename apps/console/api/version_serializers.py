@@ -1,4 +1,4 @@
-"""Serializes drafts and versions of applications, and the request bodies for publishing them."""
+"""Serializes drafts and versions of applications, and the request bodies that publish them."""
 
 from dataclasses import asdict
 from typing import Any
@@ -78,9 +78,9 @@ class DraftSerializer(StrictModelSerializer[ApplicationDraft]):
 
 
 class NoteSerializer(StrictSerializer[dict[str, Any]]):
-    """The note describes the changes. If `only_new` is true, existing conversations continue with
-    the previous version. If `over` is true, the draft is published even if another version was
-    published after the draft was started.
+    """A note that describes the changes. With `only_new`, existing conversations continue with the
+    previous version. With `over`, the draft is published even if another version was published
+    after it was started.
     """
 
     note = serializers.CharField(max_length=LONGEST_NOTE)
@@ -89,26 +89,26 @@ class NoteSerializer(StrictSerializer[dict[str, Any]]):
 
 
 class RestoredNoteSerializer(StrictSerializer[dict[str, Any]]):
-    """The note states the reason for restoring the version."""
+    """A note that states the reason for restoring the version."""
 
     note = serializers.CharField(max_length=LONGEST_NOTE)
 
 
 class RequestNoteSerializer(StrictSerializer[dict[str, Any]]):
-    """The note describes the changes."""
+    """A note that describes the changes."""
 
     note = serializers.CharField(max_length=LONGEST_NOTE)
 
 
 class ReturnWordsSerializer(StrictSerializer[dict[str, Any]]):
-    """The words describe the changes that are needed before publishing."""
+    """A comment that describes what needs to change before the draft is published."""
 
     words = serializers.CharField(max_length=LONGEST_WORDS)
 
 
 class ChoicesSerializer(StrictSerializer[dict[str, Any]]):
-    """The choices map the paths of conflicts to "mine" for the draft's value or "theirs" for the
-    live value. `live` is the number of the version whose changes the user reviewed.
+    """The choices for merge conflicts. They map paths to "mine" for the draft's value or "theirs"
+    for the live value. `live` is the number of the version whose changes the user reviewed.
     """
 
     choices = serializers.DictField(child=serializers.ChoiceField(choices=SIDES), default=dict)
@@ -116,7 +116,7 @@ class ChoicesSerializer(StrictSerializer[dict[str, Any]]):
 
 
 class VersionSerializer(StrictModelSerializer[ApplicationVersion]):
-    """A published version. The manifest is omitted, because it may be large."""
+    """A published version. Its manifest is omitted, because it may be large."""
 
     author = serializers.CharField(source="who")
     is_live = serializers.SerializerMethodField()

@@ -1,9 +1,9 @@
-"""Serializers and views for rows with a version. They implement the model's checks, the lock and
-the ETag.
+"""Contains serializers and views for rows with a version. They apply the model's checks, lock the
+row and set its ETag.
 
 An edit of an outdated version is rejected: `If-Match` with an outdated ETag results in 412, and an
-outdated `version` in the body results in 409. Both responses contain the changes in the meantime.
-Without either, the last edit wins.
+outdated `version` in the body in 409. Both responses list the changes in the meantime. Without
+either, the last edit wins.
 """
 
 import re
@@ -49,8 +49,8 @@ class RowSerializer(StrictModelSerializer[Row]):
     version = serializers.IntegerField(read_only=True)
 
     def save_checked(self, row: Row, values: dict[str, Any]) -> Row:
-        """Set the values on the row and save it. Raises `RowInvalid`, and leaves the row unchanged
-        in this case.
+        """Set the values on the row and save it. Raises `RowInvalid` if they are invalid, and then
+        saves nothing.
         """
         for name, value in values.items():
             setattr(row, name, value)
@@ -63,11 +63,11 @@ class RowSerializer(StrictModelSerializer[Row]):
         return row
 
     def check(self, row: Row) -> None:
-        """Validate the row. Raises Django's `ValidationError`."""
+        """Validate the row. Raises Django's `ValidationError` if it is invalid."""
         row.full_clean()
 
     def before_save(self, row: Row, values: dict[str, Any]) -> None:
-        """Complete the values of a valid row before it is saved. Raises `RowInvalid`."""
+        """Set values that depend on the request. Raises `RowInvalid` if they are invalid."""
 
     def store(self, row: Row) -> None:
         row.save()
@@ -116,7 +116,7 @@ class RowViewSet(viewsets.ModelViewSet[Row]):
 
 
 def check_version(request: Request, row: Versioned) -> None:
-    """Raise `EditConflict` if the request edits an outdated version."""
+    """Raise `EditConflict` if the request is based on an outdated version of the row."""
     wanted = wanted_tags(request)
     if wanted and f'"{row.version}"' not in wanted:
         message = f"The row is at version {row.version}; fetch it again."
@@ -129,8 +129,8 @@ def check_version(request: Request, row: Versioned) -> None:
 
 
 def wanted_tags(request: Request) -> list[str]:
-    """Return the tags in `If-Match`, one of which must match. Return [] for `*`, which matches
-    every row.
+    """Return the ETags in `If-Match`, or [] if there are none or it is `*`, which matches every
+    row.
     """
     header = request.headers.get("If-Match", "")
     tags = [tag.strip().removeprefix("W/") for tag in header.split(",") if tag.strip()]
@@ -138,12 +138,12 @@ def wanted_tags(request: Request) -> list[str]:
 
 
 def newest_version(tags: Iterable[str]) -> int:
-    """Return the highest version in the tags, or -1 if none is an ETag of this API."""
+    """Return the highest version among the ETags, or -1 if none is an ETag of this API."""
     return max((int(tag.strip('"')) for tag in tags if PLAIN_TAG.fullmatch(tag)), default=-1)
 
 
 def changes_since(row: Versioned, version: Any) -> dict[str, Any]:
-    """Return the changes to the row since a version as JSON. The list is empty if the version never
+    """Return the changes to the row since this version as JSON. There are none if the version never
     existed.
     """
     if not is_integer(version) or not 0 < version < row.version:

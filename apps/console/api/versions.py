@@ -1,5 +1,5 @@
-"""`/api/applications/{slug}/publish/`, `versions/`, `unarchive/`, `erase/`: publish, restore,
-withdraw and erase.
+"""Serves the endpoints `publish/`, `versions/`, `unarchive/` and `erase/` of
+`/api/applications/{slug}/`.
 """
 
 from typing import Any
@@ -77,7 +77,7 @@ class VersionActions(DraftActions):
     @extend_schema(request=None, responses=WholeVersionSerializer)
     @action(**OPTIONS, methods=["post"], url_path=r"versions/(?P<number>\d{1,9})/withdraw")
     def withdraw_version(self, request: Request, slug: str, number: str) -> Response:
-        """Withdraw the version so that it can no longer be used."""
+        """Withdraw the version, so that callers can no longer use it."""
         version = get_version(self.get_object(), int(number))
         check_may_publish(request)
         try:
@@ -112,8 +112,10 @@ def told_version(version: ApplicationVersion) -> Response:
 
 
 def publish_version(row: Application, make: Any) -> Response:
-    """Publish by calling `make`, and return the new version. Raises `RowInvalid`, `EditConflict`
-    and `PermissionDenied`.
+    """Call `make` to publish a version, and return the version as a response.
+
+    Raises `RowInvalid` if it cannot be published, `EditConflict` if it is outdated, and
+    `PermissionDenied` if another user must publish it.
     """
     try:
         with overtaken_draft():

@@ -1,4 +1,6 @@
-"""The API for webhooks and subscriptions. A secret is only in the response that creates it."""
+"""Serves the API for webhooks and subscriptions. Only the response that creates a secret contains
+it.
+"""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -51,7 +53,7 @@ class AccountField(serializers.SlugRelatedField[ServiceAccount]):
 
 class WebhookSerializer(RowSerializer[Webhook]):
     secret_told = ""
-    """The secret is set only if this request created it."""
+    """The webhook's secret if this request created it, else ""."""
     application = ApplicationField()
     account = AccountField(help_text="The username of a service account.")
     address = serializers.SerializerMethodField(
@@ -98,7 +100,7 @@ class EventsField(serializers.JSONField): ...
 
 class SubscriptionSerializer(RowSerializer[Subscription]):
     secret_told = ""
-    """The secret is set only if this request created it."""
+    """The subscription's secret if this request created it, else ""."""
     application = ApplicationField(
         required=False,
         allow_null=True,
@@ -142,7 +144,7 @@ class SubscriptionSerializer(RowSerializer[Subscription]):
 
 
 def refuse_changes(stored: Any, attrs: Mapping[str, Any], names: tuple[str, ...]) -> None:
-    """Raise `ValidationError` if the values change one of these fields of a stored row."""
+    """Raise `ValidationError` if the values change one of the fields `names` of a stored row."""
     if stored is None:
         return
     changed = [n for n in names if n in attrs and attrs[n] != getattr(stored, n)]
@@ -156,7 +158,7 @@ class OperatedViewSet(RowViewSet[Row]):
     lookup_value_regex = "[0-9]{1,18}"
 
     def new_secret(self, row: Row) -> str:
-        """Set a new secret on the unsaved row and return the secret."""
+        """Set a new secret on the row without saving it, and return the secret."""
         raise NotImplementedError
 
     def may_rule(self, request: Request, row: Any) -> bool:
@@ -170,8 +172,8 @@ class OperatedViewSet(RowViewSet[Row]):
     @extend_schema(request=None, responses=SECRET)
     @action(detail=True, methods=["post"], url_path="secret")
     def renew_secret(self, request: Request, pk: str) -> Response:
-        """Create a new secret. The old secret of a webhook becomes invalid at once. The old secret
-        of a subscription also signs deliveries until `former_secret_until`.
+        """Create a new secret. The old secret of a webhook becomes invalid at once. That of a
+        subscription also signs deliveries until `former_secret_until`.
         """
         row: Any = self.get_object()
         meta = row._meta
@@ -191,8 +193,8 @@ class WebhookViewSet(OperatedViewSet[Webhook]):
         return super().get_queryset().filter(of_seen(self.request, "application__slug"))
 
     def check_object_permissions(self, request: Request, obj: Webhook) -> None:
-        """Allow only callers who may act as the webhook's account, because the webhook's text and
-        secret act on behalf of the account.
+        """Allow changes only to callers who may manage the webhook's account. Whoever edits the
+        webhook can send messages as that account.
         """
         super().check_object_permissions(request, obj)
         harmless = (*SAFE_METHODS, "DELETE")

@@ -1,6 +1,6 @@
-"""Loads and saves applications that DIAL Core stores, with the key in DIAL_EDITOR_API_KEY.
+"""Loads and saves applications that DIAL Core stores, with the key in `DIAL_EDITOR_API_KEY`.
 
-A save replaces the whole document. It fails if the document has changed since it was loaded.
+Saving replaces the whole document. It fails if the document has changed since it was loaded.
 """
 
 import json
@@ -35,9 +35,9 @@ GENERAL = {
     "topics": "description_keywords",
     "display_version": "display_version",
 }
-"""Maps the fields that DIAL's chat edits itself to their names in Core."""
+"""This maps the fields that DIAL's chat edits itself to their names in DIAL Core."""
 COMPUTED = frozenset({"invalid"})
-"""Fields that Core adds to its responses. They are not sent back."""
+"""DIAL Core adds these fields to its responses. They must not be sent back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class CoreDocument:
 
     @property
     def manifest(self) -> Any:
-        """Return the manifest of the document, or the smallest valid manifest for a new
-        application.
+        """Return the manifest of the application, or the smallest valid manifest if it has none
+        yet.
         """
         deployment = {"deployment_id": settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID}
         empty = {"orchestrator": {"deployment": deployment}, "contexts": [], "tool_sets": []}
@@ -65,8 +65,8 @@ class CoreDocument:
         return self.fields.get(self.spelled(name))
 
     def spelled(self, name: str) -> str:
-        """Return a key in the spelling that this document uses, because Core accepts both
-        `icon_url` and `iconUrl`.
+        """Return the key `name` in the spelling of this document. DIAL Core accepts both `icon_url`
+        and `iconUrl`.
         """
         first, *rest = name.split("_")
         camel = first + "".join(part.title() for part in rest)
@@ -95,9 +95,7 @@ class ManifestForm(forms.Form):
 
 
 def editor_calls() -> Calls:
-    """Return a client for DIAL Core. Raises `EditRefused` if Core's URL or the key is not
-    configured.
-    """
+    """Return a client for DIAL Core. Raises `EditRefused` if its URL or the key is not configured."""
     core = configured_core()
     if core is None:
         raise EditRefused(
@@ -112,7 +110,9 @@ def editor_calls() -> Calls:
 
 
 def path_of(name: str) -> str:
-    """Return the path of an application in DIAL Core. Raises `EditRefused` for an invalid name."""
+    """Return the URL path of an application in DIAL Core. Raises `EditRefused` if the name is
+    invalid.
+    """
     try:
         return f"/v1/{encode_path(name)}"
     except ValueError:
@@ -120,7 +120,9 @@ def path_of(name: str) -> str:
 
 
 async def load(calls: Calls, name: str) -> CoreDocument:
-    """Load an application from DIAL Core. Raises `EditRefused`."""
+    """Load an application from DIAL Core. Raises `EditRefused` if it does not exist, or cannot be
+    read or edited here.
+    """
     try:
         answer = await calls.get(path_of(name))
         fields = mapping(decode_body(answer.body))
@@ -137,8 +139,11 @@ async def load(calls: Calls, name: str) -> CoreDocument:
 
 
 async def save(calls: Calls, name: str, edit: Edit) -> EditSaved:
-    """Save the edited application in DIAL Core without reviewing its manifest; see `check`. Raises
-    `EditRefused`.
+    """Save the edited application in DIAL Core. Call `check` first, because this does not review
+    the manifest.
+
+    Raises `EditRefused` if the application has changed in the meantime or DIAL Core rejects the
+    edit.
     """
     stored = await load(calls, name)
     if stored.etag != edit.version:
@@ -165,7 +170,7 @@ async def save(calls: Calls, name: str, edit: Edit) -> EditSaved:
 
 
 def check(edit: Edit) -> None:
-    """Raise `EditRefused` if the manifest has errors."""
+    """Raise `EditRefused` if the edited manifest has errors."""
     findings = review_text(edit.text, is_ours=False)
     if count := sum(finding.severity == "error" for finding in findings):
         raise EditRefused(count_message(count))
@@ -182,8 +187,8 @@ def apply_edit(stored: CoreDocument, edit: Edit) -> dict[str, Any]:
 
 
 def in_language(before: Any, value: Any, general: Mapping[str, Any]) -> Any:
-    """Return the text `before` with its value in the language of the edit changed. A text may have
-    several languages.
+    """Replace the text `before` with `value`. If the text has several languages, replace only the
+    one that the chat edited.
     """
     if not isinstance(before, Mapping) or not isinstance(value, str):
         return value

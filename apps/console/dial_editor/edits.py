@@ -1,4 +1,4 @@
-"""Parses a save in the framed editor, and defines its result."""
+"""Parses what the framed editor sends to be saved, and defines the result."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,9 +16,10 @@ CONFLICT = (
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """An edit. `text` is the manifest as typed, and `version` the version that the editor loaded.
+    """What the framed editor sends to be saved. `text` is the manifest as typed, and `version` the
+    version that the editor loaded.
 
-    `general` contains the fields that DIAL's chat edits itself, such as `name`. Their types are not
+    `general` are the fields that DIAL's chat edits itself, such as `name`. Their types are not
     checked.
     """
 
@@ -34,8 +35,8 @@ class EditSaved:
 
 
 class EditRefused(Exception):
-    """Raised if an edit was not saved. The message contains the reason. `version` is the version
-    that was saved in the meantime, or "".
+    """The edit was not saved; the message says why. `version` is the version that another user
+    saved in the meantime, or "".
     """
 
     def __init__(self, message: str, version: str = "") -> None:
@@ -44,7 +45,7 @@ class EditRefused(Exception):
 
 
 def read_edit(body: QueryDict) -> Edit:
-    """Parse the body of a request to save. Raises `EditRefused`."""
+    """Parse the body of a request to save. Raises `EditRefused` if it is invalid."""
     try:
         general = parse_json(body.get("general") or "{}")
     except JSONTextInvalid as error:

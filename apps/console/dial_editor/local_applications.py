@@ -1,4 +1,4 @@
-"""Edits applications of this installation in the framed editor. Each save is published."""
+"""Edits applications of this installation in the framed editor. Each save publishes a version."""
 
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from apps.console.manifest_editor.manifest_field import ManifestEditor, Manifest
 from apps.console.operator_rights import PUBLISH
 
 GENERAL = {"name": "title", "description": "description"}
-"""Maps the fields that the chat edits itself to their columns."""
+"""This maps the fields that DIAL's chat edits itself to database columns."""
 MAY_NOT_PUBLISH = (
     "You don’t have permission to publish, and this editor publishes what it saves. Save a draft in "
     "the studio, and ask a publisher to publish it."
@@ -27,8 +27,8 @@ MAY_NOT_PUBLISH = (
 
 
 class LocalApplicationForm(DocumentForm[Application]):
-    """The form of an application in the framed editor. It shows the live version and publishes its
-    changes.
+    """The form of an application in the framed editor. It shows the live version, and saving
+    publishes the changes.
     """
 
     manifest = ManifestField()
@@ -94,7 +94,7 @@ def may_change_local(request: HttpRequest, row: Application | None = None) -> bo
 
 
 def save_application(request: HttpRequest, row: Application, edit: Edit) -> EditSaved:
-    """Save and publish an edit. Raises `EditRefused`."""
+    """Save and publish an edit. Raises `EditRefused` if the edit is invalid or outdated."""
     with transaction.atomic():
         form: Any = LocalApplicationForm(form_data(row, edit), instance=row)
         form.saver = request.user
@@ -120,8 +120,8 @@ def form_data(row: Application, edit: Edit) -> dict[str, Any]:
 
 
 def error_lines(form: forms.ModelForm[Application]) -> list[str]:
-    """Return a line for each error of the form. The line contains the name of the field if the page
-    does not show the field.
+    """Return a line for each error of the form. Errors in fields that the page does not show start
+    with the field's name.
     """
     return [
         f"{form.fields[field].label}: {line}" if field in GENERAL.values() else str(line)

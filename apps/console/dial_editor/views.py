@@ -1,7 +1,7 @@
-"""The pages of the framed editor.
+"""Defines the pages of the framed editor.
 
 If the editor cannot be shown, the page shows the reason, and asks the surrounding chat for a
-sign-in if necessary. A save returns JSON, so that the page does not lose the typed text.
+sign-in if necessary. Saving returns JSON, so that the page does not lose what the user typed.
 """
 
 from dataclasses import asdict
@@ -65,7 +65,7 @@ def save(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def check_core_manifest(request: HttpRequest) -> HttpResponse:
-    """Return the findings for a typed manifest that DIAL Core stores."""
+    """Return the errors and warnings of a manifest that DIAL Core stores, as the user types it."""
     if not is_staff(request) or not may_change_local(request):
         raise PermissionDenied
     findings = review_text(request.POST.get("manifest", ""), is_ours=False)
@@ -74,14 +74,14 @@ def check_core_manifest(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def signed_in(request: HttpRequest) -> HttpResponse:
-    """Show the last page in the sign-in window."""
+    """Show the last page of the sign-in window."""
     template = "editor/signed_in.html" if is_staff(request) else "editor/not_staff.html"
     return TemplateResponse(request, template)
 
 
 def open_form(request: HttpRequest) -> tuple[str, forms.BaseForm]:
-    """Return the title of the application, and a form with `manifest` and `seen_version`. Raises
-    `EditRefused`.
+    """Return the application's title, and a form with `manifest` and `seen_version`. Raises
+    `EditRefused` if it cannot be edited.
     """
     name = application_id(request)
     if name.startswith(core_documents.KIND):
@@ -92,7 +92,7 @@ def open_form(request: HttpRequest) -> tuple[str, forms.BaseForm]:
 
 
 def save_edit(request: HttpRequest) -> EditSaved:
-    """Save the edit in the request. Raises `EditRefused`."""
+    """Save the edit in the request. Raises `EditRefused` if it is not saved."""
     name, edit = application_id(request), read_edit(request.POST)
     if not name.startswith(core_documents.KIND):
         return save_application(request, find_row(request, name), edit)
@@ -101,7 +101,9 @@ def save_edit(request: HttpRequest) -> EditSaved:
 
 
 def application_id(request: HttpRequest) -> str:
-    """Return the ID of the application in the URL. Raises `EditRefused`."""
+    """Return the ID of the application in the URL. Raises `EditRefused` if there is none or the
+    user may not change applications.
+    """
     if not may_change_local(request):
         raise EditRefused(NOT_ALLOWED)
     name = request.GET.get("id", "").strip()
@@ -111,7 +113,9 @@ def application_id(request: HttpRequest) -> str:
 
 
 def find_row(request: HttpRequest, slug: str) -> Application:
-    """Return the application with this slug if the user may edit it. Raises `EditRefused`."""
+    """Return the application with this slug. Raises `EditRefused` if there is none or the user may
+    not edit it.
+    """
     row = visible_applications(request).filter(slug=slug).first() if slug_re.match(slug) else None
     if row is None:
         raise EditRefused(f"Unknown application: {slug[:100]!r}.")

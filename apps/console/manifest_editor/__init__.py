@@ -1,3 +1,3 @@
-"""The editor of a manifest: its form field, its requests while a user types, and the preview of the
-prompt.
+"""Contains the editor of a manifest: its form field, its requests while a user types, and the
+preview of the prompt.
 """

@@ -21,7 +21,7 @@ from apps.workspace.local.models import Secret
 def for_viewers(
     view: Callable[[HttpRequest], JsonResponse],
 ) -> Callable[[HttpRequest], JsonResponse]:
-    """Return a view that denies access to users who may not view any application."""
+    """Wrap the view so that it denies access to users who may not view any application."""
 
     @wraps(view)
     def checked(request: HttpRequest) -> JsonResponse:
@@ -35,8 +35,8 @@ def for_viewers(
 @require_POST
 @for_viewers
 def check_manifest(request: HttpRequest) -> JsonResponse:
-    """Return the findings for a typed manifest. `row` in the request is the ID of the application
-    with the masked credentials.
+    """Return the errors and warnings of the manifest that the user is typing. `row` in the URL is
+    the ID of the application whose credentials are masked.
     """
     row = request.GET.get("row", "")
     stored = visible_applications(request).filter(pk=read_integer(row) or 0).first()
@@ -48,7 +48,7 @@ def check_manifest(request: HttpRequest) -> JsonResponse:
 @require_GET
 @for_viewers
 def manifest_schemas(request: HttpRequest) -> JsonResponse:
-    """Return the JSON Schema of manifests, and its adaptation for the form."""
+    """Return the JSON schema of manifests, and its adaptation for the editor's form."""
     schema = manifest_schema(
         preview=settings.ENABLE_PREVIEW_FEATURES,
         default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,

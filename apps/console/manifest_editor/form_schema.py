@@ -1,8 +1,8 @@
-"""Adapts the JSON Schema of manifests for the form of the manifest editor.
+"""Adapts the JSON schema of manifests for the form of the manifest editor.
 
-Bounds, nulls and markers are removed. The form would otherwise reject or guess values, although the
-server validates them anyway. A union by `type` becomes a choice with a hidden `type`. An additional
-choice is for types that the form does not support.
+Bounds, nulls and markers are removed, because the form would reject or guess values that the server
+validates anyway. A union by `type` becomes a choice with a hidden `type`. An additional choice is
+for types that the form does not support.
 """
 
 import re
@@ -15,7 +15,7 @@ LONG_TEXTS = frozenset({"content", "description", "system_prompt", "instructions
 SHOWN = frozenset(
     {"content", "deployment_id", "description", "name", "system_prompt", "type", "url"}
 )
-"""The optional properties that the form always shows."""
+"""The form always shows these optional properties."""
 
 FIRST = ("name", "deployment_id", "url", "deployment", "system_prompt", "description", "content")
 WORDS = {"string": "text", "object": "list of texts", "array": "list", "boolean": "yes or no"}
@@ -91,9 +91,10 @@ class Rewriter:
         return {**kept, "oneOf": variants}
 
     def variant(self, choice: Schema, about: str) -> Schema:
-        """Return a choice of a union. If it has a `type`, its values are added as `tags`.
+        """Return one choice of a union. If it has a `type`, the possible values are added as
+        `tags`.
 
-        The choice contains the description of the union (`about`), because the form's library shows
+        `about` describes the union. It is added to the choice, because the form's library shows
         only the choice.
         """
         written = self.rewrite(choice, "")
@@ -112,7 +113,7 @@ _marked = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*")
 
 
 def without_marks(text: str) -> str:
-    """Return the text without Markdown, which the form would not render."""
+    """Remove Markdown, which the form would not render."""
     return _marked.sub(lambda found: found[1] or found[2], text)
 
 
@@ -144,6 +145,6 @@ def options(schema: Schema) -> list[Schema]:
 
 
 def split_words(title: str) -> str:
-    """Return a name such as `RestToolSet` or `tool_sets` as separate words."""
+    """Split a name such as `RestToolSet` or `tool_sets` into words."""
     words = "".join(f" {c}" if c.isupper() else c for c in title.replace("_", " ")).split()
     return " ".join(words).capitalize()

@@ -1,8 +1,7 @@
-"""The form field for a manifest: a text area that works without JavaScript. Scripts add a form and
-a code editor.
+"""Defines the form field for a manifest: a text area to which scripts add a form and a code editor.
 
-After a validation error, the field shows the user's input unchanged, even if it isn't valid JSON. A
-stored manifest is shown with masked credentials.
+After a validation error, the field shows what the user typed, even if it is not valid JSON. The
+credentials of a stored manifest are masked.
 """
 
 import json
@@ -21,10 +20,10 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class ManifestEditor(forms.Textarea):
-    """A text area for a manifest, which shows `findings` below the text.
+    """A text area for a manifest. It shows errors and warnings (`findings`) below the text.
 
-    `check` is the URL that reviews a typed text. `row` is the ID of the application whose
-    credentials are masked in the text.
+    `check` is the URL that reviews the text while the user types. `row` is the ID of the
+    application whose credentials are masked.
     """
 
     template_name = "editor/manifest_editor.html"
@@ -47,9 +46,7 @@ class ManifestEditor(forms.Textarea):
 
 
 class ManifestField(forms.JSONField):
-    """A form field for a manifest. `documents` contain the credentials that masks in a typed text
-    stand for.
-    """
+    """A form field for a manifest. Credentials in `documents` replace the masks in the typed text."""
 
     widget = ManifestEditor
     documents: Sequence[Any] = ()

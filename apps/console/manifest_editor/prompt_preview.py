@@ -1,7 +1,7 @@
-"""Previews the prompt of a typed manifest, as a stream of server-sent events.
+"""Previews the prompt of the manifest that a user is typing, as a stream of server-sent events.
 
-The events `issues` and `layer` show the steps in order. `request` contains the request that would
-be sent, with the whole prompt. `problem` ends a preview that fails.
+The events `issues` and `layer` show the steps in order. `request` contains the model request that
+would be sent, with the whole prompt. `problem` ends a preview that fails.
 """
 
 import json
@@ -48,12 +48,14 @@ SAMPLE = "Hello"
 
 
 class Unpreviewable(Exception):
-    """Raised if a preview fails. The message explains the reason to the editor."""
+    """The manifest cannot be previewed. The message tells the editor why."""
 
 
 @require_POST
 def preview_request(request: HttpRequest) -> StreamingHttpResponse:
-    """Stream the preview of the typed manifest. Raises PermissionDenied."""
+    """Stream the preview of the typed manifest. Raises `PermissionDenied` if the user may not
+    change applications.
+    """
     # The preview requests the tools from servers, so it requires the same permission as the trial
     # of a toolset.
     if not may(request, CHANGE):
@@ -72,10 +74,11 @@ def preview_request(request: HttpRequest) -> StreamingHttpResponse:
 
 
 def read_draft(request: HttpRequest) -> tuple[ResolvedApplication, ChatPlace | None]:
-    """Return the application with the typed manifest, whose credentials are restored, and the
-    chosen place or None.
+    """Prepare the application with the typed manifest, and return it with the chosen chat place, or
+    None.
 
-    Raises `Unpreviewable`, `ApplicationBroken` and `PlaceNotFound`.
+    Raises `Unpreviewable` if the manifest has errors, `ApplicationBroken` if its references cannot
+    be resolved, and `PlaceNotFound`.
     """
     typed, row = request.POST.get("manifest", ""), request.GET.get("row", "")
     stored = editable_applications(request).filter(pk=read_integer(row) or 0).first()
@@ -134,7 +137,7 @@ def view_of_draft(application: ResolvedApplication, step: RequestAssembled) -> R
 
 
 def written_view(view: RequestView) -> dict[str, Any]:
-    """Return the view of a request as JSON. `flat` is the whole system prompt."""
+    """Convert the view of a model request to JSON. `flat` is the whole system prompt."""
     written = {name: list(map(asdict, getattr(view, name))) for name in ("messages", "tools")}
     flat = "\n\n".join(piece.text for piece in view.prompt)
     rest = {"flat": flat, "parameters": view.parameters, "tokens": view.tokens}

@@ -1,4 +1,4 @@
-"""Checks who can use the studio of an application, and creates the responses to its scripts."""
+"""Checks who can use the studio of an application."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -21,7 +21,9 @@ View = Callable[..., Any]
 
 
 def application_seen(request: HttpRequest, pk: int) -> Application:
-    """Return the application if the user may see it. Raises Http404 and PermissionDenied."""
+    """Return the application with this ID. Raises `Http404` or `PermissionDenied` if the user may
+    not see it.
+    """
     row = get_object_or_404(visible_applications(request).select_related("owner", "widget"), pk=pk)
     if not admin.site.get_model_admin(Application).has_view_permission(request, row):
         raise PermissionDenied
@@ -33,13 +35,13 @@ def may_change_application(request: HttpRequest, row: Application) -> bool:
 
 
 def draft_caller(request: HttpRequest) -> Caller:
-    """Return the caller for the user who is testing the draft."""
+    """Return the caller as whom the user tests the draft."""
     return caller_in(request.user.pk, locale=locale_of_request(request))
 
 
 def for_editors(view: View) -> View:
-    """Return a view that is called with the row of an application that the user can edit. It
-    responds with status 400 to a request that cannot be parsed.
+    """Wrap a view so that it gets the application, if the user can edit it. An unreadable request
+    results in status 400.
     """
 
     @require_POST

@@ -1,4 +1,4 @@
-"""Reads the rights in an application for the studio."""
+"""Reads who can use an application, for the studio."""
 
 from typing import Any
 

@@ -1,7 +1,6 @@
-"""The studio's panel that shows and changes who can use an application. Changes are saved
-immediately.
+"""Serves the studio's panel that shows and changes who can use an application.
 
-The data of the panel is not part of a draft or a version, so it is not published.
+Changes are saved immediately. They are not part of a draft or a version.
 """
 
 from collections.abc import Mapping
@@ -34,7 +33,7 @@ AUDIENCES: Mapping[str, Mapping[str, bool]] = {
     "public": {"is_public": True},
 }
 SWITCHES = {"is_enabled": "is_enabled", "takes_two": TWO_PEOPLE}
-"""Maps names in the panel's requests to columns."""
+"""This maps the panel's switches to database columns."""
 ROLES = {role.name.lower(): role for role in Role}
 OWNERS_ONLY = "Only owners of the application can change who can use it."
 SUPERUSERS_ONLY = "Only a superuser can turn off two-person publishing."
@@ -46,10 +45,10 @@ UNKNOWN_OWNER = (
 
 @for_editors
 def save_access(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save the values that the request contains: `slug`, `is_enabled`, `audience`, `owner` and
-    `takes_two`.
+    """Save the values in the request: `slug`, `is_enabled`, `audience`, `owner` and `takes_two`,
+    each optional.
 
-    An `owner` of "" removes the owner. Raises `UnreadableDraft`.
+    An `owner` of "" removes the owner. Raises `UnreadableDraft` if a value has the wrong type.
     """
     body = body_of(request)
     if body.keys() & {"audience", "owner"} and not may_grant(request, row):
@@ -67,7 +66,9 @@ def save_access(request: HttpRequest, row: Application) -> JsonResponse:
 
 
 def switches_in(body: Mapping[str, Any]) -> dict[str, bool]:
-    """Return the boolean values in the request, by column. Raises `UnreadableDraft`."""
+    """Return the switches in the request, by database column. Raises `UnreadableDraft` if one is
+    not a boolean.
+    """
     found = {name: body[name] for name in SWITCHES if name in body}
     if not all(isinstance(value, bool) for value in found.values()):
         raise UnreadableDraft(f"{', '.join(found)}: send true or false.")
@@ -75,8 +76,10 @@ def switches_in(body: Mapping[str, Any]) -> dict[str, bool]:
 
 
 def granting_in(request: HttpRequest, row: Application, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the audience and the owner in the request. Raises `UnreadableDraft`, and
-    `ValidationError` for an owner whom the user may not see.
+    """Return the audience and the owner in the request, by database column.
+
+    Raises `UnreadableDraft` if a value is invalid, and `ValidationError` for an owner whom the user
+    may not see.
     """
     values: dict[str, Any] = {}
     if "audience" in body:
@@ -95,8 +98,8 @@ def granting_in(request: HttpRequest, row: Application, body: Mapping[str, Any])
 
 @for_editors
 def save_grant(request: HttpRequest, row: Application) -> JsonResponse:
-    """Grant a role to the `user` or `group` with this `name`, or revoke it if `role` is "". Raises
-    `UnreadableDraft`.
+    """Grant a role to the user or group in the request, or revoke it if `role` is "". Raises
+    `UnreadableDraft` if a value is invalid.
     """
     body = body_of(request)
     kind, name, written = (read_text_field(body, field) for field in ("kind", "name", "role"))
@@ -119,9 +122,7 @@ def save_grant(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def find_people(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the first users, groups and teams whose names contain the `text`. Only owners may
-    search.
-    """
+    """Return the first users, groups and teams whose names contain `text`. Only owners may search."""
     if not may_grant(request, row):
         return refusal_response(OWNERS_ONLY, 403)
     text = read_text_field(body_of(request), "text").strip()
@@ -134,7 +135,9 @@ def find_people(request: HttpRequest, row: Application) -> JsonResponse:
 
 
 def read_text_field(body: Mapping[str, Any], name: str) -> str:
-    """Return a text in the request. Raises `UnreadableDraft` if it is missing or not a text."""
+    """Return a text in the request. Raises `UnreadableDraft` if it is missing, too long or not a
+    text.
+    """
     value = body.get(name)
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
         raise UnreadableDraft(f"{name}: send a string of up to {LONGEST_TEXT} characters.")
@@ -146,8 +149,8 @@ def refusal_response(message: str, status: int = 422) -> JsonResponse:
 
 
 def access_response(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the current access, and the state of the application for the bar. If users have
-    removed their own role, return the page to open instead, which shows a message.
+    """Return who can use the application now, and its state. If users have removed their own role,
+    return the page to open instead.
     """
     try:
         row = application_seen(request, row.pk)
@@ -159,8 +162,8 @@ def access_response(request: HttpRequest, row: Application) -> JsonResponse:
 
 
 def left_response(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the page to open for a user who left the application: the list of applications, or the
-    home page if the user sees no applications.
+    """Return the page to open for users who removed their own role: the list of applications, or
+    the home page. It shows a message.
     """
     owner = Application.objects.values_list("owner__username", flat=True).get(pk=row.pk)
     words = "Saved. You no longer have a role in “{}”, so it is no longer in your list."

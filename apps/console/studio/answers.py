@@ -1,4 +1,4 @@
-"""Answers questions with the typed draft, in the chat of the studio.
+"""Answers questions with the draft that an editor is typing, in the chat of the studio.
 
 An answer is a normal run of the operator, whose costs and limits apply. The conversation is not
 stored on the server: the page sends the messages and their state with the next question, like a
@@ -64,7 +64,7 @@ Tell = Callable[[str, dict[str, Any]], None]
 
 
 class WatchedMeter:
-    """Forwards reports to the meter of a run, and also sends every call to the page."""
+    """Forwards every call to the run's meter, and also sends it to the page."""
 
     keeps_requests = True
 
@@ -97,7 +97,7 @@ class WatchedMeter:
 
 @for_editors
 def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
-    """Stream the answer to a question with the typed draft. Raises `UnreadableDraft`."""
+    """Stream the draft's answer to a question. Raises `UnreadableDraft` if the request is invalid."""
     body = body_of(request)
     messages = messages_in(body)
     try:
@@ -113,7 +113,7 @@ def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
 
 
 def messages_in(body: dict[str, Any]) -> tuple[ModelMessage, ...]:
-    """Return the messages of the request. Raises `UnreadableDraft`."""
+    """Return the messages in the request. Raises `UnreadableDraft` if they are invalid."""
     written = body.get("messages")
     if not isinstance(written, list) or not 0 < len(written) <= MOST_MESSAGES:
         raise UnreadableDraft(f"messages: send a list of 1 to {MOST_MESSAGES} messages.")
@@ -162,8 +162,8 @@ async def run_draft(
     caller: Caller,
     emit: Callable[[tuple[str, dict[str, Any]]], None],
 ) -> None:
-    """Run the application. Emit its events for the page, then its numbers. Raises
-    `QuickAppError`.
+    """Run the application. Emit its events for the page, then its token counts. Raises
+    `QuickAppError` if the run fails.
     """
     began, state = time.monotonic(), dict[str, Any]()
 
@@ -196,7 +196,7 @@ def spent_tokens(progress: Progress) -> dict[str, int]:
 
 
 def encode_event(event: Any) -> tuple[str, dict[str, Any]] | None:
-    """Return the name and the data of an event for the page, or None if the page does not show
+    """Convert a run event to a name and data for the page, or return None if the page does not show
     it.
     """
     match event:
@@ -221,7 +221,7 @@ def encode_event(event: Any) -> tuple[str, dict[str, Any]] | None:
 
 
 def sent_view(request: SentRequest) -> dict[str, Any]:
-    """Return the parts of a model request that the page shows."""
+    """Return the parts of a model request that the page shows, as JSON."""
     members, parts = taken_apart(uuid4(), request.body or b"{}")
     prompt = [[span.layer, span.source, span.length] for span in request.prompt]
     row = SentRequestRow(model=request.model, members=members, prompt=prompt)

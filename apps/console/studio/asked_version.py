@@ -1,5 +1,5 @@
-"""Finds the version of an application to which an editor's request refers: the typed draft or the
-live version.
+"""Finds the version of an application that an editor's request is about: the draft being typed or
+the live version.
 """
 
 from collections.abc import Callable
@@ -15,13 +15,13 @@ from apps.console.studio.working_copy import DraftRefused, draft_sources, whole_
 from apps.errors import ApplicationBroken
 
 LIVE = "live"
-"""The value of `which` in a request for the live version. Every other value means the draft."""
+"""This value of `which` in a request means the live version. Any other value means the draft."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedVersion:
-    """The manifest of a version, with plain credentials. `resolve` resolves the manifest or a part
-    of it.
+    """The manifest of a version, without masks. `resolve` prepares this manifest, or a part of it,
+    to run.
     """
 
     document: Any
@@ -29,8 +29,8 @@ class AskedVersion:
 
 
 def asked_version(row: Application, body: dict[str, Any]) -> AskedVersion:
-    """Return the version to which the request refers. Raises `UnreadableDraft` and
-    `ApplicationBroken`.
+    """Return the version that the request is about. Raises `UnreadableDraft` if the request is
+    invalid, and `ApplicationBroken` if the draft has errors.
     """
     if body.get("which") == LIVE:
         return live_version(row)
@@ -45,7 +45,7 @@ def asked_version(row: Application, body: dict[str, Any]) -> AskedVersion:
 
 
 def live_version(row: Application) -> AskedVersion:
-    """Return the live version. Raises `UnreadableDraft` if no version is live."""
+    """Return the live version. Raises `UnreadableDraft` if there is none."""
     if not row.live_number:
         raise UnreadableDraft("The application is not published yet.")
 

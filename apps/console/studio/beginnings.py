@@ -1,6 +1,6 @@
 """Creates new applications from an empty draft, a template, another application, or a file.
 
-The studio's other modules do not store new applications.
+Only this module of the studio stores new applications.
 """
 
 from dataclasses import dataclass, replace
@@ -24,7 +24,7 @@ from apps.workspace.local.deployments.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The draft of a new application, without a name."""
+    """The content of a new application's draft."""
 
     title: str = ""
     description: str = ""
@@ -33,8 +33,8 @@ class Beginning:
 
 
 def empty() -> Beginning:
-    """Return an empty draft with a model: the installation's default model or, if there is none,
-    the first model that is not a demo model.
+    """Return an empty draft with the installation's default model or, if there is none, its first
+    model that is not a demo.
     """
     return Beginning(manifest={**empty_manifest(), "orchestrator": {"deployment": first_model()}})
 
@@ -49,9 +49,7 @@ def first_model() -> dict[str, str]:
 
 
 def copy_of(original: Application) -> Beginning:
-    """Return a copy of the live version of an application, or of its draft if no version is
-    live.
-    """
+    """Copy the live version of an application, or its draft if it was never published."""
     source = original if original.live_number else draft_of(original)
     written = definition_of(source).columns
     return Beginning(**{**written, "title": f"{source.title} (copy)"})
@@ -60,8 +58,8 @@ def copy_of(original: Application) -> Beginning:
 def make_copy(
     title: str, slug: str, original: Application, owner: Any, caller: Caller
 ) -> Application:
-    """Store a draft that is copied from another application, including its uploads. Raises
-    ValidationError.
+    """Store a draft that is copied from another application, with its uploaded files. Raises
+    `ValidationError` if the slug or title is invalid.
     """
     row = make(title, slug, copy_of(original), owner)
     copy_uploads(original, row, caller)
@@ -69,8 +67,8 @@ def make_copy(
 
 
 def make_of_file(item: ContentFile, title: str, slug: str, owner: Any) -> Application:
-    """Store a draft from a template or an uploaded file, including its skills and test cases.
-    Raises ValidationError.
+    """Store a draft from a template or an uploaded file, with its skills and test cases. Raises
+    `ValidationError` if it is invalid.
     """
     item = replace(item, fields={**item.fields, "title": title})
     try:
@@ -80,8 +78,8 @@ def make_of_file(item: ContentFile, title: str, slug: str, owner: Any) -> Applic
 
 
 def sent_file(name: str, content: bytes) -> ContentFile:
-    """Return the application in an uploaded file: a ZIP file, an `application.yaml` or a JSON file.
-    Raises ValidationError.
+    """Return the application in an uploaded ZIP file, `application.yaml` or JSON file. Raises
+    `ValidationError` if it is invalid.
     """
     try:
         return application_from_upload(name, content)
@@ -90,15 +88,17 @@ def sent_file(name: str, content: bytes) -> ContentFile:
 
 
 def colour_for(title: str, slug: str) -> str:
-    """Return the icon of a new application, whose color differs from other tiles with the same
-    letters.
+    """Return the icon of a new application: a color that differs from that of other tiles with the
+    same letters.
     """
     named = Application.objects.filter(archived_at=None).values_list("title", "slug", "icon")
     return free_colour(title, slug, [tile_of(*one) for one in named])
 
 
 def make(title: str, slug: str, beginning: Beginning, owner: Any) -> Application:
-    """Store a new application, which has only a draft. Raises ValidationError."""
+    """Store a new application that has only a draft. Raises `ValidationError` if the slug or title
+    is invalid.
+    """
     row = Application(
         title=title,
         slug=slug,

@@ -1,5 +1,5 @@
-"""Lists the objects to which a draft can refer: deployments, applications, prompts, skills, files,
-secrets and servers.
+"""Lists what a draft can refer to: deployments, applications, prompts, skills, files, secrets and
+servers.
 """
 
 from collections.abc import Iterator
@@ -31,8 +31,8 @@ MOST_FILES = 500
 
 
 def choices_for(request: HttpRequest, application: Application) -> dict[str, Any]:
-    """Return the names of these objects by kind. The names are not secret, because the schema of
-    manifests and the messages of the check also contain them.
+    """Return what the draft can refer to, by kind. These names are no secret, because the
+    manifest's schema and its error messages contain them, too.
     """
     content = installed_content()
     may = request.user.has_perm
@@ -107,7 +107,9 @@ def names(content: Content, kind: ItemKind) -> list[str]:
 
 
 def files(request: HttpRequest, application: Application) -> Iterator[dict[str, str]]:
-    """Yield the application's own files, then the shared files, then the user's own files."""
+    """Yield the files that contexts can refer to: the application's own, then shared files, then
+    the user's own.
+    """
     for name in offered_files(application).order_by("name").values_list("name", flat=True):
         yield {"path": write_path(PUBLIC, name), "of": "everybody"}
     bucket = bucket_of(request.user.pk)

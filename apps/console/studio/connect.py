@@ -1,4 +1,6 @@
-"""Describes the application's doors for clients, and links to the pages where users create keys."""
+"""Describes how clients connect to an application: its doors, its widget, and the pages where users
+create API keys.
+"""
 
 from dataclasses import asdict
 from typing import Any
@@ -14,7 +16,7 @@ from apps.doors.guides import load_guides
 
 
 def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the guides of all doors.
+    """Return the guides of all doors, and the settings of the widget.
 
     `keys` is the URL at which users create keys of the installation, or "" without permission.
     `own_keys` is the URL at which users create their own keys, or "" if that is disabled.
@@ -33,8 +35,8 @@ def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def widget_data(request: HttpRequest, row: Application, widget: Widget) -> dict[str, Any]:
-    """Return the settings of the widget, and whether the user can change them. The widget's key is
-    never included.
+    """Return the settings of the widget, and whether the user can change them. The widget's key
+    stays secret.
     """
     return {
         "is_enabled": widget.is_enabled,

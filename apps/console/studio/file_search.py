@@ -1,4 +1,4 @@
-"""Searches an application's attached files with the settings of the draft on the page."""
+"""Searches an application's attached files with the settings of the draft that the user is typing."""
 
 from copy import copy
 from dataclasses import asdict
@@ -16,14 +16,14 @@ from apps.console.studio.typed_draft import body_of, typed_in
 from apps.workspace.local.corpora.attached import LocalCorpus
 
 MOST_PASSAGES = 20
-"""The maximum value of `features.documents.results`."""
+"""`features.documents.results` in a manifest can be at most this number."""
 NOT_SEARCHED = "Add a file or a folder with stored files, and correct the errors of the draft."
 
 
 @for_editors
 def search_files(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the passages that the tool of the draft would find for the question `q`, best first,
-    and how many of the draft's files are indexed.
+    """Return the passages that the draft's tool would find for the question `q`, best first, and
+    how many files are indexed.
     """
     body = body_of(request)
     draft = copy(row)

@@ -1,4 +1,4 @@
-"""The page that creates an application."""
+"""Defines the page that creates an application."""
 
 from base64 import b64encode
 from dataclasses import dataclass
@@ -30,11 +30,9 @@ STARTS = (
 
 LONGEST_TITLE = 200
 SEARCHED = 12
-"""A gallery with more templates has a search field."""
+"""If there are more templates than this, the page has a search field."""
 LONGEST_STEM = 40
-"""The maximum number of characters of a slug that is derived from a title, without the number that
-may be appended.
-"""
+"""A slug that is derived from a title has at most this many characters before its number."""
 
 
 class NewApplicationForm(forms.Form):
@@ -78,7 +76,7 @@ class NewApplicationForm(forms.Form):
         return cleaned
 
     def make(self, user: Any, caller: Caller) -> Application:
-        """Store the application. Raises ValidationError."""
+        """Store the new application. Raises `ValidationError` if the slug or the file is invalid."""
         cleaned = self.cleaned_data
         start, title, slug = cleaned["start"], cleaned["title"], cleaned["slug"]
         if start == "file":
@@ -91,7 +89,7 @@ class NewApplicationForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class TemplateCard:
-    """A card of the gallery of templates. `tile` shows the template's icon."""
+    """A template on the page. `tile` shows its icon, and `uses` are labels such as "Web search"."""
 
     name: str
     title: str
@@ -112,9 +110,7 @@ def card_of(template: Template) -> TemplateCard:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def new_application(request: HttpRequest) -> HttpResponse:
-    """Show the gallery of templates, and the form for other starting points. A POST creates the
-    application.
-    """
+    """Show the templates, and a form for other starting points. A POST creates the application."""
     rows: Any = admin.site.get_model_admin(Application)
     if not rows.has_add_permission(request):
         raise PermissionDenied
@@ -141,7 +137,7 @@ def new_application(request: HttpRequest) -> HttpResponse:
 
 
 def start_from_template(name: str, user: Any) -> tuple[Application | None, dict[str, Any]]:
-    """Store a draft from the template. If that fails, return None and the problem for the page."""
+    """Store a draft from the template. If that fails, return None and the `problem` for the page."""
     template = template_named(name)
     if template is None:
         return None, {"problem": "This template no longer exists. Choose another one."}
@@ -152,7 +148,7 @@ def start_from_template(name: str, user: Any) -> tuple[Application | None, dict[
 
 
 def start_from_form(form: NewApplicationForm, request: HttpRequest) -> Application | None:
-    """Store the application that the form describes. If that fails, add the errors to the form and
+    """Store the application that the form describes. If that fails, add the errors to the form, and
     return None.
     """
     if not form.is_valid():
@@ -165,8 +161,8 @@ def start_from_form(form: NewApplicationForm, request: HttpRequest) -> Applicati
 
 
 def tell(form: NewApplicationForm, error: ValidationError) -> None:
-    """Add the errors to the form's fields. Errors of the starting point are added to the field that
-    selects it.
+    """Add the errors to the form. Those that are not about the title or the slug belong to the
+    chosen starting point.
     """
     chosen = form.cleaned_data["start"]
     if not hasattr(error, "error_dict"):
@@ -178,7 +174,7 @@ def tell(form: NewApplicationForm, error: ValidationError) -> None:
 
 @require_safe
 def proposed_slug(request: HttpRequest) -> JsonResponse:
-    """Return the slug that an application with the requested title would get."""
+    """Return the slug that a new application with the title in the URL would get."""
     rows: Any = admin.site.get_model_admin(Application)
     if not rows.has_add_permission(request):
         raise PermissionDenied
@@ -187,9 +183,7 @@ def proposed_slug(request: HttpRequest) -> JsonResponse:
 
 
 def slug_for(title: str) -> str:
-    """Return an unused slug for a title, in Latin letters. If the slug is in use, the first free
-    number is appended.
-    """
+    """Derive an unused slug from a title. If the slug is in use, the first free number is appended."""
     stem = slug_of(title, LONGEST_STEM) or "application"
     taken = set(Application.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
     candidates = (stem if number == 1 else f"{stem}-{number}" for number in range(1, 10_000))

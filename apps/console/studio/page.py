@@ -57,10 +57,10 @@ PAGES = (
     "widget_preview",
 )
 LINKS = {"export": "Export", "history": "History of changes", "files": "Attached files"}
-"""The admin pages about an application that the studio links to."""
+"""The studio links to these admin pages of the application."""
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 REPLAY = "replay"
-"""The query parameter of the studio with the ID of a run of the application to replay."""
+"""The studio replays the run whose ID this query parameter contains."""
 NOTHING_TO_REPLAY = "The run can’t be replayed, because its messages are not stored."
 
 
@@ -85,7 +85,7 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
 
 
 def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the stored draft, and the application's state for the bar."""
+    """Return the stored draft, and the state of the application for the bar at the top."""
     state = application_state(row)
     # This is read after the state, because the row caches the draft that is created for it.
     draft = draft_of(row)
@@ -106,8 +106,8 @@ def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def review_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the data for the bar about two-person publishing, and about a live version to
-    merge.
+    """Return what the bar at the top shows about publishing by two users, and about a newer live
+    version to merge.
     """
     draft = draft_of(row)
     found: dict[str, Any] = {"takes_two": is_required(row), "notice": "", "take_over": ""}
@@ -149,9 +149,7 @@ def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
 
 
 def general(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the times at which the application was created and changed, and the actions on the
-    whole application.
-    """
+    """Return when the application was created and changed, and links to actions on it."""
     kept = {name: reverse(f"admin:catalog_application_{name}", args=[row.pk]) for name in LINKS}
     if request.user.has_perm("catalog.add_application"):
         kept["clone"] = f"{reverse('studio-new')}?copy={row.pk}"
@@ -171,7 +169,7 @@ def moment(at: datetime) -> str:
 
 
 def version_facts(row: Application) -> Facts:
-    """Return the numbers of the newest versions with their notes."""
+    """Return the numbers and notes of the newest versions."""
     found = []
     for version in row.versions.select_related("author")[:MOST_VERSIONS]:
         marks = [
@@ -185,8 +183,8 @@ def version_facts(row: Application) -> Facts:
 
 
 def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return links to the pages about the application that the user may see, with facts about each
-    page.
+    """Return links to other pages about the application that the user may see, with facts about
+    them.
     """
     may = request.user.has_perm
     versions = reverse("admin:catalog_application_versions", args=[row.pk])
@@ -219,10 +217,11 @@ def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def replayed_turns(request: HttpRequest, row: Application) -> list[dict[str, Any]]:
-    """Return the turns of the run in the URL, ending with the question, or [] if the URL contains
-    no run.
+    """Return the messages of the run in the URL, up to its question, or [] if the URL contains no
+    run.
 
-    The audit log records that the run was read. Raises PermissionDenied and Http404.
+    The audit log records the reading. Raises `PermissionDenied` if the user may not read contents,
+    and `Http404` if there is no such run.
     """
     named = request.GET.get(REPLAY, "")
     if not named:

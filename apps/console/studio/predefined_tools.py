@@ -1,4 +1,4 @@
-"""Describes the predefined toolsets and tools for users who add a toolset."""
+"""Describes the predefined toolsets and tools that users can add to an application."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,13 +10,11 @@ from apps.console.studio.tool_cards import tool_name, tool_names, toolset_name
 from apps.manifest.toolsets.kinds import KINDS, WRITTEN, tool_types
 
 TOOLSETS = {tool_types(schema)[0]: name for name, schema in KINDS.items() if schema in WRITTEN}
-"""Maps each type of tool to the type of toolset that contains it."""
+"""This maps each type of tool to the type of toolset that can contain it."""
 
 
 def predefined_toolsets() -> list[dict[str, Any]]:
-    """Return descriptions of the predefined toolsets, then of the predefined tools that are in no
-    toolset.
-    """
+    """Describe the predefined toolsets, followed by the predefined tools that no toolset contains."""
     content = installed_content()
     toolsets = list(described_toolsets(content))
     covered = {name for one in toolsets for name in one.pop("covers")}
@@ -57,7 +55,7 @@ def described_tools(content: Content, covered: set[Any]) -> Iterator[dict[str, A
 
 
 def describe_item(item: LayerItem) -> str:
-    """Return the description of a predefined toolset or tool, or of its function."""
+    """Return the description of a predefined toolset or tool, or of the tool's function, or ""."""
     value = item.value
     told = value.get("open_ai_tool")
     function = told.get("function") if isinstance(told, dict) else None

@@ -1,7 +1,7 @@
-"""Manages remote MCP servers that an operator registers once for all applications.
+"""Registers remote MCP servers once for all applications.
 
-Each server is a predefined toolset. Applications refer to the server by name and select some of its
-tools. Its history, credential and publishing work as for any other predefined content.
+Each server is a predefined toolset. Applications refer to it by name and select some of its tools.
+Its history, credential and publishing work as for any other predefined content.
 """
 
 import json
@@ -92,7 +92,7 @@ class RegisteredServerForm(forms.Form):
 
     @property
     def toolset(self) -> dict[str, Any]:
-        """Return the toolset that a valid form describes."""
+        """Return the predefined toolset that a valid form describes."""
         typed = self.cleaned_data
         info = {name: typed[name] for name in ("url", "protocol")}
         if typed["authorization"]:
@@ -112,7 +112,7 @@ class RegisteredServerForm(forms.Form):
         return found
 
     def tell(self, refused: RowInvalid) -> None:
-        """Add each error to the field of the form to which it belongs."""
+        """Add each error to the form's field to which it belongs."""
         for one in refused.problems:
             place = one.message.partition(": ")[0] if one.path == "text" else one.path
             fields = ("authorization", "url", "protocol", "name")
@@ -121,7 +121,9 @@ class RegisteredServerForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def register(request: HttpRequest) -> HttpResponse:
-    """Show the form for a server. A POST registers the server. Raises PermissionDenied."""
+    """Show the form that registers an MCP server. A POST registers it. Raises `PermissionDenied` if
+    the user may not add predefined content.
+    """
     if not request.user.has_perm(ADD):
         raise PermissionDenied
     form = RegisteredServerForm(request.POST or None)
@@ -142,7 +144,7 @@ def register(request: HttpRequest) -> HttpResponse:
 
 
 def registered_servers() -> list[dict[str, str]]:
-    """Return the predefined toolsets that have a remote server, sorted by name."""
+    """Return the predefined toolsets with a remote MCP server, sorted by name."""
     return [
         {"template": name, "title": localize_text(toolset.get("name") or "") or name}
         for name in sorted(installed_content().items["toolset"])

@@ -1,6 +1,4 @@
-"""Creates drafts from templates, with tools from the templates' OpenAPI documents, and with their
-files.
-"""
+"""Creates drafts from templates, with tools from their OpenAPI documents and with their files."""
 
 import mimetypes
 from collections.abc import Mapping
@@ -26,8 +24,8 @@ DEMO_MODEL = {"deployment_id": "demo-model"}
 
 @transaction.atomic
 def make_of_template(template: Template, title: str, slug: str, owner: Any) -> Application:
-    """Store a draft from the template for the owner, including its skills, test cases and files.
-    Raises ValidationError.
+    """Store a draft from the template, with its skills, test cases and files. Raises
+    `ValidationError` if it is invalid.
     """
     manifest = {**template.item.fields["manifest"], "contexts": []}
     manifest["tool_sets"] = [
@@ -44,7 +42,9 @@ def make_of_template(template: Template, title: str, slug: str, owner: Any) -> A
 
 
 def with_operations(template: Template, toolset: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the toolset with all operations of the OpenAPI document to which it refers, if any."""
+    """Return the toolset. If it refers to the template's OpenAPI document, all operations become
+    its tools.
+    """
     if toolset.get("tools") != OPENAPI or OPENAPI not in template.files:
         return dict(toolset)
     try:
@@ -55,8 +55,8 @@ def with_operations(template: Template, toolset: Mapping[str, Any]) -> dict[str,
 
 
 def contexts_of(template: Template, row: Application) -> list[dict[str, Any]]:
-    """Store the template's files as uploads of the application, and return the contexts with their
-    paths.
+    """Store the template's files for the application, and return its contexts with the URLs of the
+    stored files.
     """
     paths = {
         name: store_upload(

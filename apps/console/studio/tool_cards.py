@@ -1,5 +1,5 @@
-"""Reads the facts that the studio's cards of toolsets show in addition to the fields: the kind, the
-tools and recent failures.
+"""Reads what the studio's cards of toolsets show in addition to the fields: the kind, the tools and
+recent failures.
 
 The draft need not be valid. Parts that cannot be parsed are skipped.
 """
@@ -24,7 +24,7 @@ from apps.manifest.toolsets.mcp import RemoteTools
 from apps.manifest.toolsets.shared_fields import Described, Named
 
 DAYS = 7
-"""The number of days for which failures are shown."""
+"""The cards show failures of this many days."""
 
 _toolset: TypeAdapter[ToolSet] = TypeAdapter(ToolSet)
 
@@ -38,8 +38,8 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class ToolsetCard:
-    """The card of a toolset. `tools` contains the tools in the manifest, or is None if all tools of
-    a server are used.
+    """A toolset's card. `tools` are the tools that the manifest selects, or None if it uses all
+    tools of a server.
     """
 
     name: str
@@ -50,13 +50,13 @@ class ToolsetCard:
 
 
 def kinds_on_cards() -> dict[str, Any]:
-    """Return the data with which the studio's script draws the card of each kind, by type."""
+    """Return how the studio's script draws the card of each type of toolset."""
     return {name: kind_on_cards(schema) for name, schema in KINDS.items()}
 
 
 def kind_on_cards(schema: Schema) -> dict[str, Any]:
-    """Return the data for the card of a kind. `is_addable` is True if the card has every field that
-    the kind requires, so that *Add tools* offers the kind.
+    """Return how the script draws the card of one type of toolset. `is_addable` means that the card
+    has all required fields, so *Add tools* offers the type.
     """
     required = {name for name, field in schema.model_fields.items() if field.is_required()}
     editable = {"name", *(one.path for one in schema.kind.card if one.editor != "server")}
@@ -105,8 +105,8 @@ def card_of(
 
 
 def about_of(written: Mapping[str, Any]) -> str:
-    """Return a description of the source of a toolset's tools, or "" if the kind already describes
-    it.
+    """Describe where a toolset's tools come from, such as a host, or return "" if its kind already
+    says so.
     """
     if isinstance(written.get("tools"), list):
         base_url = written.get("base_url")
@@ -135,8 +135,8 @@ def tool_names(toolset: Mapping[str, Any], content: Content) -> tuple[str, ...] 
 
 
 def fixed_names(schema: type[Described], toolset: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the tools that a kind of toolset always has, without the prefix of the
-    toolset.
+    """Return the names of the tools that this kind of toolset always has, without the toolset's
+    prefix.
     """
     try:
         names = [name for name, _ in schema.model_validate(toolset).visible_tools()]
@@ -160,7 +160,7 @@ def tool_name(tool: Any, content: Content) -> str:
 
 
 def is_of(tool: str, kind: str, name: str, names: tuple[str, ...] | None) -> bool:
-    """Return True if a tool, by the name that models see, belongs to the toolset."""
+    """Return True if the tool with this name, as models see it, belongs to the toolset."""
     if names is None:
         return bool(name) and tool.startswith(sanitize(f"{name}_"))
     if kind in KINDS and KINDS[kind].kind.is_prefixed:

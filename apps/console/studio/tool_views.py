@@ -1,6 +1,4 @@
-"""The endpoints of the studio's section for tools: sources of new tools, and facts about existing
-tools.
-"""
+"""Serves the studio's section for tools: sources of new tools, and facts about existing ones."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -29,8 +27,8 @@ View = Callable[[HttpRequest, Application], HttpResponse]
 
 
 def with_sources(view: View) -> Any:
-    """Return a view that only editors can use. If a source yields no tools, its response contains
-    the reason.
+    """Wrap a view so that only editors can use it. If a source yields no tools, the response
+    contains the reason.
     """
 
     @for_editors
@@ -46,9 +44,7 @@ def with_sources(view: View) -> Any:
 
 @with_sources
 def openapi(request: HttpRequest, row: Application) -> HttpResponse:
-    """Return the operations of an OpenAPI document. The request contains the document or its
-    URL.
-    """
+    """Return the operations of an OpenAPI document. The request contains the document or its URL."""
     body = large_body_of(request)
     address = str(body.get("url") or "").strip()
     text = fetch_source(address) if address else str(body.get("text") or "")
@@ -62,8 +58,8 @@ def curl(request: HttpRequest, row: Application) -> HttpResponse:
 
 @with_sources
 def mcp_tools(request: HttpRequest, row: Application) -> HttpResponse:
-    """Connect to an MCP server as the user, and return its tools. The request contains the server,
-    or the name of a registered server as `template`.
+    """Connect to an MCP server as the user, and return its tools. The request contains the
+    `server`, or a registered server's name as `template`.
     """
     body = body_of(request)
     if name := body.get("template"):

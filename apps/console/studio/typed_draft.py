@@ -1,4 +1,4 @@
-"""Parses requests of the studio's scripts, which contain the typed draft."""
+"""Parses the requests of the studio's scripts, which contain the draft that the user is typing."""
 
 import json
 from typing import Any
@@ -11,11 +11,11 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class UnreadableDraft(Exception):
-    """Raised if a request is not in the form in which the studio's scripts send it."""
+    """A request does not have the form in which the studio's scripts send it."""
 
 
 def body_of(request: HttpRequest) -> dict[str, Any]:
-    """Return the JSON object in the body of a request. Raises `UnreadableDraft`."""
+    """Return the JSON object in the body of a request. Raises `UnreadableDraft` if there is none."""
     try:
         return object_in(request.body)
     except RawPostDataException as error:
@@ -23,14 +23,14 @@ def body_of(request: HttpRequest) -> dict[str, Any]:
 
 
 def large_body_of(request: HttpRequest) -> dict[str, Any]:
-    """Return the JSON object in the body of a request that may be larger than Django's limit.
-    `BODY_LIMITS` limits its size. Raises `UnreadableDraft`.
+    """Return the JSON object in a body that may exceed Django's limit; `BODY_LIMITS` limits it.
+    Raises `UnreadableDraft` if there is none.
     """
     return object_in(request.read())
 
 
 def object_in(content: bytes) -> dict[str, Any]:
-    """Return the JSON object that the content contains. Raises `UnreadableDraft`."""
+    """Parse a JSON object. Raises `UnreadableDraft` if the content is not one."""
     try:
         body = parse_json(content.decode())
     except UnicodeDecodeError as error:
@@ -43,8 +43,8 @@ def object_in(content: bytes) -> dict[str, Any]:
 
 
 def typed_in(body: Any) -> ApplicationDefinition:
-    """Return the typed draft that a request contains, with masked credentials. Raises
-    `UnreadableDraft`.
+    """Return the draft in the request, with masked credentials. Raises `UnreadableDraft` if it has
+    no manifest.
     """
     if not isinstance(body, dict) or not isinstance(body.get("manifest"), dict):
         raise UnreadableDraft("The request has no manifest. Send it as an object.")
@@ -58,7 +58,9 @@ def typed_in(body: Any) -> ApplicationDefinition:
 
 
 def skills_in(written: Any) -> Skills | None:
-    """Return the typed skills, or None if the request contains none. Raises `UnreadableDraft`."""
+    """Return the skills in the request, or None if it has none. Raises `UnreadableDraft` if they
+    are invalid.
+    """
     if written is None:
         return None
     if not isinstance(written, dict) or not all(map(is_folder, written.values())):

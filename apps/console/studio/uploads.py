@@ -1,4 +1,4 @@
-"""Stores files that are uploaded in the studio, for one application or for all applications."""
+"""Stores files that users upload in the studio, for one application or for all applications."""
 
 import mimetypes
 
@@ -21,9 +21,10 @@ TAKEN = "A file named {!r} already exists. Rename your file, or replace the exis
 
 @for_editors
 def upload_file(request: HttpRequest, row: Application) -> JsonResponse:
-    """Store an uploaded file under its own name. If `shared` is set, all applications can use it.
+    """Store an uploaded file, and return its `path`. If `shared` is set, all applications can use
+    it.
 
-    The response contains the `path` of the file. Raises PermissionDenied.
+    Raises `PermissionDenied` if the user may not add shared files.
     """
     sent, is_shared = request.FILES.get("file"), request.POST.get("shared") == "true"
     if is_shared and not request.user.has_perm(ADD):

@@ -1,4 +1,4 @@
-"""The studio's page and the endpoints of its scripts."""
+"""Serves the studio's page and the endpoints of its scripts."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -78,7 +78,7 @@ def choices(request: HttpRequest, pk: int) -> JsonResponse:
 
 @for_editors
 def check(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the problems of the typed draft. All other checks report the same messages."""
+    """Return the errors and warnings of the draft that the user is typing."""
     typed = typed_in(body_of(request))
     found = review_text(manifest_text(typed.manifest), sources=draft_sources(row))
     beside = [*title_problems(typed), *icon_problems(typed), *skill_problems(typed.skills or {})]
@@ -100,8 +100,10 @@ def upload_icon(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def save_typed(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save the typed draft. `is_automatic` is True for saves while the user types, which do not
-    replace credentials with secrets, because the credentials may be incomplete.
+    """Save the draft that the user is typing.
+
+    With `is_automatic`, nothing is saved if a credential would become a secret, because the user
+    may still be typing it.
     """
     body = body_of(request)
     typed, base, picked = typed_in(body), typed_in(body.get("base")), body.get("choices")
@@ -127,9 +129,7 @@ def discard(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def difference(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the changes that would take effect if the stored draft were published, and the version
-    of the draft.
-    """
+    """Return the changes that publishing the stored draft would make, and the version of the draft."""
     found = rendered_differences(unpublished_differences(row))
     rows = [{**asdict(one), "path": one.path.removeprefix("manifest.")} for one in found]
     return JsonResponse({"differences": rows, "version": draft_of(row).version})
@@ -137,7 +137,9 @@ def difference(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def publish_draft(request: HttpRequest, row: Application) -> JsonResponse:
-    """Publish the stored draft. Raises `UnreadableDraft` and PermissionDenied."""
+    """Publish the stored draft. Raises `UnreadableDraft` if the request is invalid, and
+    `PermissionDenied` if the user may not publish.
+    """
     if not request.user.has_perm(PUBLISH):
         raise PermissionDenied
     body = body_of(request)
@@ -185,7 +187,9 @@ def request_publication(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def return_draft(request: HttpRequest, row: Application) -> JsonResponse:
-    """Send a draft whose publishing was requested back to its author. Raises PermissionDenied."""
+    """Send a draft whose publishing was requested back to its author. Raises `PermissionDenied` if
+    the user may not publish.
+    """
     if not request.user.has_perm(PUBLISH):
         raise PermissionDenied
     words, user = str(body_of(request).get("words", "")), cast(Any, request.user)
@@ -207,8 +211,8 @@ def overtaken(error: DraftOvertaken) -> JsonResponse:
 
 
 def refusal_response(row: Application, error: ValidationError, otherwise: str) -> JsonResponse:
-    """Return a response with the error of the note, or with the errors of the draft that belong to
-    no field.
+    """Return a response with the error of the note or, if it has none, with the errors of the
+    draft.
     """
     problems = findings_of(shown_definition(draft_of(row)), problems_in_error(error))
     about_note = [one.message for one in problems if one.path == "(note)"]
@@ -218,13 +222,13 @@ def refusal_response(row: Application, error: ValidationError, otherwise: str) -
 
 
 def stored_response(request: HttpRequest, row: Application, said: str, **more: Any) -> JsonResponse:
-    row = application_seen(request, row.pk)  # The old object remembers its draft.
+    row = application_seen(request, row.pk)  # The old object caches its draft.
     return JsonResponse({**stored_data(request, row), "message": said, **more})
 
 
 @for_editors
 def test_deployment(request: HttpRequest, row: Application) -> JsonResponse:
-    """Send a test request to the model of a deployment, with a timeout, and return the result."""
+    """Send a test request to a deployment's model, and return the result. Gives up after a timeout."""
     name = body_of(request).get("deployment_id")
     found = Deployment.objects.filter(deployment_id=str(name)).first()
     if found is None:

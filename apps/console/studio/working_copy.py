@@ -1,7 +1,7 @@
 """Reads the draft of an application for the studio, merges it with other users' edits, and saves
-and publishes it.
+it.
 
-The studio's other modules do not store drafts.
+Only this module of the studio stores drafts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,13 +28,11 @@ from apps.manifest.problems import Problem
 from apps.workspace.local.models import Secret
 
 MOST_ATTEMPTS = 3
-"""The maximum number of attempts of one save. An attempt fails only if another user saves in the
-meantime.
-"""
+"""A save makes at most this many attempts. One fails only if another user saves in the meantime."""
 
 
 class DraftRefused(Exception):
-    """Raised if the draft cannot be saved. `findings` contain the reasons."""
+    """The draft cannot be saved. `findings` are the reasons."""
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__(refusal_of(findings))
@@ -42,9 +40,7 @@ class DraftRefused(Exception):
 
 
 class DraftClashing(Exception):
-    """Raised if another user has changed the same values of the draft. `clashes` contain both
-    values as text.
-    """
+    """Another user has changed the same values of the draft. `clashes` contain both values as text."""
 
     def __init__(self, overtaken: str, clashes: list[dict[str, str]]) -> None:
         super().__init__(f"{overtaken} You changed the same fields. Choose one value for each.")
@@ -52,14 +48,16 @@ class DraftClashing(Exception):
 
 
 def draft_sources(row: Application) -> list[Any]:
-    """Return the documents that contain the credentials for the masks in a typed draft."""
+    """Return the manifests whose credentials replace the masks in the draft that the user is
+    typing.
+    """
     return [draft_of(row).manifest, row.manifest]
 
 
 @dataclass(frozen=True, slots=True)
 class SavedDraft:
-    """The result of a save. `said` is a sentence about the result. `refused` contains the fields
-    whose stored values remain; `findings` contain the reasons.
+    """The result of saving a draft. `said` is a sentence about it. Fields in `refused` keep their
+    stored values, and `findings` are the reasons.
     """
 
     said: str
@@ -75,10 +73,10 @@ def save_working_copy(
     choices: Mapping[str, str],
     user: Any,
 ) -> SavedDraft:
-    """Save the typed draft, merged with other users' saves since `base`.
+    """Save the draft that the user is typing, merged with what other users have saved since `base`.
 
     A field with an invalid value keeps its stored value, and all other fields are saved. Raises
-    `DraftRefused` and `DraftClashing`.
+    `DraftRefused` if the manifest cannot be saved, and `DraftClashing` if a conflict has no choice.
     """
     said = overtaken_by = ""
     for _ in range(MOST_ATTEMPTS):
@@ -105,7 +103,9 @@ def save_valid(
     user: Any,
     said: str,
 ) -> SavedDraft:
-    """Save the fields with valid values. Raises `DraftRefused` and `DraftOvertaken`."""
+    """Save the fields with valid values. Raises `DraftRefused` if the manifest is invalid, and
+    `DraftOvertaken` if another user has saved.
+    """
     try:
         made = save_draft.execute(row, values, seen, user).made_secrets
     except ValidationError as error:
@@ -126,16 +126,14 @@ def stored_secret(secret: Secret) -> str:
 
 
 def refusal_of(findings: Sequence[Finding]) -> str:
-    """Return a sentence about the first error, with the name of the field that has the error."""
+    """Describe the first error in a sentence that names its field."""
     first = findings[0]
     place = first.path.strip("()").capitalize() if first.path.startswith("(") else first.path
     return f"Not saved: {place or 'the manifest'}: {first.message}"
 
 
 def makes_secrets(typed: ApplicationDefinition, row: Application) -> bool:
-    """Return True if saving would replace credentials with secrets. While the user types, the
-    credentials may be incomplete.
-    """
+    """Return True if saving would replace credentials with secrets."""
     return bool(movable(without_url_credentials(whole_document(typed, draft_sources(row)))))
 
 
@@ -158,7 +156,9 @@ def merge_drafts(
 
 
 def whole_document(typed: ApplicationDefinition, sources: list[Any]) -> Any:
-    """Return the manifest with its masked credentials restored. Raises `DraftRefused`."""
+    """Return the manifest with credentials in place of their masks. Raises `DraftRefused` if a mask
+    matches none.
+    """
     found = put_back(typed.manifest, sources)
     if found.problems:
         raise DraftRefused(findings_of(typed, found.problems))
@@ -166,8 +166,8 @@ def whole_document(typed: ApplicationDefinition, sources: list[Any]) -> Any:
 
 
 def problems_in_error(error: ValidationError) -> list[Problem]:
-    """Return the problems in an error. Paths in the manifest are unchanged; names of other fields
-    are in brackets.
+    """Return the problems in an error. The path of a problem outside of the manifest is the field's
+    name in parentheses.
     """
     return [
         Problem(found.path, found.message)

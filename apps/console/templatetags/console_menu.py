@@ -1,4 +1,4 @@
-"""Template tags that read the admin's menu: breadcrumbs, tabs and titles of lists."""
+"""Defines template tags that read the admin's menu: breadcrumbs, tabs and titles of lists."""
 
 from typing import Any
 
@@ -20,15 +20,15 @@ def list_title(opts: Any) -> str:
 
 @register.simple_tag
 def list_about(opts: Any) -> str:
-    """Return the purpose of a model's list, or "" if the menu has no page for the list."""
+    """Return the purpose of a model's list, or "" if the menu has no page for it."""
     page = menu.page_of_list(opts.label_lower)
     return page.about if page else ""
 
 
 @register.filter
 def in_sentence(title: str) -> str:
-    """Return a title in the form for use within a sentence: `Service accounts` becomes `service
-    accounts`, but `API keys` remains unchanged.
+    """Write a title for use within a sentence: `Service accounts` becomes `service accounts`, but
+    `API keys` does not change.
     """
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
@@ -40,9 +40,9 @@ def section_tabs(context: template.RequestContext) -> dict[str, Any]:
 
 @register.inclusion_tag("admin/menu/path.html", takes_context=True)
 def page_path(context: template.RequestContext) -> dict[str, Any]:
-    """Return the breadcrumbs in the header, from the entry in the menu to the current page.
+    """Return the breadcrumbs in the header, from the menu's entry to the current page.
 
-    The admin's own pages append the breadcrumbs below the list themselves.
+    The admin's own pages add the breadcrumbs below the list themselves.
     """
     own_path = str(context.get("own_path") or "")
     found = parents(context) if own_path.strip() else crumbs(context)
@@ -50,8 +50,8 @@ def page_path(context: template.RequestContext) -> dict[str, Any]:
 
 
 def parents(context: template.RequestContext) -> list[dict[str, str]]:
-    """Return the breadcrumb of the page in the menu above the current page. If it is a tab, the
-    first page of its section comes before it.
+    """Return the breadcrumbs above the current page: its page in the menu, preceded by the first
+    page of the section if it is a tab.
     """
     page, opts = menu.current_page(context["request"]), context.get("opts")
     if page is not None:

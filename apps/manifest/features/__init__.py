@@ -1,1 +1,1 @@
-"""The optional features of an application."""
+"""Defines the optional features of an application."""

@@ -1,4 +1,6 @@
-"""Features for multi-step work: sub-agents, a to-do list, and a summary at the end of an answer."""
+"""Defines features for multi-step work: sub-agents, a to-do list, and a summary at the end of an
+answer.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Settings for users' conversations with an application on the page."""
+"""Defines settings for users' conversations with an application on the chat page."""
 
 from pydantic import Field
 

@@ -1,4 +1,6 @@
-"""Optional features of an application. An omitted feature has its default; null turns it off."""
+"""Defines the optional features of an application. An omitted feature has its default; null turns
+it off.
+"""
 
 from typing import Annotated, Literal
 

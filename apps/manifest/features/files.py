@@ -1,4 +1,4 @@
-"""Features of files, web pages and documents."""
+"""Defines the features that read files, web pages and documents."""
 
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ FileTool = Literal[
 ]
 
 OFFLOAD_THRESHOLD = 40_000
-"""The size in bytes above which results are written to files if the installation sets no other
+"""Results with more bytes than this are written to files, unless the installation sets another
 limit.
 """
 
@@ -29,7 +29,7 @@ class FileLoading(Node):
 
 
 class ExternalUrlFetch(Node):
-    """Files on the Internet that users and models refer to. This can only restrict what the
+    """Files on the internet that users and models refer to. This can only restrict what the
     installation allows.
     """
 

@@ -1,4 +1,4 @@
-"""The memories of an application about its users across conversations."""
+"""Defines the feature with which an application remembers facts about its users."""
 
 from typing import Annotated, Literal
 

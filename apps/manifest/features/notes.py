@@ -1,4 +1,4 @@
-"""Notes that users and agents share."""
+"""Defines the feature with which an application reads and writes users' notes."""
 
 from apps.manifest.nodes import Node
 from apps.manifest.toolsets.approvals import Approval

@@ -1,5 +1,5 @@
-"""Sub-agents to which the orchestrator may delegate a task: declared types, and a general-purpose
-type.
+"""Defines the sub-agents to which the model can delegate a task: declared types, and a
+general-purpose type.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from apps.manifest.nodes import Node
 
 GENERAL_PURPOSE = "general-purpose"
-"""The name of the sub-agent whose toolsets the model selects with each call."""
+"""The model selects the toolsets of the sub-agent with this name in each call."""
 
 Iterations = Annotated[int, Field(gt=0)]
 

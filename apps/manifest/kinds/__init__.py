@@ -1,1 +1,1 @@
-"""The kinds of toolset. Each module defines one kind, so a new module adds a kind."""
+"""Contains the kinds of toolset, one per module. A new module adds a kind."""

@@ -1,4 +1,4 @@
-"""Toolsets of the kind `a2a-agent`."""
+"""Defines toolsets of the kind `a2a-agent`."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Toolsets of the kind `client`."""
+"""Defines toolsets of the kind `client`."""
 
 from collections.abc import Iterator
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Toolsets of the kind `dial-deployment`."""
+"""Defines toolsets of the kind `dial-deployment`."""
 
 from typing import Literal
 

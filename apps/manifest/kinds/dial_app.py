@@ -1,4 +1,4 @@
-"""Toolsets of the kind `dial-app`."""
+"""Defines toolsets of the kind `dial-app`."""
 
 from typing import Literal
 

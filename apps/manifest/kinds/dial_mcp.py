@@ -1,4 +1,4 @@
-"""Toolsets of the kind `dial-mcp`."""
+"""Defines toolsets of the kind `dial-mcp`."""
 
 from typing import Literal, Self
 from urllib.parse import unquote
@@ -54,9 +54,7 @@ class DialMcpToolSet(Described, McpTools):
 
     @property
     def id(self) -> str:
-        """Return the toolset's ID, which is in one of two fields. `deployment_id` takes
-        precedence.
-        """
+        """Return the toolset's ID, from `deployment_id` or else from the older field `dial_id`."""
         return self.deployment_id or self.dial_id
 
     @property

@@ -1,4 +1,4 @@
-"""Toolsets of the kind `internal`."""
+"""Defines toolsets of the kind `internal`."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Toolsets of the kind `mcp`."""
+"""Defines toolsets of the kind `mcp`."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Toolsets of the kind `predefined`, which refer to predefined content."""
+"""Defines toolsets of the kind `predefined`, which refer to predefined content."""
 
 from typing import ClassVar, Literal
 

@@ -1,4 +1,4 @@
-"""Toolsets of the kind `responses-agent`."""
+"""Defines toolsets of the kind `responses-agent`."""
 
 from collections.abc import Iterator
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Toolsets of the kind `rest-api`."""
+"""Defines toolsets of the kind `rest-api`."""
 
 from typing import Annotated, Any, Literal
 
@@ -14,7 +14,7 @@ from apps.manifest.toolsets.shared_fields import WrittenToolSet
 from apps.manifest.toolsets.tools import AnyRestTool, RestMethod
 
 Header = Annotated[Credential, WithJsonSchema({"type": "string", "x-credential": True})]
-"""The value of a header may be a credential."""
+"""The value of a header, which may be a credential."""
 
 
 class RestToolSet(WrittenToolSet):
@@ -63,7 +63,7 @@ class RestToolSet(WrittenToolSet):
     """The operations, defined inline or as references to predefined tools."""
 
     def address_of(self, method: RestMethod) -> str:
-        """Return the URL of a tool. A URL without a host is relative to `base_url`."""
+        """Return the URL of a tool. A `method_url` without a host is relative to `base_url`."""
         url = method.method_url
         if not self.base_url or has_host(url):
             return url

@@ -1,14 +1,13 @@
-"""Parses the definition of a kind of sub-agent: its instructions, its model and tools, and its
-limits.
+"""Parses the definition of a sub-agent: its instructions, its model and tools, and its limits.
 
-    ---
-    title: Researcher
-    description: Finds out what a question needs, and reports it with its sources.
-    toolsets: [library]
-    brings: [web_search]
-    max-iterations: 8
-    ---
-    You find things out …
+---
+title: Researcher
+description: Finds out what a question needs, and reports it with its sources.
+toolsets: [library]
+brings: [web_search]
+max-iterations: 8
+---
+You find things out …
 """
 
 from collections.abc import Callable
@@ -36,10 +35,10 @@ class AgentInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class AgentDefinition:
-    """The definition of a sub-agent. If a field is None, the application's value applies.
+    """The definition of a sub-agent. For a field that is None, the application's value applies.
 
-    `toolsets` are the names of the application's toolsets that the agent may use; None means all
-    toolsets. `brings` are the names of predefined toolsets that the agent adds, and `brought` are
+    `toolsets` are the names of the application's toolsets that the agent may use, or None for all
+    of them. `brings` are the names of predefined toolsets that the agent adds, and `brought` are
     these toolsets after they are resolved.
     """
 
@@ -57,7 +56,9 @@ class AgentDefinition:
 
 
 def read_agent(name: str, text: str) -> AgentDefinition:
-    """Parse the definition of a sub-agent. Raises `AgentInvalid` with all problems."""
+    """Parse the definition of a sub-agent. Raises `AgentInvalid` with all problems if it is
+    invalid.
+    """
     try:
         front = read_front_matter(text)
     except FrontMatterInvalid as error:
@@ -88,8 +89,8 @@ def read_agent(name: str, text: str) -> AgentDefinition:
 
 class AgentFields(SkillFields):
     def number(self, key: str, most: int) -> int | None:
-        """Return the integer under the key, from 1 to `most`, or None if the key is missing or its
-        value is invalid.
+        """Return the integer of this key, or None if the key is missing. A value below 1 or above
+        `most` becomes a problem.
         """
         text = self.optional(key)
         if text is None:
@@ -107,8 +108,8 @@ class AgentFields(SkillFields):
 
 
 def at_most(length: int) -> Callable[[str], str]:
-    """Return a function that checks the length of a text. It returns a message if the text is
-    longer than `length`, otherwise "".
+    """Return a function that checks the length of a text. It returns an error message, or "" if the
+    text has at most `length` characters.
     """
 
     def problem_of(text: str) -> str:

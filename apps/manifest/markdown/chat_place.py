@@ -1,5 +1,5 @@
-"""Parses the definition of a place: a part of the host's product from which users chat, with its
-own prompt and tools.
+"""Parses the definition of a chat place: a part of a product from which users chat, with its own
+prompt and tools.
 
     ---
     title: Orders
@@ -23,10 +23,10 @@ class ChatPlaceInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class ChatPlace:
-    """A place from which users chat. `tools` are the names of the toolsets and tools that the chat
-    may use there; None means all.
+    """A part of a product from which users chat. `tools` are the names of the toolsets and tools
+    that the chat may use there, or None for all.
 
-    A place never adds tools to the tools of the manifest, because any client may name any place.
+    A chat place never adds tools to those of the manifest, because any client may name any place.
     """
 
     slug: str
@@ -36,7 +36,9 @@ class ChatPlace:
 
 
 def read_chat_place(slug: str, text: str) -> ChatPlace:
-    """Parse the document of a place. Raises `ChatPlaceInvalid` with all problems."""
+    """Parse the definition of a chat place. Raises `ChatPlaceInvalid` with all problems if it is
+    invalid.
+    """
     try:
         front = read_front_matter(text)
     except FrontMatterInvalid as error:

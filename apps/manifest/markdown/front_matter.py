@@ -1,6 +1,6 @@
-"""Parses front matter: the YAML block at the beginning of a Markdown document.
+"""Parses front matter: the YAML block at the start of a Markdown document.
 
-Authors often do not know YAML, so an unquoted colon in a text is accepted, with a warning. The
+Authors often do not know YAML, so an unquoted colon in a text only results in a warning. The
 document is untrusted. It is therefore parsed only into texts, lists and objects, and its size is
 limited. References are rejected, because they could multiply its content.
 """
@@ -13,15 +13,15 @@ import yaml
 from apps.manifest.problems import DocumentInvalid, Problem
 
 LONGEST = 32_768
-"""The maximum length of the front matter in characters. A skill with keys of the maximum length has
-about 2,000.
+"""Front matter can have at most this many characters. A skill whose keys have their maximum length
+has about 2,000.
 """
 
 PLACE = "front matter"
-"""The path of problems that concern the whole front matter."""
+"""Problems of the whole front matter have this path."""
 
 Value = str | None | list["Value"] | dict[str, "Value"]
-"""A value is a scalar, a list or a mapping. A scalar is the text as written, or None for null."""
+"""A text as it was written, None for null, a list, or an object."""
 
 _fence = re.compile(r"^-{3,}[ \t]*$", re.MULTILINE)
 _plain_line = re.compile(
@@ -35,8 +35,8 @@ class FrontMatterInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """Parsed front matter. `values` contains the values by key, `body` is the rest of the document,
-    and `warnings` are about unquoted colons.
+    """Parsed front matter. `values` are the values by key, `body` is the rest of the document, and
+    `warnings` are about unquoted colons.
     """
 
     values: dict[str, Value]
@@ -45,7 +45,9 @@ class FrontMatter:
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """Parse a document with front matter. Raises `FrontMatterInvalid`."""
+    """Parse a document with front matter. Raises `FrontMatterInvalid` if it has none, or if it is
+    invalid or too long.
+    """
     block, body = split(text)
     if len(block) > LONGEST:
         raise refusal_error(f"has {len(block):,} characters; the limit is {LONGEST:,}")
@@ -63,8 +65,8 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def split(text: str) -> tuple[str, str]:
-    """Return the front matter as text, and the text after it. Raises `FrontMatterInvalid` if there
-    is no front matter.
+    """Return the text of the front matter and the text after it. Raises `FrontMatterInvalid` if
+    there is no front matter.
     """
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").lstrip()
     opening = _fence.match(plain)
@@ -80,18 +82,18 @@ def split(text: str) -> tuple[str, str]:
 
 
 def compose_node(block: str) -> yaml.Node | None:
-    """Parse a YAML block. Raises `yaml.YAMLError` if it is invalid."""
+    """Parse a YAML block into a node. Raises `yaml.YAMLError` if it is invalid."""
     try:
         return yaml.compose(block, Loader=yaml.SafeLoader)
     except RecursionError:
         raise yaml.YAMLError("it is nested too deeply") from None
-    except ValueError as error:  # `\U00110000` and the like in a quoted text cause it.
+    except ValueError as error:  # Raised for escapes such as `\U00110000`.
         raise yaml.YAMLError(str(error)) from None
 
 
 def error_message(error: yaml.YAMLError) -> str:
-    """Return PyYAML's message with the line number in the document, in which the block begins on
-    line 2.
+    """Return PyYAML's message with the line number in the document. The YAML block starts on line
+    2.
     """
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         line = error.problem_mark.line + 2
@@ -100,9 +102,7 @@ def error_message(error: yaml.YAMLError) -> str:
 
 
 def quote_colons(block: str) -> tuple[str, list[str]]:
-    """Return the block with quotes added around plain texts that contain a colon, and the keys of
-    these texts.
-    """
+    """Quote plain texts with a colon in the YAML block. Also return the keys of these texts."""
     keys: list[str] = []
 
     def quoted(match: re.Match[str]) -> str:
@@ -121,7 +121,7 @@ def has_colon(value: str) -> bool:
 
 def node_values(node: yaml.Node | None) -> dict[str, Value]:
     """Return the values of a YAML mapping by key. Raises `FrontMatterInvalid` if it is not a
-    mapping or contains an invalid value.
+    mapping or has an invalid value.
     """
     if not isinstance(node, yaml.MappingNode):
         raise refusal_error(
@@ -133,8 +133,8 @@ def node_values(node: yaml.Node | None) -> dict[str, Value]:
 
 
 def value_of(node: yaml.Node, seen: set[int]) -> Value:
-    """Return the value of a YAML node. Raises `FrontMatterInvalid`, also if the node occurs in two
-    places.
+    """Return the value of a YAML node. Raises `FrontMatterInvalid` if it is invalid or refers to
+    another node.
     """
     if id(node) in seen:
         raise refused_at(node, "anchors and aliases (&, *) are not supported; repeat the text")

@@ -21,9 +21,9 @@ LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1024
 LONGEST_COMPATIBILITY = 500
 USER_INVOCABLE = "user-invocable"
-"""The key of a skill's metadata that has the value "false" if only models use the skill."""
+"""If this key of a skill's metadata is "false", only models use the skill."""
 REQUIRES_TOOLS = "requires-tools"
-"""The key of a skill's metadata that contains tool names, separated by spaces."""
+"""This key of a skill's metadata contains the names of required tools, separated by spaces."""
 
 _name = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
@@ -33,11 +33,10 @@ class SkillInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class SkillDocument:
-    """The document of a skill: the fields of its front matter, and its instructions (`body`) in
-    Markdown.
+    """A parsed SKILL.md: the fields of its front matter, and its instructions (`body`) in Markdown.
 
-    `allowed_tools` is a hint from the author and restricts nothing. `warnings` describe mistakes
-    that do not prevent the use of the skill.
+    `allowed_tools` is a hint from the author and restricts nothing. `warnings` are mistakes that do
+    not prevent the use of the skill.
     """
 
     name: str
@@ -51,22 +50,22 @@ class SkillDocument:
 
     @property
     def is_for_users(self) -> bool:
-        """Return True if users can add the skill to a question. Otherwise, only models read the
-        skill, when a task needs it.
+        """Return True if users can add the skill to a question. Otherwise, only models read it,
+        when a task needs it.
         """
         return (self.metadata or {}).get(USER_INVOCABLE, "true").strip().lower() != "false"
 
     @property
     def required_tools(self) -> tuple[str, ...]:
-        """Return the names of the tools that an application must have for models to see the skill."""
+        """Return the names of the tools that an application must have before models see the skill."""
         return tuple((self.metadata or {}).get(REQUIRES_TOOLS, "").split())
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class InstalledSkill:
-    """A skill that is offered to every application of this installation.
+    """A predefined skill, which every application of this installation offers.
 
-    `text` is the source text of its document. `files` maps paths to the texts next to the document.
+    `text` is the text of its SKILL.md. `files` maps the paths of its other files to their texts.
     """
 
     document: SkillDocument
@@ -75,7 +74,7 @@ class InstalledSkill:
 
 
 def read_skill_document(text: str, most_bytes: int = MOST_BYTES) -> SkillDocument:
-    """Parse the document of a skill. Raises `SkillInvalid` with all problems."""
+    """Parse a SKILL.md. Raises `SkillInvalid` with all problems if it is invalid."""
     if problem := size_problem(text, most_bytes):
         raise SkillInvalid((Problem(SKILL_FILE, problem),))
     try:
@@ -102,7 +101,7 @@ KNOWN = frozenset({"name", "description", "license", "compatibility", "metadata"
 
 
 def warnings_about(values: Mapping[str, Value], body: str) -> Iterator[Problem]:
-    """Yield warnings about unknown keys and about missing instructions."""
+    """Yield warnings about unknown keys and missing instructions."""
     for key in sorted(values.keys() - KNOWN):
         path, meant = join_path("", key), key.replace("_", "-").lower()
         if meant in KNOWN:
@@ -114,7 +113,7 @@ def warnings_about(values: Mapping[str, Value], body: str) -> Iterator[Problem]:
 
 
 def name_problem(name: str) -> str:
-    """Return the reason why a skill cannot have this name, or "" if it can."""
+    """Return why a skill cannot have this name, or "" if it can."""
     if len(name) > LONGEST_NAME:
         return f"has {len(name):,} characters; the limit is {LONGEST_NAME}"
     if _name.fullmatch(name):
@@ -135,7 +134,9 @@ def too_long(most: int, text: str) -> str:
 
 
 def size_problem(text: str, most_bytes: int) -> str:
-    """Return the reason why a text is too large to be a skill, or "" if it is not."""
+    """Return why a SKILL.md with this text is empty, too large or not UTF-8, or "" if it is none of
+    these.
+    """
     try:
         decode_skill_file(text, most_bytes)
     except ValueError as error:

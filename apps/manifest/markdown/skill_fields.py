@@ -1,4 +1,4 @@
-"""The fields in the front matter of a skill."""
+"""Reads the fields in the front matter of skills, agents and chat places."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ _tool = re.compile(r"[^\s,(]+(?:\([^)]*\))?")
 
 
 class SkillFields:
-    """Reads the values in a skill's front matter, and collects their problems."""
+    """Reads values from front matter, and collects their problems."""
 
     def __init__(self, values: Mapping[str, Value]) -> None:
         self.values = values

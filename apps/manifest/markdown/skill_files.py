@@ -1,6 +1,4 @@
-"""Reads the files of a skill: its document, and the texts next to the document that models can
-read.
-"""
+"""Reads the files of a skill: its SKILL.md, and the texts next to it that models can read."""
 
 import re
 from collections.abc import Mapping
@@ -10,14 +8,14 @@ from typing import NamedTuple
 from apps.manifest.problems import Problem, cut_problems
 
 SKILL_FILE = "SKILL.md"
-"""The name of the skill's document among its files."""
+"""The document of a skill has this file name."""
 
 MOST_BYTES = 262_144
-"""The maximum size in bytes of UTF-8 of the document, and of each file next to it."""
+"""SKILL.md and each file next to it can have at most this many bytes of UTF-8."""
 MOST_FILES = 200
-"""The maximum number of files next to the document of a skill."""
+"""A skill can have at most this many files next to its SKILL.md."""
 LONGEST_PATH = 255
-"""The maximum length in characters of the path of a file in a skill."""
+"""The path of a file in a skill can have at most this many characters."""
 
 TEXT_ENDINGS = frozenset(
     {
@@ -25,31 +23,25 @@ TEXT_ENDINGS = frozenset(
         ".toml", ".ini", ".sql", ".py", ".sh", ".js", ".ts",
     }
 )  # fmt: skip
-"""The extensions of readable files next to the document; other files contain no text for a
-model.
-"""
+"""Models can read files with these extensions. Other files contain no text."""
 
 _control = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 class Bundled(NamedTuple):
-    """The readable texts next to a document by path, and the reasons why other files were
-    skipped.
-    """
+    """The readable texts next to a SKILL.md by path, and the reasons why other files were skipped."""
 
     files: Mapping[str, str]
     problems: tuple[Problem, ...]
 
 
 def is_offered(path: str) -> bool:
-    """Return True if models can read this file of a skill. Other files are skipped."""
+    """Return True if models can read a file with this path in a skill."""
     return not path_problem(path)
 
 
 def path_problem(path: str) -> str:
-    """Return the reason why models cannot read a file with this path in a skill, or "" if they
-    can.
-    """
+    """Return why models cannot read a file with this path in a skill, or "" if they can."""
     parts = path.split("/")
     if path.casefold() == SKILL_FILE.casefold():
         return "is the name of the skill's document; rename the file"
@@ -65,9 +57,7 @@ def path_problem(path: str) -> str:
 
 
 def bundle_files(files: Mapping[str, str | bytes]) -> Bundled:
-    """Return the readable files next to a document. If there are more than `MOST_FILES`, return
-    only the first of them.
-    """
+    """Decode the files next to a SKILL.md that models can read, up to `MOST_FILES`."""
     texts: dict[str, str] = {}
     problems: list[Problem] = []
     for path, content in sorted(files.items()):
@@ -85,8 +75,8 @@ def bundle_files(files: Mapping[str, str | bytes]) -> Bundled:
 
 
 def decode_skill_file(content: str | bytes, most_bytes: int = MOST_BYTES) -> str:
-    """Decode a file's text, which may be empty. Raises ValueError with the reason if the file is
-    not text.
+    """Decode the text of a file, which may be empty. Raises `ValueError` if it is not UTF-8 or too
+    large.
     """
     try:
         encoded = content if isinstance(content, bytes) else content.encode()

@@ -1,1 +1,1 @@
-"""Generates the JSON Schema and the reference of the manifest from the models."""
+"""Generates the JSON schema and the reference of the manifest from the models."""

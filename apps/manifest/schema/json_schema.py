@@ -1,4 +1,4 @@
-"""Edits the JSON Schemas that are generated from models."""
+"""Generates JSON schemas from models, and edits them."""
 
 import json
 import re
@@ -15,8 +15,8 @@ DEFINITION = "#/$defs/"
 
 class Generator(GenerateJsonSchema):
     def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
-        # A choice by a function has no discriminator that JSON Schema could express. DIAL's editors
-        # know the tag null as "None".
+        # JSON Schema cannot express a discriminator that is a function. DIAL's editors expect the
+        # tag null as "None".
         result = super().tagged_union_schema(schema)
         if callable(schema["discriminator"]):
             result["anyOf"] = result.pop("oneOf")
@@ -37,9 +37,7 @@ def subschemas(schema: Schema) -> Iterator[Schema]:
 
 
 def drop_required(schema: Schema, names: set[str]) -> None:
-    """Remove the names from the schema's `required`, and remove `required` itself if it becomes
-    empty.
-    """
+    """Remove the names from `required` of the schema. Remove `required` itself if it becomes empty."""
     required = [name for name in schema.get("required", ()) if name not in names]
     schema.pop("required", None)
     if required:

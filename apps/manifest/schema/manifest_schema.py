@@ -1,7 +1,7 @@
-"""Generates the JSON Schema of a manifest, for editors and DIAL Core.
+"""Generates the JSON schema of a manifest, for editors and DIAL Core.
 
 DIAL requires that the properties of the root are inlined and numbered. Settings of the
-installation, such as preview features and URLs, are passed as arguments.
+installation, such as preview features and URLs, are arguments.
 """
 
 from collections.abc import Collection
@@ -18,18 +18,18 @@ from apps.manifest.schema.json_schema import (
 from apps.manifest.secrets import HIDDEN, SECRET
 
 CORE_SCHEMA = "https://dial.epam.com/application_type_schemas/schema#"
-"""DIAL Core's meta-schema for application types."""
+"""The URL of DIAL Core's meta-schema for application types."""
 TYPE_NAME = "Quick App 2.0"
 
 
 def manifest_schema(
     *, preview: bool = True, default_deployment: str = "", secrets: Collection[str] | None = None
 ) -> Schema:
-    """Return the schema of a manifest as a new object.
+    """Return the JSON schema of a manifest as a new object.
 
     Without `preview`, the schema omits preview features. With `default_deployment`, the
-    orchestrator's deployment is optional. `secrets` contains the names that may replace
-    credentials, or is None for documents of DIAL Core.
+    orchestrator's deployment is optional. `secrets` are the names that may replace credentials, or
+    None for documents of DIAL Core.
     """
     schema = Manifest.model_json_schema(schema_generator=Generator)
     definitions: dict[str, Schema] = schema["$defs"]
@@ -64,7 +64,7 @@ def registered_schema(
     preview: bool = True,
     default_deployment: str = "",
 ) -> Schema:
-    """Return the schema with the keys under which DIAL Core registers an application type."""
+    """Return the JSON schema with which DIAL Core registers an application type."""
     return {
         "$id": schema_id,
         "$schema": CORE_SCHEMA,
@@ -80,7 +80,7 @@ def registered_schema(
 
 
 def unwrap_texts(schema: Schema) -> None:
-    """Remove the line breaks of the source code from each description in the schema."""
+    """Remove the line breaks of the source code from the descriptions in the schema."""
     if "description" in schema:
         schema["description"] = " ".join(schema["description"].split())
     for inner in subschemas(schema):
@@ -93,8 +93,8 @@ def offer_deployment(orchestrator: Schema, deployment_id: str) -> None:
 
 
 def settle_credentials(schema: Schema, *, is_choice: bool) -> None:
-    """Make each credential in the schema a string or, if `is_choice` is True, a choice between a
-    string and references.
+    """Make each credential in the schema a string. With `is_choice`, also allow a reference to a
+    secret, and a mask.
     """
     if schema.pop("x-credential", False) and is_choice:
         names = (SECRET_REFERENCE, HIDDEN_CREDENTIAL)
@@ -109,8 +109,8 @@ HIDDEN_CREDENTIAL = "HiddenCredential"
 
 
 def credential_references(names: Collection[str]) -> dict[str, Schema]:
-    """Return the definitions of references that may replace a credential. `names` are the names of
-    the secrets.
+    """Return the schema definitions that may replace a credential. `names` are the names of the
+    secrets.
     """
     name: Schema = {"title": "Name", "type": "string"}
     if names:
@@ -139,8 +139,8 @@ def only(key: str, value: Schema, description: str) -> Schema:
 
 
 def drop_preview(schema: Schema, gone: set[str]) -> None:
-    """Remove preview properties from the schema, and references to the removed definitions `gone`
-    from choices.
+    """Remove preview features from the schema: properties that are marked, and references to the
+    definitions `gone`.
     """
     properties = schema.get("properties", {})
     if gated := {name for name, value in properties.items() if value.get("x-preview")}:
@@ -157,8 +157,8 @@ def drop_preview(schema: Schema, gone: set[str]) -> None:
 
 
 def written_out(schema: Schema, definitions: dict[str, Schema]) -> Schema:
-    """Return the schema of a property with its definition inlined in place of the reference. Keys
-    next to the reference override the definition.
+    """Inline the definition to which a property refers. Keys next to the reference override the
+    definition.
     """
     name = schema.get("$ref", "").removeprefix(DEFINITION)
     beside = {key: value for key, value in schema.items() if key != "$ref"}

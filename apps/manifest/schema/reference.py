@@ -1,7 +1,7 @@
-"""Writes the tables of fields into the Markdown document of the manifest reference.
+"""Writes the tables of fields into the manifest reference, a Markdown document.
 
-A table is between `<!-- fields of Model at path -->` and `<!-- end -->`; the table of the kinds of
-toolset is below `<!-- kinds of toolset -->`. The text around the tables remains unchanged. An
+A table is between `<!-- fields of Model at path -->` and `<!-- end -->`. The table of the kinds of
+toolset is below `<!-- kinds of toolset -->`. The text around the tables does not change. An
 inherited field is in the base model's table, if there is one.
 """
 
@@ -31,11 +31,13 @@ KINDS_HEAD = "| `type` | tools |\n|---|---|\n"
 
 
 class ReferenceIncomplete(Exception):
-    """Raised if the document has no table for a field, or has a table for an unknown model."""
+    """The document has no table for a field, or has a table for an unknown model."""
 
 
 def render_tables(document: str) -> str:
-    """Return the document with its tables generated from the models. Raises `ReferenceIncomplete`."""
+    """Return the document with tables generated from the models. Raises `ReferenceIncomplete` if a
+    field has no table or a table has no model.
+    """
     anchors = {
         found["model"]: anchor_before(document, found.start())
         for found in _table.finditer(document)
@@ -61,7 +63,7 @@ def render_tables(document: str) -> str:
 
 
 def kinds_table(anchors: Anchors) -> str:
-    """Return a table of the kinds of toolset, in the order of their sections in the document."""
+    """Return the table of the kinds of toolset, in the order of their sections in the document."""
     types = {schema.__name__: name for name, schema in KINDS.items()}
     rows = (
         f"| [`{types[model]}`](#{anchor}) | {KINDS[types[model]].kind.tools} |\n"
@@ -72,8 +74,8 @@ def kinds_table(anchors: Anchors) -> str:
 
 
 def all_models(base: Model) -> Iterator[Model]:
-    """Yield all subclasses of a model in this package. Predefined content has other subclasses,
-    which are not part of the reference.
+    """Yield all subclasses of a model in `apps.manifest`. Subclasses elsewhere are not part of the
+    reference.
     """
     for model in base.__subclasses__():
         if model.__module__.startswith("apps.manifest."):
@@ -82,7 +84,7 @@ def all_models(base: Model) -> Iterator[Model]:
 
 
 def check_complete(schema: Schema, models: Mapping[str, Model], anchors: Anchors) -> None:
-    """Raise `ReferenceIncomplete` if a field has no table."""
+    """Raise `ReferenceIncomplete` if a field is in no table."""
     for model in (models[name] for name in ("Manifest", *schema["$defs"])):
         for name in model.model_fields:
             if table_of(model, name, anchors) is None:
@@ -95,9 +97,7 @@ def check_complete(schema: Schema, models: Mapping[str, Model], anchors: Anchors
 
 
 def tagged_models(schema: object) -> Iterator[str]:
-    """Yield the names of models that are selected by their `type`. In these models, `type` is
-    required.
-    """
+    """Yield the names of the models that are selected by their `type`, which is therefore required."""
     if isinstance(schema, list):
         yield from (name for item in schema for name in tagged_models(item))
     elif isinstance(schema, dict):
@@ -106,7 +106,7 @@ def tagged_models(schema: object) -> Iterator[str]:
 
 
 def anchor_before(document: str, end: int) -> str:
-    """Return the anchor that GitHub gives the last heading before a position."""
+    """Return GitHub's anchor of the last heading before a position."""
     headings = _heading.findall(document, 0, end)
     return slug(headings[-1]) if headings else ""
 

@@ -1,4 +1,4 @@
-"""Creates the rows of one table of the manifest reference."""
+"""Writes the rows of one table in the manifest reference."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from apps.manifest.schema.json_schema import DEFINITION, Generator, Schema
 
 Model = type[BaseModel]
 Anchors = Mapping[str, str]
-"""Maps the name of each model to the heading anchor of its table."""
+"""The anchor of each model's table in the document, by the model's name."""
 
 LIMITS = {
     "minimum": "at least {}",
@@ -24,8 +24,8 @@ LIMITS = {
 
 
 def table_of(model: Model, name: str, anchors: Anchors) -> str | None:
-    """Return the name of the model whose table contains the field, or None. This is the model
-    closest to the definition of the field.
+    """Return the name of the model whose table contains the field, or None. It is the model closest
+    to the field's definition.
     """
     lineage = model.__mro__
     origin = next(base for base in lineage if name in vars(base).get("__annotations__", ()))
@@ -34,7 +34,7 @@ def table_of(model: Model, name: str, anchors: Anchors) -> str | None:
 
 
 class TableRows:
-    """Creates the rows of one table."""
+    """Iterates over the rows of a model's table, as Markdown."""
 
     def __init__(
         self, model: Model, anchors: Anchors, models: Mapping[str, Model], kinds: Container[str]
@@ -66,7 +66,7 @@ class TableRows:
         return " ".join(filter(None, (description, state, mark.advice)))
 
     def default(self, name: str) -> str:
-        """Return the default of a field, or "" if its description already explains the default."""
+        """Return the default of a field as Markdown, or "" if its description already explains it."""
         schema = self.schema["properties"][name]
         # If either of two names is required, the older one is deprecated.
         needed = [self.schema, *self.schema.get("anyOf", ())]
@@ -99,7 +99,7 @@ class TableRows:
         return [f"{self.plain(schema)}{limits(schema)}"]
 
     def plain(self, schema: Schema) -> str:
-        """Return the type of a field whose value is not a model."""
+        """Return the type of a field whose value is no model."""
         if isinstance(items := schema.get("items"), dict):
             return f"list of {plural(self.kind(items))}"
         if isinstance(values := schema.get("additionalProperties"), dict):
@@ -107,8 +107,8 @@ class TableRows:
         return str(schema.get("type", "any value"))
 
     def link(self, reference: str) -> str:
-        """Return a link to the table of a model. The text of the link is the model's `type`, if
-        models are selected by it.
+        """Return a link to a model's table. Its text is the model's `type`, if models are selected
+        by it.
         """
         tag = self.definitions[referenced_name(reference)]["properties"].get("type", {})
         is_kind = isinstance(tag.get("const"), str) and tag["const"] not in {"object", "function"}

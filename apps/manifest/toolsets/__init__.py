@@ -1,1 +1,1 @@
-"""The toolsets and tools that a manifest can declare."""
+"""Defines the toolsets and tools that a manifest can declare."""

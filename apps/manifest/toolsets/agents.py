@@ -1,4 +1,4 @@
-"""Fields of toolsets whose only tool calls an agent on another server."""
+"""Defines the common fields of toolsets whose only tool calls an agent on another server."""
 
 from collections.abc import Iterator
 

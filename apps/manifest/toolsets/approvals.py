@@ -1,4 +1,4 @@
-"""Approval of tool calls by a user."""
+"""Defines the rules for approval of tool calls by a user."""
 
 from typing import Annotated, Any, Literal
 
@@ -12,11 +12,11 @@ from apps.manifest.nodes import Node
 from apps.patterns import PatternRefused, compile_pattern
 
 MOST_CHARACTERS = 1_000
-"""The maximum length of a pattern in characters. A longer one is probably data, not a rule."""
+"""A pattern can have at most this many characters. A longer one is probably data, not a rule."""
 
 LONGEST_ANSWER_SECONDS = 30 * 24 * 3600
 AnswerSeconds = Annotated[float, Field(gt=0, le=LONGEST_ANSWER_SECONDS, allow_inf_nan=False)]
-"""The time that a user has to answer, in seconds."""
+"""The number of seconds that a user has to answer."""
 
 Scope = Literal["conversation", "application"]
 

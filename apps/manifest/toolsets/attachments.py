@@ -1,4 +1,4 @@
-"""Selects a tool's attachments, and converts REST responses to attachments."""
+"""Defines which attachments of a tool are kept, and which REST responses become attachments."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Authentication with REST services and MCP servers."""
+"""Defines the ways to authenticate with REST services and MCP servers."""
 
 from typing import Annotated, Literal
 
@@ -11,8 +11,8 @@ CREDENTIAL = Marks(credential=True)
 
 
 class Authorization(Node):
-    """The base of all authorizations. Unknown keys are treated as credentials, because they may
-    contain one.
+    """The base class of all authorizations. An unknown key is treated as a credential, because it
+    may contain one.
     """
 
 

@@ -1,4 +1,4 @@
-"""Tools that the chat page runs in the user's browser."""
+"""Defines tools that the chat page runs in the user's browser."""
 
 import re
 from typing import Annotated
@@ -15,14 +15,14 @@ from apps.manifest.toolsets.tools import ToolDisplay
 INSPECT_PAGE = "_platform.inspect_page"
 SET_FIELD = "_platform.set_field"
 OF_THE_PAGE = frozenset({INSPECT_PAGE, SET_FIELD})
-"""The page's own tools. No other tool name may begin with their prefix."""
+"""These tools are part of the chat page. No other tool name may start with their prefix."""
 RESERVED = "_platform_"
 INSPECT_TEAM = "_platform_inspect_team"
 LIST_PLACES, LIST_MODULES = "_platform_list_places", "_platform_list_modules"
 OF_THE_SERVER = frozenset({INSPECT_TEAM, LIST_PLACES, LIST_MODULES})
-"""The internal tools that the server runs."""
+"""The server runs these internal tools."""
 PLATFORM_NAMES = frozenset(name.replace(".", "_") for name in OF_THE_PAGE)
-"""The names of the page's own tools as the model sees them."""
+"""The model sees the chat page's own tools under these names."""
 
 _name = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _permission = re.compile(r"[a-z_0-9]+\.[a-z_0-9]+")

@@ -1,4 +1,4 @@
-"""Strategies for a failed tool. The first strategy that matches is used."""
+"""Defines what happens when a tool call fails. The first strategy that matches the error applies."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,6 @@
-"""Collects the kinds of toolset that an application can have. Each kind has a module in `kinds`."""
+"""Collects the kinds of toolset that an application can have. Each has a module in
+`apps.manifest.kinds`.
+"""
 
 from collections.abc import Iterator, Mapping
 from functools import reduce
@@ -19,21 +21,21 @@ Schema = type[Described] | type[PredefinedToolSet]
 
 
 def schemas_in(package: ModuleType) -> Iterator[Schema]:
-    """Yield the models in the package that have a `Kind`. Raises `TypeError` for a module without
-    such a model.
+    """Yield the models in the package that define a `Kind`. Raises `TypeError` if a module has
+    none.
     """
     for found in iter_modules(package.__path__, f"{package.__name__}."):
         members = vars(import_module(found.name)).values()
         own = [one for one in members if isinstance(one, type) and one.__module__ == found.name]
         schemas = [one for one in own if "kind" in vars(one)]
         if not schemas:
-            raise TypeError(f"{found.name} has no toolset with a record: add `kind = Kind(…)`.")
+            raise TypeError(f"{found.name} has no toolset with a `kind`: add `kind = Kind(…)`.")
         yield from schemas
 
 
 def by_type(schemas: Iterator[Schema]) -> dict[str, Schema]:
-    """Return the models by type. Raises `TypeError` for a model without a type, or for several
-    models with the same type.
+    """Return the models by their `type`. Raises `TypeError` if a model has no type or two have the
+    same.
     """
     found: dict[str, Schema] = {}
     for schema in sorted(schemas, key=lambda schema: schema.kind.order):
@@ -50,10 +52,10 @@ def by_type(schemas: Iterator[Schema]) -> dict[str, Schema]:
 
 
 KINDS: Mapping[str, Schema] = by_type(schemas_in(kinds))
-"""Maps each `type` of toolset to its model, in the order of kinds."""
+"""This maps each `type` of toolset to its model, sorted by `Kind.order`."""
 
 WRITTEN = tuple(one for one in KINDS.values() if issubclass(one, WrittenToolSet))
-"""The kinds whose tools are defined in the manifest."""
+"""These toolsets have tools that the manifest defines."""
 
 if TYPE_CHECKING:
     ToolSet = Described | PredefinedToolSet
@@ -62,13 +64,13 @@ else:
 
 
 def tool_of(schema: type[WrittenToolSet]) -> Any:
-    """Return the type of a toolset's tools."""
+    """Return the annotation of a toolset's tools."""
     return get_args(schema.model_fields["tools"].annotation)[0]
 
 
 def tool_types(schema: type[WrittenToolSet]) -> tuple[str, ...]:
-    """Return the valid `type`s of a toolset's tools, except for the type of predefined tools. The
-    `type` of a fully defined tool comes first.
+    """Return the valid `type`s of a toolset's tools, without that of predefined tools. The type of
+    fully defined tools comes first.
     """
     shape = shape_of(tool_of(schema))
     names = map(str, shape.models) if isinstance(shape, Choice) else ()

@@ -1,4 +1,4 @@
-"""MCP servers, and the common fields of toolsets whose tools a server lists."""
+"""Defines MCP servers, and the common fields of toolsets whose tools a server lists."""
 
 from typing import Literal, Self
 

@@ -1,4 +1,5 @@
-"""The function schema: a tool's description, and the parameters that the model fills in.
+"""Defines the function schema: the description of a tool, and the parameters that the model fills
+in.
 
 Nested values do not support `default` or `display`.
 """
@@ -162,6 +163,6 @@ class FunctionTool(Node):
     """A function in the format of OpenAI's API."""
 
     type: Literal["function"] = "function"
-    """The only type."""
+    """Always `function`."""
     function: Function
     """The tool's name, description and parameters, as the model sees them."""

@@ -1,4 +1,4 @@
-"""The function schema of REST tools. Each parameter also defines its position in the request."""
+"""Defines the function schema of REST tools, whose parameters also have a position in the request."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -23,7 +23,7 @@ from apps.manifest.toolsets.parameters import (
 
 
 class ParameterPlace(Node):
-    """The part of the request that carries an argument."""
+    """The part of the request that contains an argument."""
 
     type: Literal["query", "url", "body", "header"]
     """The part of the request: `query`, `url` (replaces `{key}` in the URL), `body` (a field of the
@@ -70,8 +70,8 @@ class RestConstParameter(ConstParameter, Placed):
 
 
 def is_credential(parameter: Mapping[str, Any]) -> bool:
-    """Return True if the parameter is a constant text that is sent under a name that is usual for
-    credentials.
+    """Return True if the parameter is a constant text, and its name in the request is usual for a
+    credential.
     """
     place = parameter.get("parameter_info")
     return (
@@ -127,6 +127,6 @@ class RestFunctionTool(Node):
     """A function that calls a REST service."""
 
     type: Literal["function"] = "function"
-    """The only type."""
+    """Always `function`."""
     function: RestFunction
     """The tool's name, description and parameters, as the model sees them."""

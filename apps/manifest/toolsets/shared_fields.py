@@ -1,4 +1,4 @@
-"""Fields shared by kinds of toolset, and the interface that other modules use."""
+"""Defines the common fields of toolsets, and their interface for other modules."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -17,7 +17,7 @@ class Described(Node):
     """Fields of every toolset, except a predefined one."""
 
     kind: ClassVar[Kind]
-    """The record of the kind. Each kind defines it."""
+    """Each kind of toolset defines its description here."""
     if TYPE_CHECKING:  # Each kind declares them in its own order.
         type: str
         name: Localized
@@ -48,17 +48,17 @@ class Described(Node):
 
     @property
     def origin(self) -> str:
-        """Return the origin of the toolset's tools, for operators."""
+        """Return where the toolset's tools come from, such as a host, in words for operators."""
         return ""
 
     @property
     def server(self) -> McpServerInfo | str | None:
-        """Return the MCP server of the toolset, or its ID in DIAL Core, or None."""
+        """Return the MCP server of the toolset, its ID in DIAL Core, or None if it has no server."""
         return None
 
     def visible_tools(self) -> Iterator[tuple[str, str]]:
-        """Yield the name of each enabled tool that the manifest lists, as the model sees it, with
-        the tool's path in the toolset.
+        """Yield each enabled tool that the manifest lists: its name as the model sees it, and its
+        path in the toolset.
         """
         yield from ()
 

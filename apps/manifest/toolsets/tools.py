@@ -1,4 +1,4 @@
-"""The tools of a toolset: defined inline, generated from a deployment, or predefined."""
+"""Defines the tools of a toolset: written inline, generated from a deployment, or predefined."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
@@ -17,7 +17,7 @@ from apps.manifest.toolsets.rest_parameters import RestFunctionTool
 
 
 def apply_patch(target: Any, patch: Any) -> Any:
-    """Return the target with a patch applied. Null deletes a key, objects are merged, and any other
+    """Apply a merge patch to the target. Null deletes a key, objects are merged, and any other
     value replaces the old value.
     """
     if not isinstance(patch, dict):
@@ -259,8 +259,8 @@ class PredefinedTool(Node):
 
 
 def kind_of_tool(full: str) -> Callable[[Any], str | None]:
-    """Return a function that returns the kind of a tool: its `type`, otherwise the kind that its
-    keys identify, otherwise `full`.
+    """Return a discriminator for tools. It returns a tool's `type`, else the type that its keys
+    imply, else `full`.
     """
 
     def kind(tool: Any) -> str | None:

@@ -1,1 +1,1 @@
-"""Validates a document. The result is a manifest or a list of problems."""
+"""Validates documents, and lists the problems of those that are invalid."""

@@ -1,4 +1,6 @@
-"""Converts pydantic's errors to problems of the written document, with the accepted values."""
+"""Converts pydantic's errors to problems of the document as it was written, with the accepted
+values.
+"""
 
 import json
 from dataclasses import dataclass
@@ -20,15 +22,15 @@ from apps.manifest.validation.expectations import (
 from apps.manifest.validation.json_document import json_type
 
 _SHOWN = 40
-"""The number of characters of a value that a message repeats."""
+"""An error message repeats at most this many characters of a value."""
 
 _TAG_ERRORS = frozenset({"union_tag_invalid", "union_tag_not_found"})
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The location of a failure in a document. `union` is the location of the enclosing value that
-    may have several types, if there is one.
+    """The location of an error in a document. `union` is the location of the enclosing value that
+    may have several types, or None.
     """
 
     place: Keys
@@ -40,7 +42,7 @@ class Spot:
 def failure_problems(
     error: ValidationError, document: dict[str, Any], model: type[BaseModel]
 ) -> list[Problem]:
-    """Return a problem for each location of pydantic's errors, in the order of the errors."""
+    """Return one problem for each location of pydantic's errors, in the same order."""
     failures: dict[Keys, list[tuple[Spot, Failure]]] = {}
     passed: set[Keys] = set()
     for failure in error.errors(include_url=False, include_input=False):
@@ -48,15 +50,15 @@ def failure_problems(
         if spot.union is not None and spot.place != spot.union:
             passed.add(spot.union)
         failures.setdefault(spot.place, []).append((spot, failure))
-    # Among the alternatives of a union, the author meant the one whose errors are nested deepest.
+    # The author probably meant the alternative of a union whose errors are nested deepest.
     return [_problem(found, document) for place, found in failures.items() if place not in passed]
 
 
 def locate(
     location: tuple[str | int, ...], document: dict[str, Any], model: type[BaseModel]
 ) -> Spot:
-    """Return the position in the document for pydantic's location, which also contains the names of
-    choices.
+    """Convert pydantic's location, which also contains the names of choices, to a position in the
+    document.
     """
     shape: Shape = model
     value: Any = document
@@ -108,9 +110,7 @@ def _tag_problem(spot: Spot, value: dict[str, Any]) -> Problem:
 
 
 def _shown(place: Keys, value: object) -> str:
-    """Return the text that a message shows for a value. For a credential, it is only the kind of
-    the value.
-    """
+    """Describe a value for an error message. For a credential, return only the type of the value."""
     is_secret = not {"authorization", "headers"}.isdisjoint(place) and place[-1] != "type"
     match value:
         case str() if not is_secret:

@@ -12,12 +12,12 @@ from apps.manifest.secrets import Credential
 from apps.manifest.shapes import Choice, Shape
 
 Failure = Mapping[str, Any]
-"""An item of `ValidationError.errors()`."""
+"""An item of pydantic's `ValidationError.errors()`."""
 
 
 def expectation(failure: Failure, shape: Shape) -> str | None:
-    """Return a description of the values that are accepted at a failure's location, or None if
-    pydantic's message already contains them.
+    """Describe the values that are accepted where pydantic reports the failure. None means that
+    pydantic's message already does.
     """
     kind = failure["type"]
     if kind in {"model_type", "model_attributes_type", "union_tag_not_found"}:
@@ -27,7 +27,7 @@ def expectation(failure: Failure, shape: Shape) -> str | None:
 
 
 def describe_model(shape: Shape) -> str:
-    """Return a description of an object with its required keys."""
+    """Describe an object by its required keys."""
     if isinstance(shape, Choice):
         return 'an object with a "type"'
     if not isinstance(shape, type):
@@ -37,7 +37,6 @@ def describe_model(shape: Shape) -> str:
 
 
 def describe_type(annotation: Any) -> str:
-    """Return a description of the values that a type accepts."""
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
         return describe_type(arguments[0])

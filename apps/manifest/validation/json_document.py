@@ -1,4 +1,4 @@
-"""Checks that a document is plain JSON and within the limits of the later checks."""
+"""Checks that a document is plain JSON and small enough for the other checks."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -8,12 +8,12 @@ from apps.manifest.json_places import Keys
 from apps.manifest.problems import MOST_PROBLEMS, ROOT, Problem, write_path
 
 MAX_DEPTH = 80
-"""The maximum nesting depth of JSON: more than any manifest needs, and far below Python's recursion
-limit.
+"""JSON can be nested at most this deep. That is more than any manifest needs, and far below
+Python's recursion limit.
 """
 MAX_VALUES = 200_000
 MAX_CHARACTERS = 4_000_000
-"""The maximum total length of all keys and texts in characters."""
+"""All keys and texts of a document can have at most this many characters in total."""
 MAX_INTEGER = 2**64
 
 TOO_LARGE = "too large; at most {:,} values and {:,} characters are read"
@@ -25,8 +25,8 @@ _PLAIN = frozenset({bool, str, dict, list})
 def document_problems(
     document: object, most_values: int = MAX_VALUES, most_characters: int = MAX_CHARACTERS
 ) -> list[Problem]:
-    """Return the problems of a document: values that are not plain JSON, or the first limit that is
-    exceeded.
+    """Return the values of a document that are not plain JSON, or the first limit that it exceeds,
+    as problems.
     """
     if not isinstance(document, dict):
         return [Problem(ROOT, f"expected an object, found {json_type(document)}")]

@@ -1,4 +1,4 @@
-"""Validates documents: returns a manifest, or raises the list of its problems."""
+"""Validates documents. Returns a manifest, or raises an error with all problems."""
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
@@ -37,13 +37,13 @@ def read_manifest(
     is_foreign: bool = False,
     is_checked: bool = False,
 ) -> Manifest:
-    """Validate a document. Raises `ManifestInvalid` with all of its problems.
+    """Validate a document. Raises `ManifestInvalid` with all problems if it is invalid.
 
-    `default_deployment` is the orchestrator's deployment if the document contains none. Without
-    `preview`, the fields of preview features are set to null, and their models are omitted.
-    `is_foreign` means that the document is stored elsewhere, so that it may not refer to secrets of
-    this installation. With `is_checked`, mistakes for which a run only omits a part are reported as
-    well.
+    `default_deployment` is the orchestrator's deployment if the document names none. Without
+    `preview`, fields of preview features are set to null, and models of preview features are
+    omitted. `is_foreign` means that the document is stored elsewhere, so it may not refer to
+    secrets of this installation. With `is_checked`, mistakes that do not prevent a run, because the
+    run omits the invalid part, are also problems.
     """
     if problems := document_problems(document):
         raise ManifestInvalid(cut_problems(problems))
@@ -62,8 +62,8 @@ def read_manifest(
 
 
 def patch_problems(document: dict[str, Any]) -> list[Problem]:
-    """Return a problem for each reference to a secret in a patch. Otherwise, patches are validated
-    only when they are applied.
+    """Return a problem for each reference to a secret in an `override`. Everything else in it is
+    validated when it is applied.
     """
     return [
         Problem(place.path, FOREIGN_REFERENCE)
@@ -75,9 +75,7 @@ def patch_problems(document: dict[str, Any]) -> list[Problem]:
 def review(
     document: object, *, preview: bool, default_deployment: str = "", is_foreign: bool = False
 ) -> Review:
-    """Return the errors and warnings about a document, with the same parameters as
-    `read_manifest`.
-    """
+    """Return the errors and warnings of a document. The parameters are those of `read_manifest`."""
     errors: tuple[Problem, ...] = ()
     try:
         read_manifest(
@@ -91,7 +89,7 @@ def review(
 
 
 def with_deployment(document: dict[str, Any], deployment_id: str) -> dict[str, Any]:
-    """Return the document with the given deployment added if the orchestrator has none."""
+    """Add the deployment with this ID to the document if its orchestrator has none."""
     orchestrator = document.get("orchestrator")
     if not deployment_id or not isinstance(orchestrator, dict) or "deployment" in orchestrator:
         return document
@@ -100,8 +98,8 @@ def with_deployment(document: dict[str, Any], deployment_id: str) -> dict[str, A
 
 
 def name_problems(manifest: Manifest) -> list[Problem]:
-    """Return a problem for each enabled tool whose name in the manifest is already used by an
-    earlier tool, or is reserved for the platform.
+    """Return a problem for each enabled tool whose name an earlier tool already has, or is reserved
+    for the platform.
     """
     first: dict[str, str] = {}
     found = []
@@ -119,10 +117,10 @@ def name_problems(manifest: Manifest) -> list[Problem]:
 
 
 def _visible_names(manifest: Manifest) -> Iterator[tuple[str, str, Set[str]]]:
-    """Yield the names of the tools that are defined inline, with their paths and the platform names
-    that tools of the kind may have.
+    """Yield the name of each tool that the manifest defines, its path, and the reserved names that
+    its kind may have.
 
-    Names of other tools are unknown until their toolset is opened or resolved.
+    The names of other tools are unknown until their toolset is opened or resolved.
     """
     for index, toolset in enumerate(manifest.tool_sets):
         if isinstance(toolset, Described) and toolset.enabled:
@@ -131,7 +129,7 @@ def _visible_names(manifest: Manifest) -> Iterator[tuple[str, str, Set[str]]]:
 
 
 def without_preview(node: AnyNode) -> AnyNode:
-    """Return the node with all preview fields set to null, and without preview models in lists."""
+    """Set all preview fields of the node to null, and remove preview models from its lists."""
     gated = {
         name: None if marks(type(node), name).preview else _gated(value) for name, value in node
     }

@@ -22,15 +22,15 @@ from apps.manifest.toolsets.rest_parameters import RestFunction
 from apps.manifest.toolsets.tools import RestMethod
 
 LONGEST_DESCRIPTION = 1024
-"""The maximum length in characters of descriptions that model providers accept."""
+"""Model providers accept descriptions with at most this many characters."""
 MOST_TOOL_CHARACTERS = 20_000
-"""The length of a tool's parameters, in characters of JSON, above which a warning is reported. It
-is about 5,000 tokens in every request.
+"""A tool whose parameters have more characters of JSON than this gets a warning. It adds about
+5,000 tokens to every request.
 """
 
 Rule = Callable[[ShapeVisit], Iterator[tuple[str, str]]]
-"""A rule for an object of the document, which yields pairs of a key (or "" for the object itself)
-and a message.
+"""A rule for an object of the document. It yields pairs of a key, or "" for the object itself, and
+a warning.
 """
 
 
@@ -39,8 +39,8 @@ def warning_problems(document: dict[str, Any], *, preview: bool) -> list[Problem
 
 
 def preview_problems(document: dict[str, Any]) -> list[Problem]:
-    """Return a problem for each part that uses preview features. These parts are omitted while
-    preview features are off.
+    """Return a problem for each part that uses a preview feature. While preview features are off,
+    these parts are omitted.
     """
     return problems_of((gated_fields,), document)
 
@@ -104,9 +104,7 @@ _FUNCTIONS = (Function, RestFunction, ClientTool)
 
 
 def parameter_size(name: str, parameter: Any) -> int:
-    """Return the number of characters that a parameter adds to the tool's schema in requests to the
-    model.
-    """
+    """Return the number of characters that a parameter adds to each model request."""
     if isinstance(parameter, Mapping):
         parameter = {key: value for key, value in parameter.items() if key not in _UNSENT}
     return len(json.dumps({name: parameter}, ensure_ascii=False, default=str))
@@ -174,5 +172,5 @@ RULES: tuple[Rule, ...] = (
 
 
 def known_members(visit: ShapeVisit) -> Iterator[tuple[str, object]]:
-    """Yield the members of an object that are fields of its model, in document order."""
+    """Yield those members of an object that are fields of its model, in document order."""
     return (item for item in visit.value.items() if item[0] in visit.model.model_fields)

@@ -54,7 +54,7 @@ def test_a_module_without_a_record_is_refused(package):
     module = Path(package.__path__[0], "late.py")
     module.write_text(re.sub(r" +kind = .*\n", "", module.read_text()))
 
-    with pytest.raises(TypeError, match=r"kinds_of_a_test\.late has no toolset with a record"):
+    with pytest.raises(TypeError, match=r"kinds_of_a_test\.late has no toolset with a `kind`"):
         list(schemas_in(package))
 
 

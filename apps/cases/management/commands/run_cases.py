@@ -88,8 +88,8 @@ class Command(BaseCommand):
             raise CommandError(f"{len(results) - passed} failed.")
 
     def request(self, application: Application, options: dict[str, Any]) -> CaseRunRequest:
-        """Return the requested run. Raises `CommandError` if options are incompatible or a test
-        case is unknown.
+        """Return the run that the options describe. Raises `CommandError` if options are
+        incompatible or a test case is unknown.
         """
         if options["record"] and not options["live"]:
             raise CommandError("--record requires --live. Add --live.")
@@ -112,7 +112,9 @@ class Command(BaseCommand):
         try:
             await carry_out(HUB, run, request.cases, self.tell)
         except BaseException:
-            await database_sync_to_async(finish)(run, "The command that ran the cases was stopped.")
+            await database_sync_to_async(finish)(
+                run, "The command that ran the test cases was stopped."
+            )
             raise
         finally:
             await HUB.budgets.close()

@@ -57,7 +57,7 @@ class Command(BaseCommand):
 
 
 def choose_applications(slugs: list[str], *, draft: bool) -> list[Application]:
-    """Return the applications with these slugs, or all enabled applications if `slugs` is empty.
+    """Return the applications with these slugs or, if there are none, all that can be exported.
     Raises `CommandError` for an unknown slug.
     """
     rows = Application.objects.order_by("slug")

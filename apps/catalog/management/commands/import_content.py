@@ -15,7 +15,7 @@ from apps.catalog.history.display import rendered_difference
 
 OVERWRITE = "--overwrite"
 LONGEST = 100
-"""The length in characters to which a value on a line is truncated."""
+"""Each line shows at most this many characters of a value."""
 SIGNS: Mapping[LineKind, str] = {"added": "+", "removed": "-", "same": " ", "place": " "}
 
 
@@ -74,8 +74,8 @@ def lines_of(outcomes: Iterable[ImportedFile], *, with_differences: bool = False
 
 
 def difference_lines(found: Iterable[ValueDifference]) -> Iterator[str]:
-    """Yield lines such as `    manifest.orchestrator.max_iterations: 10 → 20`. Longer texts are
-    compared line by line.
+    """Yield lines such as ` manifest.orchestrator.max_iterations: 10 → 20`. Long texts become one
+    line for each changed line.
     """
     for one in map(rendered_difference, found):
         if not one.lines:

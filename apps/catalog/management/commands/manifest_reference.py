@@ -1,4 +1,6 @@
-"""Update the manifest reference. Run this command after a field of manifests has changed."""
+"""Writes the manifest reference in the docs. Run this command after you change a field of the
+manifest.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Encrypt all secrets with the newest keys, so that old keys can be removed from
+"""Encrypts all secrets with the newest keys, so that operators can remove old keys from
 SECRET_KEY_FALLBACKS and SALT_KEY.
 """
 
@@ -37,8 +37,8 @@ class Command(BaseCommand):
 
 @transaction.atomic
 def reencrypt(model: type[models.Model], field: str, number: Any) -> bool | None:
-    """Re-encrypt a secret of a row. Return True on success, False if the row has no secret, and
-    None if the secret cannot be decrypted.
+    """Encrypt the field of a row with the newest keys. Return False if it is empty, and None if no
+    key can decrypt it.
     """
     rows = model._default_manager.select_for_update().filter(pk=number)
     secret = rows.values_list(field, flat=True).first()

@@ -1,1 +1,3 @@
-"""The admin pages for everything that starts runs automatically, and for its notifications."""
+"""Registers the admin pages for schedules and webhooks, which start runs, and for subscriptions to
+events.
+"""

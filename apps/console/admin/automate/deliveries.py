@@ -1,4 +1,4 @@
-"""The admin pages for sent, queued and failed deliveries to subscribers."""
+"""Lists the sent, queued and failed deliveries to subscribers."""
 
 from typing import Any, cast
 

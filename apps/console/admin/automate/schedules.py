@@ -1,8 +1,8 @@
-"""The admin pages for schedules. Operators see the whole schedules of service accounts, but only
-the times and limits of users' schedules.
+"""Defines the admin pages for schedules. Operators see everything about the schedules of service
+accounts, but only the times and limits of users' schedules.
 
-The message of a user's schedule is private. If an operator changes the schedule, the change takes
-effect once the user agrees.
+The message of a user's schedule is private. If an operator changes such a schedule, it is paused
+until the user accepts the change.
 """
 
 from typing import Any
@@ -42,8 +42,8 @@ STATE = (
 
 
 class OperatedScheduleForm(ZonedForm):
-    """The form of a schedule. A new schedule belongs to a service account. The owner of an existing
-    schedule cannot be changed.
+    """The form of a schedule. A new schedule belongs to a service account, and the owner of a
+    stored schedule cannot be changed.
     """
 
     operator: Any = None
@@ -114,8 +114,8 @@ class ScheduleAdmin(Admin[Schedule]):
         return rows.filter(of_seen(request, "application__slug"))
 
     def get_object(self, request: HttpRequest, *args: Any, **options: Any) -> Schedule | None:
-        """Return the schedule with this ID. A user's schedule has the operator's proposed changes
-        applied.
+        """Return the schedule with this ID. If it belongs to a user, apply the changes that
+        operators have proposed.
         """
         found: Schedule | None = super().get_object(request, *args, **options)
         if found is None or is_ruled(request.user, found):

@@ -1,6 +1,4 @@
-"""The admin pages for subscriptions: the URLs that receive events, and the applications whose
-events they receive.
-"""
+"""Defines the admin pages for subscriptions: URLs that receive events of applications."""
 
 from typing import Any, ClassVar
 
@@ -70,8 +68,8 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
         return rows.filter(mine | of_seen(request, "application__slug"))
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Omit two fields from the form for a new row: the state, which it does not have yet, and
-        the owner, who is its creator.
+        """Omit the state and the owner from the form for a new subscription: its creator becomes
+        the owner, and there is no state yet.
         """
         if obj is not None:
             return super().get_fieldsets(request, obj)

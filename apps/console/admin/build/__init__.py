@@ -1,1 +1,1 @@
-"""The admin pages for applications: their list, form, drafts, versions, grants and files."""
+"""Registers the admin pages for applications: their list, drafts, versions and files."""

@@ -1,4 +1,4 @@
-"""Computes how much applications were used in the last seven days, for the list of applications."""
+"""Computes the usage of applications in the last seven days, for the list of applications."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -18,14 +18,14 @@ from apps.process_state import on_reset
 
 WEEK = timedelta(days=7)
 KNOWN_SECONDS = 60.0
-"""The number of seconds for which counts are cached. Counting a week with many runs is slow, and
-the result changes little in a minute.
+"""Counts are cached for this many seconds. Counting a week with many runs is slow, and the result
+changes little in a minute.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class WeekFigures:
-    """The use of an application in a week. `people` is the number of callers, both users and
+    """The usage of an application in the last seven days. `people` counts distinct users and API
     keys.
     """
 
@@ -44,9 +44,7 @@ on_reset(_known.clear)
 
 
 def week_figures(slugs: Collection[str]) -> dict[str, WeekFigures]:
-    """Return the use of each application by slug. The numbers are at most a minute old. Runs up to
-    four queries.
-    """
+    """Return the usage of each application by slug, at most a minute old. Runs up to four queries."""
     found = {slug: kept for slug in slugs if (kept := _known.get(slug, KNOWN_SECONDS))}
     if missing := {*slugs} - {*found}:
         for slug, figures in read_week(missing, timezone.now()).items():
@@ -71,8 +69,8 @@ def read_week(slugs: Collection[str], now: datetime) -> dict[str, WeekFigures]:
 
 
 def read_costs(slugs: Collection[str], now: datetime) -> Mapping[str, Sums]:
-    """Return the costs by slug, from the hourly sums and from rows that are not included in the
-    sums yet.
+    """Return the costs of each application by slug, from the hourly sums and from model calls that
+    these do not yet include.
     """
     period = Period.ending(now, WEEK)
     found: dict[str, Sums] = defaultdict(Sums)

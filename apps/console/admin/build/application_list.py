@@ -1,4 +1,4 @@
-"""The list of applications: its columns, filters and metrics."""
+"""Defines the columns and filters of the list of applications."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -27,7 +27,7 @@ from apps.console.admin.theme import Admin
 LIST_URL = "catalog_application_changelist"
 MODEL = "manifest__orchestrator__deployment__"
 OF_WEEK = ("week_people", "week_cost", "week_errors")
-"""Columns that show numbers of the last week."""
+"""These columns show metrics of the last seven days."""
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -106,9 +106,7 @@ class ApplicationList(Admin[Application]):
         )
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """Return the columns of the list. Metrics are included only for users who may also see them
-        on other pages.
-        """
+        """Return the columns of the list. Only users who may see usage and runs get the metrics."""
         may = all(map(request.user.has_perm, ("insights.view_usagesum", "runs.view_runsummary")))
         return [name for name in self.list_display if may or name not in OF_WEEK]
 
@@ -202,9 +200,7 @@ class ApplicationList(Admin[Application]):
 
 
 def request_badge(application: Any) -> SafeString | str:
-    """Return a badge if a user requested publishing of the draft, or if the request was sent back.
-    Otherwise, return "".
-    """
+    """Return a badge if publishing the draft was requested or the request was sent back, else ""."""
     if getattr(application, "asked_at", None) is None:
         return ""
     is_returned = application.returned_at is not None
@@ -213,8 +209,8 @@ def request_badge(application: Any) -> SafeString | str:
 
 
 def granted_to(holder: str) -> Coalesce:
-    """Return a query expression that counts the users or groups (`holder`) with a role in an
-    application.
+    """Return a query expression that counts the grants of an application to users or to groups.
+    `holder` is "user" or "group".
     """
     rows = Grant.objects.filter(application=OuterRef("pk"), **{f"{holder}__isnull": False})
     count = rows.order_by().values("application").annotate(count=Count("pk")).values("count")

@@ -1,6 +1,6 @@
-"""The list of applications, its bulk actions, and the pages about each application.
+"""Registers the list of applications, its bulk actions, and the pages about each application.
 
-Applications are edited in the studio, so the URLs of the admin's form redirect to it.
+Applications are edited in the studio, so the URLs of the admin's own form redirect to it.
 """
 
 from collections.abc import Iterable
@@ -60,8 +60,8 @@ class ApplicationAdmin(ApplicationList, OperatedApplications, RecordedAdmin[Appl
         form_url: str = "",
         extra_context: Any = None,
     ) -> HttpResponse:
-        """Redirect to the studio, where applications are edited. Raises PermissionDenied and
-        Http404.
+        """Redirect to the studio, where applications are edited. Raises `PermissionDenied` or
+        `Http404` if the user may not open the application.
         """
         if object_id is None:
             if not self.has_add_permission(request):

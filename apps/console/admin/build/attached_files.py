@@ -1,4 +1,4 @@
-"""The page about an application's attached files, which shows their indexing progress and searches
+"""Shows the files that are attached to an application, their indexing progress, and a search in
 them.
 """
 
@@ -40,15 +40,19 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """The results of a search. `notice` is the reason why only keyword search was used, or ""."""
+    """The results of a search in attached files. `notice` explains why only keyword search was
+    used, or is "".
+    """
 
     results: Sequence[SearchResult] = field(default_factory=tuple)
     notice: str = ""
 
 
 def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the attached files. A POST indexes all documents again, or only the document whose name
-    it contains. Raises PermissionDenied.
+    """Show the attached files. A POST indexes all of them again, or only the document with the
+    posted ID.
+
+    Raises `PermissionDenied` if the user may not change the application.
     """
     application = get_object_or_404(visible_applications(request), pk=pk)
     # Editors see the names and texts of uploaded files, but those of a user's own files only if
@@ -85,7 +89,7 @@ def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> 
 
 def percent_of(document: CorpusDocument) -> int:
     """Return the percentage of a document's chunks that semantic search covers. A document without
-    text counts as complete.
+    text is complete.
     """
     if not document.chunk_count:
         return 100 if document.state == State.READY else 0
@@ -93,8 +97,8 @@ def percent_of(document: CorpusDocument) -> int:
 
 
 def total_percent(documents: Sequence[CorpusDocument]) -> int:
-    """Return the completed percentage of the documents' indexing. Failed documents are not
-    counted.
+    """Return the average indexing progress of the documents in percent. Failed documents do not
+    count.
     """
     going = [percent_of(one) for one in documents if one.state != State.FAILED]
     return sum(going) // len(going) if going else 0
@@ -103,7 +107,7 @@ def total_percent(documents: Sequence[CorpusDocument]) -> int:
 async def report(
     wanted: AttachingApplication, corpus: LocalCorpus, asked: str, most: int = MOST_RESULTS
 ) -> SearchReport:
-    """Return up to `most` results that the application's tool would find."""
+    """Search the attached files as the application's tool would, and return up to `most` results."""
     attached = SearchableFiles(corpus, wanted.contexts)
     searched = await attached.open(await attached.documents())
     vector, notice = None, ""

@@ -1,6 +1,4 @@
-"""Finds the states of an application that a page compares, and lists the reasons why an action is
-rejected.
-"""
+"""Finds the states of an application that a page compares, and lists why an action is rejected."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +18,7 @@ DRAFT = "draft"
 
 
 def refusal_reasons(act: Callable[..., object], *arguments: Any, **options: Any) -> list[str]:
-    """Call `act` with the arguments. Return the reasons if it is rejected, otherwise []."""
+    """Call `act` with the arguments. Return the reasons if it rejects them, or [] if it succeeds."""
     try:
         act(*arguments, **options)
     except DraftOvertaken as error:
@@ -33,8 +31,8 @@ def refusal_reasons(act: Callable[..., object], *arguments: Any, **options: Any)
 
 
 def named_side(row: Application, name: str) -> ComparisonSide:
-    """Return the draft if `name` is "draft", otherwise the version with this number. Raises Http404
-    if it does not exist.
+    """Return the state of an application to compare: the draft for "draft", else the version with
+    this number. Raises `Http404` if there is none.
     """
     if name == DRAFT:
         return draft_side(row)

@@ -1,5 +1,5 @@
-"""The pages of an application's draft, on which users request publishing, send the draft back, or
-merge live changes into it.
+"""Defines the pages on which users request publishing of a draft, send it back, or merge live
+changes into it.
 """
 
 from functools import partial
@@ -47,7 +47,9 @@ def draft_urls(admin: Admin[Application]) -> list[URLPattern]:
 
 
 def edited_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Application:
-    """Return the application if the user may change it. Raises Http404 and PermissionDenied."""
+    """Return the application with this ID. Raises `Http404` or `PermissionDenied` if the user may
+    not change it.
+    """
     row = seen_row(admin, request, pk)
     if not admin.has_change_permission(request, row) or row.archived_at is not None:
         raise PermissionDenied
@@ -55,7 +57,9 @@ def edited_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Appl
 
 
 def request_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the changes that publishing would make. A POST with a note requests publishing."""
+    """Show the changes that publishing the draft would make. A POST with a note requests
+    publishing.
+    """
     row = edited_row(admin, request, pk)
     note, problems = request.POST.get("note", ""), []
     if request.method == "POST":
@@ -102,7 +106,7 @@ def draft_version_view(
 
 
 def take_over_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the draft merged with the live version. A POST with choices for the conflicts saves the
+    """Show the draft merged with the live version. A POST with a choice for each conflict saves the
     result as the draft.
     """
     row = edited_row(admin, request, pk)

@@ -1,6 +1,4 @@
-"""The admin pages for applications. Users see the applications that they can edit, and can delete
-only their own.
-"""
+"""Determines which applications a user sees in the admin, may change, and may erase."""
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -31,8 +29,8 @@ class OperatedApplications(Admin[Application]):
         return is_role_enough(request, obj, super().has_change_permission(request))
 
     def has_delete_permission(self, request: HttpRequest, obj: Application | None = None) -> bool:
-        """Return True if the user may erase the application. Only archived applications can be
-        erased, and the user needs a separate permission.
+        """Return True if the user may erase the application. This takes a separate permission, and
+        the application must be archived.
         """
         may: bool = super().has_delete_permission(request) and request.user.has_perm(ERASE)
         if not may or obj is None:
@@ -50,10 +48,9 @@ class OperatedApplications(Admin[Application]):
 def is_role_enough(
     request: HttpRequest, application: Application | None, is_permitted: bool
 ) -> bool:
-    """Return True if the user edits the application or, if it is None, any application.
+    """Return True if the user can edit this application or, for None, any application.
 
-    If `is_permitted` is True, every editor role counts. Otherwise, only a grant or ownership
-    counts.
+    With `is_permitted`, every editor role counts. Otherwise, only ownership or a grant counts.
     """
     if not is_permitted:
         return is_editor(request, application)

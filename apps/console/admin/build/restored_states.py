@@ -1,6 +1,4 @@
-"""Shows recorded states of applications in the admin, and the changes that restoring them would
-make.
-"""
+"""Previews how restoring a recorded state would change an application."""
 
 from functools import partial
 from typing import Any

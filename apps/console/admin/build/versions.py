@@ -1,5 +1,5 @@
-"""The pages of an application's published versions, on which users compare, publish, restore,
-withdraw and archive.
+"""Defines the pages on which users compare, publish, restore, withdraw and archive versions of an
+application.
 """
 
 from functools import partial
@@ -36,8 +36,8 @@ from apps.integers import read_integer
 
 
 def version_urls(admin: Admin[Application]) -> list[URLPattern]:
-    """Return the URLs of these pages. Users who can see the application can view the pages, but
-    only publishers can change anything.
+    """Return the URLs of these pages. Everyone who can see the application can view them, but only
+    publishers can change anything.
     """
     look, act = require_safe, require_POST
     note = require_http_methods(["GET", "HEAD", "POST"])
@@ -60,7 +60,9 @@ def version_urls(admin: Admin[Application]) -> list[URLPattern]:
 
 
 def seen_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Application:
-    """Return the application if the user may see it. Raises Http404 and PermissionDenied."""
+    """Return the application with this ID. Raises `Http404` or `PermissionDenied` if the user may
+    not see it.
+    """
     row: Application | None = admin.get_object(request, str(pk))
     if row is None:
         raise Http404
@@ -70,7 +72,9 @@ def seen_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Applic
 
 
 def published_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Application:
-    """Return the application if the user may publish it. Raises Http404 and PermissionDenied."""
+    """Return the application with this ID. Raises `Http404` or `PermissionDenied` if the user may
+    not publish it.
+    """
     row = seen_row(admin, request, pk)
     if not may_publish(admin, request, row):
         raise PermissionDenied
@@ -78,7 +82,9 @@ def published_row(admin: Admin[Application], request: HttpRequest, pk: int) -> A
 
 
 def archived_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Application:
-    """Return the application if the user may archive it. Raises Http404 and PermissionDenied."""
+    """Return the application with this ID. Raises `Http404` or `PermissionDenied` if the user may
+    not archive it.
+    """
     row = seen_row(admin, request, pk)
     if not may_archive(admin, request, row):
         raise PermissionDenied
@@ -118,7 +124,9 @@ def versions_view(admin: Admin[Application], request: HttpRequest, pk: int) -> H
 
 
 def compare_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the differences between two states, such as `?from=1&to=draft`. Raises Http404."""
+    """Show the differences between two versions, such as `?from=1&to=draft`. Raises `Http404` if
+    one does not exist.
+    """
     row = seen_row(admin, request, pk)
     one, other = (request.GET.get(name, "") for name in ("from", "to"))
     sides = named_side(row, one), named_side(row, other)
@@ -135,7 +143,7 @@ def compare_view(admin: Admin[Application], request: HttpRequest, pk: int) -> Ht
 
 
 def publish_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the changes that publishing would make. A POST with a note publishes the draft."""
+    """Show the changes that publishing the draft would make. A POST with a note publishes it."""
     row = published_row(admin, request, pk)
     draft = draft_of(row)
     problems: list[str] = []
@@ -220,8 +228,8 @@ def report_outcome(
 
 
 def review_context(row: Application, draft: ApplicationDraft, user: Any) -> dict[str, Any]:
-    """Return the template context about two-person publishing. `asked` in it is the request to
-    publish, which is open or was sent back.
+    """Return the template context for publishing by two users. `asked` in it is the publishing
+    request, open or sent back, or None.
     """
     if not is_required(row):
         return {"takes_two": False, "asked": None, "refusal": ""}

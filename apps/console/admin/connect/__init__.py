@@ -1,3 +1,3 @@
-"""The admin pages for the services that applications use: deployments and their prices, MCP
-servers, secrets and shared files.
+"""Registers the admin pages for what applications use: deployments and their prices, MCP servers,
+secrets and shared files.
 """

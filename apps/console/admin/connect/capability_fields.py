@@ -1,4 +1,4 @@
-"""Describes a model's capabilities as text, for the form and the list of deployments."""
+"""Describes the capabilities of models as text, for the form and the list of deployments."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ CAPABILITY_FIELDS = (
     ("reasoning", "caching"),
     ("context_window", "max_output_tokens"),
 )
-"""Fields that describe capabilities, grouped in rows as in the form."""
+"""The form shows these capability fields, one group per row."""
 WORDS: Mapping[str, str] = {
     "tools": "tools",
     "parallel_tools": "parallel tool calls",
@@ -34,9 +34,8 @@ ANSWERS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "unknown"}
 
 
 def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
-    """Show the values that apply by default in the form's choices and help texts.
-
-    For staff who may only view the row, the form has none of these fields.
+    """Show the default of each capability in the form. The form of a user who may only view the
+    deployment lacks these fields.
     """
     if not form.fields.keys() >= {*FLAGS, *LIMITS}:
         return
@@ -51,7 +50,9 @@ def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
 
 
 def known_labels(row: Deployment) -> dict[str, str]:
-    """Return the known values by field. The operator's own settings are ignored."""
+    """Return the default of each capability as text, such as "Default: yes". What an operator has
+    set is ignored.
+    """
     known = written_capabilities(row).over(known_capabilities(row))
     words = {name: ANSWERS[getattr(known, name)] for name in FLAGS}
     for name in LIMITS:
@@ -61,9 +62,7 @@ def known_labels(row: Deployment) -> dict[str, str]:
 
 
 def summary(can: ModelCapabilities) -> str:
-    """Return a model's capabilities as text. The text mentions if the model does not support
-    tools.
-    """
+    """List a model's capabilities as text. A model without tools is listed with "no tools"."""
     able = [word for name, word in WORDS.items() if getattr(can, name)]
     return ", ".join(("no tools", *able) if can.tools is False else able) or "unknown"
 

@@ -1,5 +1,5 @@
-"""The admin pages for deployments. Operators can set, remove and test their keys, but cannot read
-them.
+"""Defines the admin pages for deployments. Operators can set, remove and test API keys, but cannot
+read them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -62,11 +62,9 @@ UNREADABLE = (
     "Add the old value as a fallback, or enter the key again."
 )
 UNREACHED = frozenset({"address", "name", "connection", "encryption", "time"})
-"""The steps of a test before the service has responded."""
+"""A test that fails at one of these steps did not reach the service."""
 MOST_TESTED = 10
-"""The maximum number of deployments in one test. Each test waits for a service, so more deployments
-would take minutes.
-"""
+"""The action tests at most this many deployments, because each test waits for a service."""
 
 
 class DeploymentForm(VersionedForm[Deployment]):
@@ -214,7 +212,9 @@ class DeploymentAdmin(BreakersAdmin):
         return [self.staff_path("test/", self.test_typed, "test"), *super().get_urls()]
 
     def test_typed(self, request: HttpRequest) -> JsonResponse:
-        """Test the connection that the typed form describes, without saving the form."""
+        """Test the connection with the values that the user typed into the form, without saving
+        them.
+        """
         number = request.POST.get("test_pk", "")
         stored = self.get_object(request, number) if number else None
         if request.method != "POST" or not self.may_save(request, stored):
@@ -234,9 +234,7 @@ class DeploymentAdmin(BreakersAdmin):
 
 
 def listed_models(deployment: Deployment) -> list[ListedModel]:
-    """Return the models that the service of the deployment offers, or [] if it does not list
-    them.
-    """
+    """Return the models that the deployment's service lists, or [] if it has no such list or fails."""
     if deployment.kind != Deployment.Kind.CHAT or not can_list(deployment):
         return []
     try:
@@ -246,8 +244,8 @@ def listed_models(deployment: Deployment) -> list[ListedModel]:
 
 
 def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> dict[str, Any]:
-    """Return the capabilities of a chat model for the form: the capabilities that are known by its
-    name, and the ones that its service reports.
+    """Return the capabilities of a chat model as JSON for the form: the defaults, and those that
+    its service reports.
     """
     if deployment.kind != Deployment.Kind.CHAT:
         return {}
@@ -259,7 +257,7 @@ def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> 
 
 
 def try_connection(deployment: Deployment) -> ProbeResult:
-    """Test the connection of the deployment, with a timeout."""
+    """Test the deployment's connection. Gives up after a timeout."""
     return async_to_sync(probe_deployment)(read_row(deployment))
 
 
@@ -271,6 +269,6 @@ def used_by(request: HttpRequest, deployment: Deployment, users: Sequence[ItemUs
 
 
 def left_by(deployment: Deployment, users: Sequence[Deployment]) -> SafeString:
-    """Return a paragraph about the deployments that lose this deployment as a fallback."""
+    """Return a paragraph that lists the deployments that lose this deployment as a fallback."""
     words = "<p>These use {} as a fallback and continue without it:</p>{}"
     return format_html(words, deployment, bullet_list(map(str, users)))

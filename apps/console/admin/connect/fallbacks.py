@@ -1,5 +1,5 @@
-"""The field for the fallbacks in the form of a deployment: an ordered list, which shows why a
-fallback is skipped.
+"""Defines the form field for a deployment's fallbacks: an ordered list that shows why a fallback is
+skipped.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from apps.workspace.local.deployments.fallback_rules import why_unfit
 
 @dataclass(frozen=True, slots=True)
 class FallbackChoice:
-    """A deployment that can be, or already is, chosen as a fallback. `problem` is the reason why it
+    """A deployment that can be chosen, or was chosen, as a fallback. `problem` is the reason why it
     is skipped, or "".
     """
 
@@ -26,8 +26,8 @@ class FallbackChoice:
 
 
 class FallbacksInput(LowTextarea):
-    """An input with one deployment ID per line. With scripts, it is a list whose entries can be
-    searched, added and moved.
+    """A text area with one deployment ID per line. A script turns it into a list in which users
+    search, add and move entries.
     """
 
     template_name = "admin/workspace/deployment/fallbacks.html"
@@ -46,8 +46,8 @@ class FallbacksField(LinesField):
     widget = FallbacksInput
 
     def offer(self, row: Deployment) -> None:
-        """Offer the deployments that can be fallbacks of the row, including disabled
-        deployments.
+        """Set the choices: all deployments that can be fallbacks of this one, including disabled
+        ones.
         """
         others = Deployment.objects.exclude(pk=row.pk).order_by("display_name")
         choices = [choice_of(one) for one in others if not why_unfit(one)]
@@ -64,7 +64,7 @@ def choice_of(row: Deployment) -> FallbackChoice:
 
 
 def named_by(rows: Sequence[Deployment]) -> dict[str, list[Deployment]]:
-    """Return the deployments that have one of the rows as a fallback, by the ID of the fallback."""
+    """Return the deployments that use one of the rows as a fallback, by the fallback's ID."""
     users: dict[str, list[Deployment]] = {row.deployment_id: [] for row in rows}
     for one in Deployment.objects.exclude(fallbacks=[]):
         for name in users.keys() & set(one.fallbacks):

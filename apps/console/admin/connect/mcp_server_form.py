@@ -1,4 +1,4 @@
-"""The form of an MCP server, which never shows the stored environment variables."""
+"""Defines the form of an MCP server. It never shows the stored environment variables."""
 
 import json
 from typing import Any
@@ -21,7 +21,7 @@ HOW = "One NAME=value per line, or a JSON object. Your entry replaces all stored
 
 
 class SecretTextarea(LowTextarea):
-    """A text area that does not show the typed text again, even if the form has errors."""
+    """A text area that never shows what the user typed again, even if the form has errors."""
 
     def format_value(self, value: Any) -> str:
         return ""
@@ -65,8 +65,8 @@ class McpServerForm(VersionedForm[McpServer]):
 
 
 def variables_of(text: str) -> dict[str, str]:
-    """Parse environment variables. Raises `ValidationError`, whose message does not quote the typed
-    text.
+    """Parse environment variables, one `NAME=value` per line or a JSON object. Raises
+    `ValidationError`, whose message does not quote the text.
     """
     if text.lstrip().startswith("{"):
         try:

@@ -1,5 +1,5 @@
-"""The admin pages for MCP servers that are programs on this machine. Users who edit a server
-determine the program that runs.
+"""Defines the admin pages for MCP servers that are programs on this machine. Whoever edits a server
+decides which program runs.
 """
 
 from collections.abc import Iterable
@@ -137,7 +137,7 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
         return redirect(back if is_own else self.url("sessions"))
 
     def connect(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Start the program of an MCP server for this user, and list its tools."""
+        """Start an MCP server's program for this user, and list its tools."""
         server = get_object_or_404(McpServer, pk=pk)
         asked = McpServerInfo(protocol=PROGRAM, server=server.name)
         try:

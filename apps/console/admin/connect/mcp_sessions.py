@@ -1,7 +1,7 @@
-"""Shows the MCP sessions of this process as table rows with owner, state and uses.
+"""Lists the MCP sessions of this process, with the owner, state and uses of each.
 
-Rows contain only the names of hosts and programs, because paths, headers and tokens may contain
-secrets.
+The list contains only the names of hosts and programs, because paths, headers and tokens may
+contain secrets.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,14 +16,12 @@ from apps.console.admin.connect.mcp_uses import PROGRAM, Use, server_key
 from apps.workspace.local.models import McpServer
 
 ORDER = ("connected", "starting", "sign-in needed", "error", "not started")
-"""The states in the order of their priority. The state of a server is the first of these that one
-of its sessions has.
-"""
+"""A server has the first of these states that one of its sessions has."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """An MCP session as a table row. `is_old` is True if the program was started before its
+    """An MCP session in a table. `is_old` is True if its program was started before the server's
     settings were changed.
     """
 
@@ -45,8 +43,8 @@ def may_administer(request: HttpRequest) -> bool:
 def session_rows(
     found: Sequence[PooledSession], uses: Mapping[str, Sequence[Use]] = {}
 ) -> list[SessionRow]:
-    """Return the sessions as table rows. `uses` maps the `server_key` of each server to the
-    toolsets that use it.
+    """Convert sessions to rows of a table. `uses` are the toolsets that use each server, by
+    `server_key`.
     """
     names = caller_names(session.bucket for session in found)
     versions = dict(McpServer.objects.values_list("name", "version"))
@@ -70,7 +68,7 @@ def sessions_of(server: McpServer, found: Iterable[PooledSession]) -> list[Poole
 
 
 def server_state(server: McpServer, found: Iterable[PooledSession]) -> str:
-    """Return the state of the server's sessions as text, or "disabled"."""
+    """Return the state of an MCP server, which depends on its sessions, as text."""
     states = {state_name(session) for session in found}
     state = next((state for state in ORDER if state in states), "not started")
     return state if server.is_enabled else "disabled"
@@ -81,8 +79,8 @@ def state_name(session: PooledSession) -> str:
 
 
 def server_label(session: PooledSession) -> str:
-    """Return the name of the session's program, or only the host of its URL, because the path may
-    be a secret.
+    """Return the name of the session's program, or the host of its server. The rest of the URL may
+    contain a secret.
     """
     return session.server if session.protocol == PROGRAM else urlsplit(session.server).netloc
 

@@ -30,7 +30,7 @@ class Use:
 
 
 def uses_by_server() -> dict[str, list[Use]]:
-    """Return the toolsets of enabled applications that use a server, by `server_key`."""
+    """Return the toolsets of enabled applications that use each MCP server, by `server_key`."""
     found: dict[str, list[Use]] = {}
     for application in Application.objects.filter(is_enabled=True):
         for toolset in toolsets_of(application):
@@ -41,7 +41,7 @@ def uses_by_server() -> dict[str, list[Use]]:
 
 
 def users_of_program(server: McpServer) -> list[ItemUser]:
-    """Return the enabled applications with toolsets that use a program on this machine."""
+    """Return the enabled applications with toolsets that use an MCP server on this machine."""
     return [
         ItemUser("application", use.application.title, use.toolset, use.application.pk)
         for use in uses_by_server().get(server_key(PROGRAM, server.name), ())
@@ -59,10 +59,9 @@ def toolsets_of(application: Application) -> tuple[Any, ...]:
 
 
 def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the names under which models see these tools of servers, in all applications that may
-    use them.
+    """Return the names under which models see these MCP tools, in all applications.
 
-    Each tool is a pair of the name of a program or host, and the name of the tool on the server.
+    Each of the `tools` is the name of a program or host, and the name of a tool on that server.
     """
     by_server: dict[str, set[str]] = {}
     for server, tool in tools:
@@ -78,7 +77,9 @@ def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
 
 
 def place_of(info: McpServerInfo) -> str:
-    """Return the name of a server's program, or the host of its URL, or "" for an invalid URL."""
+    """Return the name of an MCP server's program, or the host of its URL. Returns "" if the URL is
+    invalid.
+    """
     if info.protocol == PROGRAM:
         return info.server
     try:
@@ -88,7 +89,7 @@ def place_of(info: McpServerInfo) -> str:
 
 
 def server_of(toolset: ToolSet) -> str:
-    """Return the `server_key` of a toolset, or "" if the toolset has no MCP server."""
+    """Return the `server_key` of the MCP server that a toolset uses, or "" if it uses none."""
     if not isinstance(toolset, Described) or not toolset.enabled:
         return ""
     match toolset.server:

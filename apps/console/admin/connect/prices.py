@@ -1,4 +1,4 @@
-"""The admin pages for prices: a separate page, and a part of each deployment's page."""
+"""Defines the admin pages for the prices of deployments, and their part of each deployment's page."""
 
 from django.contrib import admin
 

@@ -1,4 +1,4 @@
-"""The form of a secret, in which the value can be replaced but not read."""
+"""Defines the form of a secret. Operators can replace its value, but cannot read it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -81,9 +81,7 @@ class SecretForm(VersionedForm[Secret]):
 
 
 def is_for_more(stored: Secret, servers: Sequence[str], anywhere: bool) -> bool:
-    """Return True if the edit would allow the stored value to be sent to servers that could not
-    receive it before.
-    """
+    """Return True if the edit would allow the stored value to be sent to additional servers."""
     if stored.is_for_any_server:
         return False
     return anywhere or not all(is_covered(server, stored.servers) for server in servers)

@@ -1,5 +1,5 @@
-"""The admin pages for secrets, with their rotation, their deletion, and the manifests that refer to
-them.
+"""Defines the admin pages for secrets. They show which manifests refer to a secret, which therefore
+cannot be deleted.
 """
 
 from collections.abc import Iterable
@@ -115,7 +115,7 @@ def uses_of(secret: Secret) -> list[ItemUser]:
 
 
 def number_of(users: Iterable[ItemUser]) -> int:
-    """Return the number of applications and items that use a secret. Each counts once, even if it
-    uses the secret in several places.
+    """Return the number of applications and predefined items that use a secret. Each counts once,
+    even if it uses the secret at several paths.
     """
     return len({(user.kind, user.name) for user in users})

@@ -1,4 +1,4 @@
-"""The page on which operators create deployments for further models of a deployment's service."""
+"""Defines the page on which operators create deployments for more models of a deployment's service."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -47,8 +47,11 @@ class ServiceModelsAdmin(RecordedAdmin[Deployment]):
         return answer
 
     def models_view(self, request: HttpRequest, object_id: int) -> HttpResponse:
-        """List the models of the service. A POST creates deployments for the selected models.
-        Raises PermissionDenied and Http404.
+        """List the models of the deployment's service. A POST creates deployments for the selected
+        models.
+
+        Raises `PermissionDenied` if the user may not add deployments, and `Http404` if the service
+        has no list.
         """
         deployment = self.visible_row(request, object_id)
         # The new deployments get the key of this deployment.

@@ -1,8 +1,7 @@
-"""The admin pages for files that operators share. All manifests can use these files, and all users
-can read them.
+"""Defines the admin pages for shared files. All manifests can use these files, and all users can
+read them.
 
-The list also contains the files that were uploaded for individual applications, for the editors of
-these applications.
+For editors of an application, the list also contains the files that were uploaded for it.
 """
 
 import mimetypes
@@ -78,8 +77,8 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
         return {**cleaned, "name": name}
 
     def refuse_overtaken(self, seen: str) -> None:
-        """Raise `ValidationError` once if the file was replaced after the form was opened. The row
-        remains locked until it is saved.
+        """Add an error if another user replaced the file after the form was opened. The next save
+        then replaces it. The row stays locked until it is saved.
         """
         if not self.instance.pk or not seen:
             return
@@ -124,7 +123,7 @@ class SharedFileAdmin(RecordedAdmin[SharedFile]):
 
     @admin.display(description="path", empty_value="")
     def path(self, file: SharedFile) -> str:
-        """Return the URL of the file for a context in a manifest."""
+        """Return the URL with which a manifest's context attaches the file."""
         return write_path(PUBLIC, file.name)
 
     @admin.display(description="size", ordering="size")

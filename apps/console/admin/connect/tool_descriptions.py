@@ -1,5 +1,5 @@
-"""The admin pages for MCP tools whose descriptions have changed. Models do not see such a tool
-until an operator accepts the change.
+"""Defines the admin pages for MCP tools whose descriptions have changed. Models do not see such a
+tool until an operator accepts the new description.
 """
 
 from collections.abc import Iterator
@@ -75,7 +75,7 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show the description and its changes. Descriptions cannot be edited."""
+        """Show the tool's description and its changes. Descriptions cannot be edited."""
         row = self.get_object(request, object_id) if request.method in {"GET", "HEAD"} else None
         if row is None or not self.has_view_permission(request, row):
             page: HttpResponse = super().change_view(request, object_id, form_url, extra_context)
@@ -105,8 +105,8 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
         self.settle(request, queryset, WITHHELD)
 
     def settle(self, request: HttpRequest, queryset: QuerySet[ToolDescription], state: str) -> None:
-        """Store the decision about the descriptions. Users who approved an old description are
-        asked again.
+        """Store the operator's decision about these descriptions. Users who approved an accepted
+        tool before are asked again.
         """
         if not self.has_change_permission(request):
             raise PermissionDenied

@@ -1,1 +1,1 @@
-"""The admin pages for predefined content and shared prompts."""
+"""Registers the admin pages for predefined content and shared prompts."""

@@ -1,4 +1,4 @@
-"""The form of a predefined item. It rejects items that cannot be used."""
+"""Defines the form of a predefined item. It rejects items that cannot be used."""
 
 import json
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from apps.manifest.problems import Problem
 
 MOST_MISTAKES = 20
 DOCUMENTS = ("tool", "toolset")
-"""The kinds of items that contain JSON, which may contain credentials."""
+"""Items of these kinds are JSON, which may contain credentials."""
 
 TEXTS = {
     "prompt": ("Text", "Markdown. {today}, {locale} and PROMPT_VARIABLES are replaced."),
@@ -44,7 +44,7 @@ TEXTS = {
         "its instructions, in Markdown.",
     ),
 }
-"""Maps each kind to the label and help of its text."""
+"""This maps each kind of item to the label and the help text of its text field."""
 
 
 class TypedText(str):
@@ -52,10 +52,10 @@ class TypedText(str):
 
 
 class TextField(forms.CharField):
-    """A field for the text of an item.
+    """A form field for the text of a predefined item.
 
-    With `is_document`, the text is JSON. Credentials in a stored text are masked, and masks in a
-    typed text are replaced with the credentials in `sources`.
+    With `is_document`, the text is JSON. The field masks the credentials of a stored text, and
+    replaces masks in a typed text with the credentials in `sources`.
     """
 
     widget = LowTextarea(
@@ -117,8 +117,8 @@ class ContentForm(DocumentForm[ContentItem]):
             )
 
     def known(self, name: str) -> str:
-        """Return the stored or the chosen value of the field `name`, or "" if none is chosen
-        yet.
+        """Return the stored value of the item's field `name`, or the value that the user chose, or
+        "".
         """
         value = getattr(self.instance, name) or self.data.get(name) or self.initial.get(name)
         return str(value or "")
@@ -173,7 +173,7 @@ class ContentForm(DocumentForm[ContentItem]):
 
 
 def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]:
-    """Return warnings about the credentials in a typed document, or [] if the text is not JSON."""
+    """Return warnings about the credentials in the JSON that a user typed, or () if it is not JSON."""
     document = parse_or_none(text)
     if document is None:
         return ()
@@ -182,13 +182,13 @@ def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]
 
 
 def stack_of(kind: str, name: str) -> tuple[LayerItem, ...]:
-    """Return the item in all its layers. The last layer is in use."""
+    """Return the predefined item as it is in each layer. The last one is in use."""
     return installed_content().stacks.get(cast(ItemKind, kind), {}).get(name, ())
 
 
 def mask_sources(row: ContentItem, kind: str, name: str) -> list[str]:
-    """Return the texts whose credentials the masks of a typed text can stand for: the text of the
-    row, and the texts of the item's other layers.
+    """Return the texts whose credentials may replace the masks in a typed text: the stored text,
+    and those of the item's other layers.
     """
     texts = (row.text, *(item.text for item in reversed(stack_of(kind, name))))
     return [text for text in texts if text]

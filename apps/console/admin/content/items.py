@@ -1,5 +1,5 @@
-"""The admin pages for predefined content. They show the layers of each item, and edit the rows with
-which operators replace items.
+"""Defines the admin pages for predefined content. They show each item in all its layers, and edit
+the items that operators store in the database.
 """
 
 from collections.abc import Iterable, Sequence
@@ -58,9 +58,9 @@ from apps.runs.prompt import PLATFORM_PROMPT
 
 PER_PAGE = 50
 MOST_NAMED = 5
-"""The maximum number of applications that the message after a change lists."""
+"""The message after a change lists at most this many applications."""
 MOST_LISTED = 100
-"""The maximum number of a row's uses that the page which confirms its deletion lists."""
+"""The page that confirms a deletion lists at most this many uses of the item."""
 PAGES = "admin/catalog/contentitem"
 NEW_SKILL = """\
 ---
@@ -69,7 +69,7 @@ description:
 ---
 
 """
-"""The initial text of a new skill."""
+"""The form for a new skill starts with this text."""
 
 
 @admin.register(ContentItem)
@@ -124,7 +124,9 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         self.tell_pending(request)
 
     def tell_pending(self, request: HttpRequest) -> None:
-        """Show a message with the applications that still use the old predefined content."""
+        """Show a message that lists the user's applications that still use the old predefined
+        content.
+        """
         mine = with_role(request, Role.EDITOR).order_by().values_list("pk", flat=True)
         if found := pending_content(mine):
             names = ", ".join(one.title for one in found[:MOST_NAMED])
@@ -150,8 +152,8 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         return answer
 
     def consequences(self, request: HttpRequest, rows: Iterable[ContentItem]) -> list[SafeString]:
-        """Return a paragraph about each row whose item exists in no other layer, with the
-        applications and items that use it.
+        """Return a paragraph for each item that exists in no other layer, with the applications and
+        items that use it.
         """
         alone = [row for row in rows if len(stack_of(row.kind, row.name)) == 1]
         uses = all_uses(installed_content(), visible_applications(request)) if alone else {}
@@ -176,7 +178,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         ]
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """List all predefined items in use. Raises PermissionDenied."""
+        """List all predefined items in use. Raises `PermissionDenied` if the user may not see them."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         content = installed_content()
@@ -194,7 +196,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         return self.page(request, f"{PAGES}/list.html", "Predefined content", context)
 
     def item_view(self, request: HttpRequest, kind: str, name: str) -> HttpResponse:
-        """Show one predefined item in all its layers. Raises Http404."""
+        """Show one predefined item in all its layers. Raises `Http404` if there is none."""
         content, stack = installed_content(), stack_of(kind, name)
         if not stack:
             raise Http404
@@ -222,14 +224,14 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
 
 def reload_content() -> None:
     """Reload the predefined content in this process, now and after the commit. Other processes
-    follow within a second.
+    notice the change within a second.
     """
     look_again()
     transaction.on_commit(look_again)
 
 
 def lines_of(uses: Uses, row: ContentItem) -> list[str]:
-    """Return a line for each application, item, setting or team that uses the row."""
+    """Return a line for each application, item, setting and team that uses the predefined item."""
     shown = [
         *(f"{application.title} (application)" for application in uses.applications),
         *(f"{other.name} ({other.kind})" for other in uses.items),
@@ -239,7 +241,9 @@ def lines_of(uses: Uses, row: ContentItem) -> list[str]:
 
 
 def uses_elsewhere(kind: str, name: str) -> list[str]:
-    """Return descriptions of the settings and teams that refer to a prompt."""
+    """Return descriptions of the settings and teams that use a prompt, or [] for any other kind of
+    item.
+    """
     if kind != "prompt":
         return []
     teams = Team.objects.filter(prompt=name).count()
@@ -250,13 +254,13 @@ def uses_elsewhere(kind: str, name: str) -> list[str]:
 
 
 def deployments_of(item: LayerItem) -> Sequence[str]:
-    """Return the deployments to which CONFIG_PROMPT_MAPPING assigns the prompt."""
+    """Return the deployments to which `CONFIG_PROMPT_MAPPING` assigns the prompt."""
     return settings.CONFIG_PROMPT_MAPPING.get(item.name, ()) if item.kind == "prompt" else ()
 
 
 def preview_typed(request: HttpRequest) -> JsonResponse:
-    """Return the `problems` of the typed item, the `blocks` that models get from it, and `doubts`
-    about its credentials.
+    """Return the `problems` of the item that the user is typing, the `blocks` that models get from
+    it, and `doubts` about its credentials.
     """
     typed = request.POST
     kind, name = typed.get("kind", ""), typed.get("name", "").strip() or "new"
@@ -286,8 +290,8 @@ def preview_typed(request: HttpRequest) -> JsonResponse:
 
 
 def read_files(typed: QueryDict, kind: str) -> tuple[list[str], dict[str, str]]:
-    """Parse the typed files. Return their problems, and the texts by path, which are {} if there
-    are problems.
+    """Parse the files that the user typed for a skill. Return their problems, and the texts by
+    path, which are {} if there are problems.
     """
     try:
         files = FilesField(required=False).clean(

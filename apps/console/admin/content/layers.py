@@ -1,5 +1,5 @@
-"""Reads the data for the pages of predefined content: the entries of the list, and the layers of
-one item.
+"""Reads the data for the admin pages of predefined content: the entries of the list, and the layers
+of one item.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,13 +20,13 @@ from apps.catalog.uses import NOBODY, ItemReference, ReferringApplication, Uses,
 STATES: Mapping[str, str] = {"broken": "Broken", "replaced": "In several layers", "row": "Edited"}
 
 Stack = tuple[LayerItem, ...]
-"""An item in all its layers. The layer in use is last."""
+"""A predefined item as it is in each layer. The last one is in use."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayeredItem:
-    """An entry of the list. `layer` is the title of the layer in use, and `layers` is the number of
-    layers.
+    """An entry in the list of predefined content. `layer` is the title of the layer in use, and
+    `layers` the number of layers.
     """
 
     item: LayerItem
@@ -42,8 +42,8 @@ class LayeredItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemLayer:
-    """One layer of an item. `lines` are the differences from the layer below, or None for the
-    lowest layer.
+    """A predefined item in one layer. `lines` are its differences from the layer below, or None for
+    the lowest layer.
     """
 
     item: LayerItem
@@ -53,16 +53,16 @@ class ItemLayer:
 
 
 def required_tools(item: LayerItem) -> tuple[str, ...]:
-    """Return the tools that an application must have for models to see the skill, or () for an item
-    that is not a skill.
+    """Return the tools that an application must have before models see the skill, or () for other
+    kinds of items.
     """
     found = usable_skill(item) if item.kind == "skill" else None
     return () if found is None else found.document.required_tools
 
 
 def filtered_stacks(content: Content, filters: QueryDict) -> list[Stack]:
-    """Return the items that match the filters `kind`, `state` and `q`, which is a part of the
-    name.
+    """Return the items that match the list's filters `kind`, `state` and `q`, which is a part of
+    the name.
     """
     kind, state, words = (filters.get(name, "").strip() for name in ("kind", "state", "q"))
     broken = problems_by_item(content)
@@ -104,7 +104,7 @@ def layer_entries(
 
 
 def all_uses(content: Content, applications: QuerySet[ApplicationRow]) -> dict[ItemReference, Uses]:
-    """Return the uses of each item by these applications and by other items."""
+    """Return the applications and predefined items that use each predefined item."""
     rows = applications.values_list("pk", "title", "manifest")
     return uses_of(content, (ReferringApplication(*row) for row in rows.iterator()))
 
@@ -116,7 +116,7 @@ def item_title(content: Content, item: LayerItem) -> str:
 
 
 def layers_of(content: Content, stack: Stack) -> list[ItemLayer]:
-    """Return the layers of an item, beginning with the layer in use."""
+    """Return the item in each layer. The layer in use comes first."""
     found = [
         ItemLayer(
             item,

@@ -1,4 +1,4 @@
-"""The admin pages for prompts that operators share with all users or with a team."""
+"""Defines the admin pages for prompts that operators share with all users or with a team."""
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -17,6 +17,6 @@ class SavedPromptAdmin(Admin[SavedPrompt]):
     search_fields = ("name", "title")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SavedPrompt]:
-        """Return the prompts for all users or for a team, without users' private prompts."""
+        """Return the prompts of teams and for all users, without users' private prompts."""
         rows: QuerySet[SavedPrompt] = super().get_queryset(request)
         return rows.filter(user=None)

@@ -1,4 +1,4 @@
-"""The form field for the files next to a SKILL.md, each with a path and a text."""
+"""Defines the form field for the files next to a SKILL.md. Each file has a path and a text."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -18,11 +18,9 @@ from apps.manifest.markdown.skill_files import (
 )
 
 SPARE = 2
-"""The number of empty input pairs on a page without the script that adds pairs."""
+"""Without JavaScript, the page shows this many empty pairs of inputs for new files."""
 MOST_OPEN = 3
-"""The maximum number of files that are all expanded. If there are more files, only files with
-errors are expanded.
-"""
+"""If there are more files than this, only files with errors are expanded."""
 
 
 class SkillFile(NamedTuple):
@@ -37,7 +35,7 @@ class FileRow(NamedTuple):
 
 
 def problems_of(files: list[SkillFile]) -> Iterator[str]:
-    """Yield, for each file, the reason why it cannot be saved, or ""."""
+    """Yield, for each file in order, the reason why it cannot be saved, or ""."""
     counts = Counter(file.path for file in files)
     for file in files:
         if not file.path:
@@ -59,8 +57,8 @@ def text_problem(text: str) -> str:
 
 
 class FilesWidget(forms.Widget):
-    """Shows a pair of inputs for the path and the text of each file. It also works without
-    scripts.
+    """A widget with a pair of inputs for the path and text of each file. It works without
+    JavaScript.
     """
 
     template_name = "admin/catalog/contentitem/files.html"
@@ -68,7 +66,7 @@ class FilesWidget(forms.Widget):
     needs_multipart_form = True
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> list[SkillFile]:
-        """Return the typed files, except for files with neither a path nor a text."""
+        """Return the files that the user typed. Omit those with neither a path nor a text."""
         if not isinstance(data, MultiValueDict):
             return files_of(data.get(name))
         pairs = zip(data.getlist(f"{name}-path"), data.getlist(f"{name}-text"), strict=False)
@@ -100,7 +98,7 @@ class FilesWidget(forms.Widget):
 
 
 class FilesField(forms.Field):
-    """A field whose value is a dictionary of texts by path."""
+    """A form field whose value maps the paths of files to their texts."""
 
     widget = FilesWidget
 
@@ -125,7 +123,7 @@ class FilesField(forms.Field):
 
 
 def files_of(value: Any) -> list[SkillFile]:
-    """Return the files in the value of a field, which are a row's texts by path, or typed files."""
+    """Convert the value of the field, texts by path or typed files, to a list of files."""
     if isinstance(value, Mapping):
         return [SkillFile(str(path), str(text)) for path, text in sorted(value.items())]
     return list(value or ())

@@ -1,5 +1,5 @@
-"""The page that lists the applications whose predefined content would change if they were published
-again.
+"""Defines the page that lists the applications whose predefined content has changed since they were
+published.
 """
 
 from collections.abc import Iterator
@@ -28,8 +28,8 @@ class PendingApplication:
 
 
 def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
-    """List these applications, if the user can edit them. A POST publishes the selected
-    applications with a note.
+    """List the user's applications whose predefined content has changed since they were published.
+    A POST with a note publishes the selected ones again.
     """
     may_publish = request.user.has_perm(PUBLISH)
     if request.method == "POST" and may_publish:
@@ -47,8 +47,8 @@ def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
 
 
 def differences_of(pending: PendingContent) -> Iterator[ValueDifference]:
-    """Yield the differences with the title of the application in their paths, because an item may
-    change several applications.
+    """Yield the changes to an application's predefined content. Each path starts with the slug,
+    because one item may change several applications.
     """
     for change in pending.changes:
         for one in change.differences:
@@ -71,7 +71,7 @@ def publish_ticked(admin: Any, request: HttpRequest) -> None:
 
 def publish_content(request: HttpRequest, row: Application) -> list[str]:
     """Publish the live version again with the current predefined content. Return the reasons if
-    this is rejected. A draft remains unchanged.
+    this is rejected.
     """
     note = request.POST.get("note", "")
     return refusal_reasons(republish.execute, row, note, user=request.user)

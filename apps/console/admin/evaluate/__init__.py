@@ -1,1 +1,1 @@
-"""The admin pages for test cases, their runs, and users' feedback on answers."""
+"""Registers the admin pages for test cases, their runs, and users' feedback on answers."""

@@ -1,4 +1,4 @@
-"""Filters a list by the application to which a row belongs."""
+"""Defines a list filter by the application to which a row belongs."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from apps.console.operator_rights import visible_applications
 
 
 class OfApplication(admin.SimpleListFilter):
-    """A filter that offers the applications that the user can see and that have rows in the
+    """A list filter that offers the applications that the user can see and that have rows in the
     list.
     """
 

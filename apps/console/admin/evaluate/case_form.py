@@ -1,4 +1,4 @@
-"""The form of a test case. A script shows its JSON texts as rows of messages and expectations."""
+"""Defines the form of a test case. A script shows its JSON as rows of messages and expectations."""
 
 import json
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class CaseEditor(forms.Textarea):
-    """A text area for JSON. A script shows the JSON as rows, whose kind `rows_of` determines. The
-    text area also works without the script.
+    """A text area for JSON that a script shows as rows. `rows_of` is "messages" or "expectations".
+    Without JavaScript, users edit the JSON.
     """
 
     template_name = "admin/cases/editor.html"

@@ -1,4 +1,4 @@
-"""The form with which an operator starts a run of test cases."""
+"""Defines the form with which an operator starts a run of test cases."""
 
 from typing import Any, cast
 
@@ -50,8 +50,8 @@ class CaseRunForm(forms.Form):
         cast(forms.ChoiceField, self.fields["target"]).choices = targets_of(application)
 
     def request(self, cases: list[int] | None) -> CaseRunRequest:
-        """Return the run that a valid form requests. `cases` are the numbers of test cases, or None
-        for all.
+        """Return the run that the valid form describes. `cases` are the IDs of the test cases, or
+        None for all.
         """
         chosen = self.cleaned_data
         mode: Mode = chosen["mode"]
@@ -62,8 +62,8 @@ class CaseRunForm(forms.Form):
 
 
 def first_choices(application: Application, target: str, *, is_recorded: bool) -> dict[str, Any]:
-    """Return the initial values of the form. They select a replay if all test cases have recordings
-    (`is_recorded`), otherwise a live run that is recorded.
+    """Return the initial values of the form: a replay if all test cases are recorded
+    (`is_recorded`), else a live run that is recorded.
     """
     is_live = not is_recorded and not model_problem(application, target)
     mode = CaseRun.Mode.LIVE if is_live else CaseRun.Mode.REPLAY
@@ -71,8 +71,8 @@ def first_choices(application: Application, target: str, *, is_recorded: bool) -
 
 
 def model_problem(application: Application, target: str) -> str:
-    """Return the reason why the draft or the live version (`target`) cannot call a model, or "" if
-    it can.
+    """Return why the application cannot call its model, or "" if it can. `target` selects the draft
+    or the live version.
     """
     document = draft_of(application).manifest if target == DRAFT else application.manifest
     problems = unknown_deployments(document)
@@ -80,8 +80,8 @@ def model_problem(application: Application, target: str) -> str:
 
 
 def targets_of(application: Application) -> list[tuple[str, str]]:
-    """Return the states of the application on which test cases can run, each with a label. The
-    first state is the default.
+    """Return the states of the application on which test cases can run, with their labels. The
+    first one is the default.
     """
     found = []
     if has_draft(application):
@@ -96,6 +96,6 @@ def targets_of(application: Application) -> list[tuple[str, str]]:
 
 
 def numbers_in(request: HttpRequest) -> list[int] | None:
-    """Return the numbers of the test cases in the URL, or None for all test cases."""
+    """Return the IDs of the test cases in the URL, or None for all test cases."""
     given = map(read_integer, request.GET.getlist("case"))
     return [number for number in given if number is not None] or None

@@ -1,5 +1,5 @@
-"""The admin pages for runs of test cases. They show the runs' progress and failures, and compare
-two runs.
+"""Defines the admin pages for runs of test cases. They show progress and failures, and compare two
+runs.
 """
 
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ from apps.console.operator_rights import may_rule, of_seen
 from apps.integers import read_integer
 
 FRAGMENT = "X-Fragment"
-"""The header of requests by which the script updates the page of a run."""
+"""The script that updates the page of a run sends this header."""
 SILENT_SECONDS = ATTEMPT_SECONDS + 60
-"""The number of seconds without progress after which a run counts as interrupted."""
+"""A run without progress for this many seconds counts as interrupted."""
 STATES = {
     CaseRun.State.PASSED: "console-good",
     CaseRun.State.FAILED: "console-bad",
@@ -57,7 +57,7 @@ class ShownResult:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The attempts that two runs made at the same test case."""
+    """The results of two runs for the same test case."""
 
     name: str
     sides: tuple[Sequence[ShownResult], Sequence[ShownResult]]
@@ -142,8 +142,8 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show the results of a run. While the run is active, a script requests only the part of
-        the page that changes.
+        """Show the results of a run. While it is active, a script requests only the part of the
+        page that changes.
         """
         if not self.has_view_permission(request):
             raise PermissionDenied
@@ -165,7 +165,7 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
         )
 
     def compare_view(self, request: HttpRequest) -> HttpResponse:
-        """Show two runs side by side. Raises Http404."""
+        """Show two runs side by side. Raises `Http404` if one does not exist."""
         runs = (
             self.found(request, request.GET.get("a", "")),
             self.found(request, request.GET.get("b", "")),
@@ -174,7 +174,9 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
         return self.page(request, "admin/cases/compare.html", "Compare two runs", context)
 
     def stop_view(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Stop a run and its current attempts. Raises PermissionDenied and Http404."""
+        """Stop a run and its current attempts. Raises `PermissionDenied` if the user may not run
+        the application's test cases.
+        """
         run = self.found(request, str(number))
         if not may_run(request, run):
             raise PermissionDenied
@@ -183,7 +185,9 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
         return redirect(self.url("change", run.pk))
 
     def found(self, request: HttpRequest, number: str) -> Any:
-        """Return the run with this number if the user may see it. Raises Http404."""
+        """Return the run with this ID. Raises `Http404` if there is none or the user may not see
+        it.
+        """
         return get_object_or_404(self.get_queryset(request), pk=read_integer(number))
 
 
@@ -204,9 +208,7 @@ def state_words(run: CaseRun) -> str:
 
 
 def pairs_of(first: CaseRun, second: CaseRun) -> list[Pair]:
-    """Return the test cases of both runs. Test cases with different results come first, then all
-    are sorted by name.
-    """
+    """Pair the results of both runs by test case. Test cases with different results come first."""
     sides: tuple[dict[str, list[ShownResult]], dict[str, list[ShownResult]]] = ({}, {})
     for run, side in zip((first, second), sides, strict=True):
         for row in run.results.all():

@@ -1,6 +1,4 @@
-"""The admin pages for test cases: their list and form, and the page that starts a run of test
-cases.
-"""
+"""Defines the admin pages for test cases, and the page that starts a run of test cases."""
 
 from typing import Any, cast
 from uuid import UUID
@@ -51,7 +49,9 @@ from apps.live.run_summary import RunSummary
 BADGE = '<span class="console-badge {}">{}</span>'
 LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
 FROM_RUN, FROM_FEEDBACK = "run", "feedback"
-"""The query parameters of the form that contain the ID of a new test case's source."""
+"""These query parameters of the form contain the ID of the run or feedback from which to create a
+test case.
+"""
 
 
 @admin.register(Case)
@@ -168,8 +168,10 @@ class CaseAdmin(RecordedAdmin[Case]):
         return initial
 
     def made_of_run(self, request: HttpRequest, number: str) -> Case | None:
-        """Return an unsaved test case that is made from a run. The audit log records that the run
-        was read. Raises PermissionDenied and Http404.
+        """Return an unsaved test case from a run, or None if its messages cannot be read. The audit
+        log records that the run was read.
+
+        Raises `PermissionDenied`, or `Http404` if there is no such run.
         """
         run = self.run_of(request, number)
         record_reading(request, run, "a test case made from it", is_allowed=may_read(request))
@@ -190,7 +192,9 @@ class CaseAdmin(RecordedAdmin[Case]):
         return made
 
     def run_of(self, request: HttpRequest, number: str) -> RunSummary:
-        """Return the finished run with this ID. Raises Http404."""
+        """Return the finished run with this ID. Raises `Http404` if there is none or the user may
+        not see it.
+        """
         try:
             wanted = UUID(number)
         except ValueError:
@@ -236,8 +240,10 @@ class CaseAdmin(RecordedAdmin[Case]):
         ]
 
     def run_view(self, request: HttpRequest) -> HttpResponse:
-        """Show the form that starts a run of test cases. A POST starts the run. Raises
-        PermissionDenied and Http404.
+        """Show the form that starts a run of test cases. A POST starts the run.
+
+        Raises `PermissionDenied` if the user may not run test cases, and `Http404` for an unknown
+        application.
         """
         if not self.has_run_permission(request):
             raise PermissionDenied
@@ -281,8 +287,10 @@ class CaseAdmin(RecordedAdmin[Case]):
         return self.page(request, "admin/cases/begin.html", title, context)
 
     def require_view(self, request: HttpRequest) -> HttpResponse:
-        """Change whether test cases must pass before publishing. Raises PermissionDenied and
-        Http404.
+        """Change whether test cases must pass before the application is published.
+
+        Raises `PermissionDenied` if the user may not change test cases, and `Http404` for an
+        unknown application.
         """
         application = get_object_or_404(
             editable_applications(request), slug=request.POST.get("application", "")
@@ -301,6 +309,6 @@ class CaseAdmin(RecordedAdmin[Case]):
 
 
 def settings_of(application: Application) -> CaseSettings:
-    """Return the application's settings for test cases, or an unsaved row if there are none."""
+    """Return the application's settings for test cases, or unsaved defaults if there are none."""
     found = CaseSettings.objects.filter(application=application).first()
     return found or CaseSettings(application=application)

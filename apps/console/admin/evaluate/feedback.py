@@ -1,4 +1,6 @@
-"""The admin pages for feedback: users' ratings of answers, and operators' follow-up."""
+"""Defines the admin pages for feedback: users' ratings of answers, and the operators' notes on
+them.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -142,8 +144,8 @@ class FeedbackAdmin(Admin[Feedback]):
         ]
 
     def transcript_view(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Show the transcript that the user attached. Raises PermissionDenied if there is none, and
-        Http404.
+        """Show the question and answer that the user attached. Raises `PermissionDenied` if there
+        are none, and `Http404` if there is no such feedback.
         """
         row = shared_feedback(request, str(number))
         said = row.transcript or {}

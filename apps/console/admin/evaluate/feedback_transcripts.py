@@ -1,6 +1,5 @@
-"""Shows transcripts that users attached to their feedback, and creates test cases from them.
-
-Each time a transcript is read, the audit log records it.
+"""Shows the transcripts that users attach to their feedback, and creates test cases from them. The
+audit log records each reading.
 """
 
 from django.contrib import messages
@@ -17,10 +16,11 @@ from apps.integers import read_integer
 
 
 def shared_feedback(request: HttpRequest, number: str) -> Feedback:
-    """Return feedback with the transcript that the user attached. The audit log records that it was
-    read.
+    """Return feedback whose transcript the operator may read, and record the reading in the audit
+    log.
 
-    Raises PermissionDenied if there is no transcript, and Http404.
+    Raises `PermissionDenied` if it has no transcript or the operator may not read it, and `Http404`
+    if there is no such feedback.
     """
     rows = Feedback.objects.filter(of_seen(request, "application__slug"))
     rows = rows.select_related("application")
@@ -37,7 +37,7 @@ def shared_feedback(request: HttpRequest, number: str) -> Feedback:
 
 def case_from_feedback(request: HttpRequest, row: Feedback) -> Case:
     """Return an unsaved test case with the question in the attached transcript. Raises
-    PermissionDenied.
+    `PermissionDenied` if the user may not edit the application.
     """
     if not may_rule(request, row.application):
         raise PermissionDenied

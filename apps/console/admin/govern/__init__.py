@@ -1,1 +1,1 @@
-"""The admin pages for users, teams, keys, budgets and the audit log."""
+"""Registers the admin pages for users, teams, keys, budgets and the audit log."""

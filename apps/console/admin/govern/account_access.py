@@ -1,6 +1,4 @@
-"""Shows the rights of an account with their sources, and previews the site as the account's user
-sees it.
-"""
+"""Shows what an account is allowed to do and why, and previews the applications that its user sees."""
 
 from typing import Any
 
@@ -27,7 +25,9 @@ MOST_SHOWN = 200
 
 
 def access_context(request: HttpRequest, account: User) -> dict[str, Any]:
-    """Return the rights of an account, limited to applications that the operator can see."""
+    """Return the account's roles and permissions for the template. Omits applications that the
+    operator cannot see.
+    """
     roles = sourced_roles(account, visible_applications(request))
     return {
         "account": account,
@@ -39,7 +39,6 @@ def access_context(request: HttpRequest, account: User) -> dict[str, Any]:
 
 
 def permissions_by_source(account: User) -> list[tuple[str, list[str]]]:
-    """Return the sources of the account's permissions, each with the names of the permissions."""
     named = Permission.objects.order_by("content_type__app_label", "codename")
     groups = Group.objects.filter(user=account).prefetch_related(
         Prefetch("permissions", named, to_attr="named")
@@ -60,9 +59,10 @@ def may_view_as(request: HttpRequest) -> bool:
 
 
 def view_as(rows: Admin[User], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the applications that a user can use, without their usage.
+    """Show the applications that the user with this ID can use. The audit log records each view.
 
-    The audit log records each view. Raises PermissionDenied and Http404.
+    Raises `PermissionDenied` if the operator may not see all applications, and `Http404` for an
+    unknown user or team.
     """
     if not may_view_as(request):
         raise PermissionDenied

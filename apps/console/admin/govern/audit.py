@@ -1,4 +1,4 @@
-"""The admin pages for the audit log, which staff with a permission can read and filter."""
+"""Defines the admin page on which staff with the permission read and filter the audit log."""
 
 from typing import Any
 
@@ -92,10 +92,10 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
 
 
 def of_words(words: str) -> Q:
-    """Return a filter for the words of a search. A username finds the user's actions, and actions
-    on the user's account.
+    """Return a filter for the words of a search. A username finds what the user did and what was
+    done to the user's account.
 
-    Each condition uses an index.
+    An index serves each condition.
     """
     found = Q(actor=words)
     for column in ("address", "application", "subject"):
@@ -106,7 +106,7 @@ def of_words(words: str) -> Q:
 
 
 def has(column: str, found: Q) -> Q:
-    """Return the filter with the condition of the column's partial index added. SQLite uses the
-    index only if the query contains this condition.
+    """Add the condition of the column's partial index to the filter. Without it, SQLite does not
+    use the index.
     """
     return found & ~Q((column, ""))

@@ -1,4 +1,6 @@
-"""The admin pages for budgets, which show their use, and reset or override individual windows."""
+"""Defines the admin pages for budgets. They show how much of a budget is used, and raise it for one
+holder until it renews.
+"""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -46,8 +48,8 @@ class BudgetForm(VersionedForm[Budget]):
 
 
 class RaiseForm(forms.Form):
-    """A form that raises a budget. `seen` is the ID of the last override that the operator saw, or
-    0 if there was none.
+    """The form with which an operator raises a budget. `seen` is the ID of the last override that
+    the operator saw, or 0.
     """
 
     holder = forms.TypedChoiceField(label="Holder", coerce=str, empty_value="", required=False)
@@ -120,8 +122,8 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return may and (obj is None or may_rule(request, obj.application))
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Offer only the applications that the user can edit, and require one of them, unless the
-        user can edit all applications.
+        """Offer only the applications that the user can edit, and require one, unless the user can
+        edit all applications.
         """
         if edits_all(request.user):
             return super().formfield_for_foreignkey(db_field, request, **options)
@@ -178,8 +180,8 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return [standing, *super().get_urls()]
 
     def standing_view(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Show each user's use of the budget, the log of overrides, and a form for a new
-        override.
+        """Show how much of the budget each holder has used, the overrides so far, and a form for a
+        new override.
         """
         budget = self.get_object(request, str(number))
         if budget is None or not budget.window:
@@ -213,8 +215,8 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return self.page(request, "admin/budgets/standing.html", title, context)
 
     def raise_amount(self, request: HttpRequest, budget: Budget, form: RaiseForm) -> bool:
-        """Raise the budget by a new override. Return False if another user has raised it in the
-        meantime.
+        """Store an override that raises the budget. Return False, and show an error, if another
+        user has raised it in the meantime.
         """
         amount, note, seen = (form.cleaned_data[name] for name in ("amount", "note", "seen"))
         name = cast(User, request.user).get_username()
@@ -235,12 +237,12 @@ class BudgetAdmin(RecordedAdmin[Budget]):
 
 
 def write_amount(amount: Decimal) -> str:
-    """Return the amount as text without trailing zeros."""
+    """Format the amount without trailing zeros."""
     return f"{amount.normalize():,f}"
 
 
 def names_of(budget: Budget, windows: Iterable[BudgetStatus | BudgetWindow]) -> list[str]:
-    """Return the names of the windows' holders, in the order of the windows."""
+    """Return the name of each window's holder, in the same order."""
     holders = [one.holder for one in windows]
     names = caller_names(holders)
     return [names[holder] or budget.subject for holder in holders]

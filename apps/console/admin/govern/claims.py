@@ -1,5 +1,5 @@
-"""The admin pages for mappings from identity providers' groups to local groups, and for linked
-accounts.
+"""Defines the admin pages for linked accounts, and for mappings from an identity provider's groups
+to local groups.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ def providers() -> list[tuple[str, str]]:
 
 @admin.register(ClaimMapping)
 class ClaimMappingAdmin(Admin[ClaimMapping]):
-    """The admin pages for mappings. A mapping adds users to a group, so the form offers only groups that
+    """Manages the mappings. A mapping adds users to a group, so the form offers only groups that
     the operator may give.
     """
 
@@ -62,7 +62,7 @@ class ClaimMappingAdmin(Admin[ClaimMapping]):
 
 @admin.register(SocialAccount)
 class LinkedAccountAdmin(Admin[SocialAccount]):
-    """The admin pages for linked accounts, which list and unlink them."""
+    """Lists and unlinks the accounts at identity providers that users have linked."""
 
     list_display = ("user", "provider", "uid", "date_joined", "last_login")
     list_filter = ("provider",)

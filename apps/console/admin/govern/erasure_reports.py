@@ -1,4 +1,4 @@
-"""The admin pages for reports about erased accounts, which can be read and downloaded."""
+"""Defines the admin pages on which operators read and download the reports about erased accounts."""
 
 from typing import Any
 

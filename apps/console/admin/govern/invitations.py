@@ -1,5 +1,5 @@
-"""The admin pages for invitations to sign up. The link is emailed to the invited address, or shown
-once to the user who created the invitation.
+"""Defines the admin pages for invitations to sign up. The server emails the link, or shows it once
+to the user who created the invitation.
 """
 
 from typing import Any
@@ -99,8 +99,8 @@ def secret_name(invitation: Invitation) -> str:
 
 
 def offered_groups(user: Any) -> QuerySet[Group]:
-    """Return the groups that the administrator may give: groups whose rights do not exceed the
-    administrator's own.
+    """Return the groups to which the administrator may invite users: for superusers all groups,
+    else their own groups, except teams that they do not administer.
     """
     if user.is_superuser:
         return Group.objects.all()

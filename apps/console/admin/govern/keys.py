@@ -1,5 +1,5 @@
-"""The admin pages for API keys and operator keys. A new key is shown once, on the page after the
-form.
+"""Defines the admin pages for API keys and operator keys. A new key is shown once, on the page
+after the form.
 """
 
 from typing import Any
@@ -57,7 +57,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     actions = ("revoke",)
 
     new_fields: tuple[str, ...]
-    """The fields of the form for a new key."""
+    """The form for a new key has these fields."""
     fields: tuple[str, ...]
 
     def get_fields(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
@@ -68,8 +68,8 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         return (*self.readonly_fields, "revoked") if is_revoked else self.readonly_fields
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return True if the user may change the key or, if `obj` is None, some keys. The list
-        therefore also offers its revoke action for keys that the user may not change.
+        """Return True if the user may change the key or, for None, any keys. The list's revoke
+        action skips keys that the user may not change.
         """
         may: bool = super().has_change_permission(request, obj)
         return may and (obj is None or may_change_key(request.user, obj))
@@ -228,7 +228,7 @@ class ApiKeyAdmin(KeyAdmin):
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
         """Offer only the user's own account and teams, unless the user can edit all applications. A
-        key for another account may have more rights.
+        key of another account may have more rights.
         """
         if edits_all(request.user):
             if db_field.name == "user":
@@ -249,8 +249,8 @@ class ApiKeyAdmin(KeyAdmin):
 
 @admin.register(OperatorKey)
 class OperatorKeyAdmin(KeyAdmin):
-    """The admin of operator keys. Staff can create keys only for themselves, because a key has its
-    owner's permissions.
+    """Manages operator keys. Staff create keys only for themselves, because a key has its owner's
+    permissions.
     """
 
     list_display = ("named", "owner", "state", "expiry_date", "created")

@@ -1,5 +1,5 @@
-"""The admin pages for legal holds. A hold is placed with a reason and lifted later, but never
-changed or deleted.
+"""Defines the admin pages for legal holds. Operators place and lift a hold, but never change or
+delete it.
 """
 
 from typing import Any
@@ -23,9 +23,7 @@ from apps.conversations.models import Conversation
 
 
 class LegalHoldForm(forms.ModelForm[LegalHold]):
-    """The form of a hold for a user or, by its ID, for a conversation. A conversation's owner
-    becomes the user of the hold.
-    """
+    """The form of a legal hold on all data of a user, or on one conversation and its owner."""
 
     class Meta:
         model = LegalHold
@@ -58,7 +56,9 @@ class LegalHoldForm(forms.ModelForm[LegalHold]):
 
 
 def account_of(bucket: str) -> Any:
-    """Return the account that owns a bucket, or None for a visitor, a key or a deleted account."""
+    """Return the user whose bucket this is, or None if it belongs to a visitor, a key or a deleted
+    account.
+    """
     place = owner_ids(bucket)
     return None if place is None else get_user_model().objects.filter(pk=place[0]).first()
 

@@ -14,8 +14,10 @@ logger = logging.getLogger(__name__)
 def send_message(
     page: admin.ModelAdmin[Any], request: HttpRequest, template: str, address: str, **values: Any
 ) -> bool:
-    """Send an email if the server sends email. If this fails, show a message on the page. Return
-    True if the email was sent.
+    """Send an email to a user, and return True if it was sent. If sending fails, show a message on
+    the admin page.
+
+    Returns False if the server sends no email or the user has no address.
     """
     if not settings.SENDS_MAIL or not address:
         return False

@@ -1,4 +1,4 @@
-"""The page on which superusers turn the installation's read-only mode on and off."""
+"""Defines the page on which superusers turn the installation's read-only mode on and off."""
 
 import logging
 

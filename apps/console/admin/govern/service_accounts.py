@@ -1,5 +1,5 @@
-"""The admin pages for service accounts. A service account is created in one step. It has no
-password, and its own permissions and keys.
+"""Defines the admin pages for service accounts, which have no password, but permissions and API
+keys of their own.
 """
 
 from typing import Any
@@ -25,8 +25,8 @@ LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}
 
 
 class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
-    """The form of a service account. A new account also has fields for its name, groups and
-    permissions, which are later edited on the page of its user.
+    """The form of a service account. For a new account, it also has fields for the name, groups and
+    permissions. Later, these are edited on the page of its user.
     """
 
     username = forms.CharField(

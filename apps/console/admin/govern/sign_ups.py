@@ -1,6 +1,4 @@
-"""The admin pages for users who signed up and wait for approval. Administrators approve or reject
-them.
-"""
+"""Defines the admin page on which administrators approve or reject users who signed up."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The admin pages for operators' messages, which all connected users see."""
+"""Defines the admin pages for messages that all users see on the chat page."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""Records changes to teams in the admin in the audit log, in the same form as changes by team
-administrators.
+"""Records in the audit log how operators change teams in the admin. Team administrators' changes
+are recorded in the same form.
 """
 
 from collections.abc import Iterable
@@ -18,8 +18,8 @@ from apps.accounts.models import Team
 
 @dataclass(frozen=True, slots=True)
 class TeamState:
-    """The state of a team for the audit log. `rights` are the permissions of its group, such as
-    `catalog.view_application`.
+    """A team's properties at one time, for the audit log. `rights` are the permissions of its
+    group, such as `catalog.view_application`.
     """
 
     name: str
@@ -31,7 +31,7 @@ class TeamState:
 
 
 def team_state(group: int | None) -> TeamState | None:
-    """Return the state of the group's team, or None if the group is not a team."""
+    """Return the properties of the team with this group, or None if the group is not a team."""
     team = Team.objects.filter(group=group).first()
     if team is None:
         return None
@@ -47,8 +47,8 @@ def team_state(group: int | None) -> TeamState | None:
 
 
 def set_members(team: Team, members: Iterable[Any]) -> None:
-    """Set the members of the team to these users and the team's administrators. Closed accounts
-    cannot be chosen in the form, so they remain members.
+    """Set the team's members to these users and its administrators. Closed accounts remain members,
+    because the form does not offer them.
     """
     closed = team.group.user_set.filter(is_active=False)
     team.group.user_set.set({*members, *team.administrators.all(), *closed})
@@ -93,7 +93,6 @@ def teams_by_name(user: Any) -> frozenset[str]:
 def record_moves(
     request: HttpRequest, user: Any, before: frozenset[str], after: frozenset[str]
 ) -> None:
-    """Record in the audit log which teams a user has joined or left."""
     note(request, *(f"{team}: added {user}" for team in sorted(after - before)))
     note(request, *(f"{team}: removed {user}" for team in sorted(before - after)))
 

@@ -1,6 +1,4 @@
-"""The admin pages for teams. A team is created and deleted together with its group. Its members are
-chosen by the team's administrators.
-"""
+"""Defines the admin pages for teams. A team is created and deleted together with its group."""
 
 from typing import Any, cast
 

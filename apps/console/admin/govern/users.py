@@ -1,4 +1,6 @@
-"""The admin pages for users and groups. Administrators cannot give more rights than they have."""
+"""Defines the admin pages for users and groups. Administrators cannot give more rights than they
+have.
+"""
 
 from typing import Any
 
@@ -40,14 +42,12 @@ admin.site.unregister(UserSession)
 admin.site.unregister(EmailAddress)  # Always empty: allauth handles only sign-in and sends no mail.
 
 SHOWN_GROUPS = 3
-"""The maximum number of groups per user in the list of users."""
+"""The list of users shows at most this many groups of each user."""
 GIVEN = ("groups", "user_permissions", "permissions")
 
 
 class GivingAdmin(admin.ModelAdmin[Any]):
-    """An admin that offers only rights that the operator may give. An account's other existing
-    rights are preserved.
-    """
+    """Offers only rights that the operator may give, and preserves all other rights of the account."""
 
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
         if db_field.related_model is Permission:
@@ -78,9 +78,7 @@ LAST_SUPERUSER = (
 
 class UserForm(theme.UserChangeForm):  # type: ignore[misc]
     def clean(self) -> dict[str, Any]:
-        """Validate the form. Raises `ValidationError` if the change would leave no active
-        superuser.
-        """
+        """Add an error if the change would leave the installation without an active superuser."""
         cleaned: dict[str, Any] = super().clean()
         stays = all(
             cleaned.get(name, getattr(self.instance, name))
@@ -155,7 +153,7 @@ class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignor
         record_moves(request, form.instance, before, teams_by_name(form.instance))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return the objects that would be deleted. The last superuser is returned as protected."""
+        """Return what would be deleted. The last superuser is protected."""
         deleted, counts, missing, protected = super().get_deleted_objects(objs, request)
         if is_last_superuser([user.pk for user in objs]):
             protected = [

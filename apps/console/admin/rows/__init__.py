@@ -1,3 +1,3 @@
-"""The base of the admin's pages: forms that detect conflicting edits, and the history of rows, from
-which states can be restored.
+"""Contains the base classes of the admin's pages: forms that detect conflicting edits, and the
+history of rows, from which earlier states can be restored.
 """

@@ -1,4 +1,6 @@
-"""The form of a row with a document. Saving replaces typed credentials with secrets."""
+"""Defines the form of a row with a JSON document. Saving replaces the credentials that a user typed
+with secrets.
+"""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar
@@ -12,15 +14,16 @@ Row = TypeVar("Row", bound=Versioned)
 
 
 class DocumentForm(VersionedForm[Row]):
-    """The form of a row with a document. Saving creates the secrets, in the caller's transaction.
+    """A form of a row with a JSON document. Saving creates secrets for its credentials in the
+    caller's transaction.
 
-    `documents` of the field `document_field` contain the credentials that masks in the typed
-    document stand for.
+    The field `document_field` has `documents`, whose credentials replace the masks in the typed
+    document.
     """
 
     document_field: ClassVar[str]
     saver: Any = None
-    """The account that saves the row."""
+    """This user saves the row."""
     made: Sequence[Secret] = ()
 
     @property
@@ -33,9 +36,7 @@ class DocumentForm(VersionedForm[Row]):
 
     @property
     def item(self) -> str:
-        """Return the name of a predefined item, because its document does not contain it, or "" for
-        an application.
-        """
+        """Return the name of the predefined item that is edited, or "" for an application."""
         return ""
 
     @property

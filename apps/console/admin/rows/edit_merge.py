@@ -1,5 +1,5 @@
-"""Compares a typed form with other users' concurrent saves. It finds conflicts and merges
-values.
+"""Compares the values that a user typed into a form with changes that others saved in the meantime,
+and merges both.
 """
 
 from collections.abc import Mapping
@@ -16,16 +16,15 @@ from apps.console.admin.rows.secret_inputs import SecretInputsForm
 from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 CHOICE = "choice:"
-"""The prefix of inputs that choose a side of a clash. The path of the clash follows the prefix."""
+"""Inputs that choose one side of a clash have this prefix, followed by the path of the clash."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypedForm:
     """The values that a user typed into a form.
 
-    `unread` contains the columns whose text cannot be parsed; for these columns, `snapshot`
-    contains the stored values. `documents` contains the other typed documents, with their
-    credentials.
+    `unread` are the columns whose text cannot be parsed. For these, `snapshot` has the stored
+    values. `documents` are the other typed documents, with their credentials.
     """
 
     snapshot: Snapshot
@@ -34,8 +33,8 @@ class TypedForm:
 
 
 def read_typed(form: forms.ModelForm[Any], kind: RowKind, stored: Snapshot) -> TypedForm:
-    """Return the typed values, including invalid values. Documents that are not JSON are listed in
-    `unread`.
+    """Return the values that the user typed, even invalid ones. Documents that are not JSON are
+    listed in `unread`.
     """
     snapshot = kind.snapshot(form.instance)
     unread, documents = [], {}
@@ -57,8 +56,8 @@ def read_typed(form: forms.ModelForm[Any], kind: RowKind, stored: Snapshot) -> T
 
 
 def conflict_of(form: forms.ModelForm[Any], began: int) -> MergeConflict | None:
-    """Return the conflict with changes since the version `began`, or None if the row was deleted in
-    the meantime.
+    """Return the conflict between the form and the changes since the version `began`, or None if
+    the row was deleted.
     """
     kind = row_kind(type(form.instance))
     stored = present(kind, form.instance.pk)
@@ -70,8 +69,8 @@ def conflict_of(form: forms.ModelForm[Any], began: int) -> MergeConflict | None:
 
 
 def merge_typed(form: SecretInputsForm[Any], began: int) -> None:
-    """Put the merged values into the form's data. A column whose text cannot be parsed remains
-    unchanged.
+    """Merge the typed values with the changes since the version `began`, and put the result into
+    the form. Columns whose text cannot be parsed do not change.
     """
     kind = row_kind(type(form.instance))
     stored = present(kind, form.instance.pk)
@@ -109,13 +108,15 @@ def merge_typed(form: SecretInputsForm[Any], began: int) -> None:
 
 
 def choices_in(data: Mapping[str, Any], prefix: str = CHOICE) -> dict[str, str]:
-    """Return the side that the user chose for each conflict, by path."""
+    """Return the side that the user chose for each clash, by its path."""
     named = {name: value for name, value in data.items() if name.startswith(prefix)}
     return {name.removeprefix(prefix): str(value) for name, value in named.items()}
 
 
 def as_typed(form: forms.BaseForm) -> dict[str, Any]:
-    """Return the form's data by field name, because some widgets send data under other names."""
+    """Return the form's data by field name, because some widgets post their values under other
+    names.
+    """
     return {
         form.add_prefix(name): field.widget.value_from_datadict(
             form.data, form.files, form.add_prefix(name)
@@ -125,7 +126,7 @@ def as_typed(form: forms.BaseForm) -> dict[str, Any]:
 
 
 def posted_values(form: forms.BaseForm, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values in the form in which a browser would send them."""
+    """Convert values to the form's input values, as a browser would post them."""
     return {
         name: form.fields[name].prepare_value(value)
         for name, value in values.items()
@@ -134,7 +135,9 @@ def posted_values(form: forms.BaseForm, values: Mapping[str, Any]) -> dict[str, 
 
 
 def set_omitted(form: forms.ModelForm[Any], values: Mapping[str, Any]) -> None:
-    """Set the values that a browser does not send. The form would ignore them otherwise."""
+    """Set values on the instance if their widgets post nothing. The form would otherwise ignore
+    them.
+    """
     for name, value in values.items():
         field = form.fields.get(name)
         if field and field.widget.value_omitted_from_data(form.data, {}, form.add_prefix(name)):

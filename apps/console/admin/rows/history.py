@@ -1,4 +1,4 @@
-"""The pages of recorded changes: all changes to a row, all deleted rows, and a single change."""
+"""Defines the pages that show all recorded changes of a row, all deleted rows, and a single change."""
 
 from typing import Any, TypeVar, cast
 
@@ -21,7 +21,7 @@ Row = TypeVar("Row", bound=Model)
 
 PER_PAGE = 50
 SIDES = ("before", "after")
-"""The two states of a change. Both can be restored."""
+"""Each of these two states of a change can be restored."""
 
 
 class HistoryAdmin(Admin[Row]):
@@ -42,8 +42,8 @@ class HistoryAdmin(Admin[Row]):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: Any = None
     ) -> HttpResponse:
-        """Show all changes to a row, which may have been deleted. Raises PermissionDenied and
-        Http404.
+        """Show all changes of a row, even if it was deleted. Raises `PermissionDenied` or `Http404`
+        if the user may not see it.
         """
         if not is_row_number(object_id):
             raise Http404
@@ -58,7 +58,7 @@ class HistoryAdmin(Admin[Row]):
         return self.page(request, "admin/history/list.html", f"History of {title}", context)
 
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
-        """Show the last change to each deleted row that the user may see."""
+        """Show the last change of each deleted row that the user may see."""
         deletions = self.deletions(request)
         present = self.model._default_manager.values("pk")
         gone = deletions.exclude(object_id__in=present).values("object_id")
@@ -69,7 +69,9 @@ class HistoryAdmin(Admin[Row]):
         return self.page(request, "admin/history/deleted.html", title, {"page": page})
 
     def one_change_view(self, request: HttpRequest, object_id: int, number: int) -> HttpResponse:
-        """Show the differences that one change made. Raises PermissionDenied and Http404."""
+        """Show what one change did. Raises `PermissionDenied` or `Http404` if the user may not see
+        the row.
+        """
         row = self.visible_row(request, object_id)
         change = self.find_change(object_id, number)
         found = snapshot_differences(self.kind, change.before, change.after)
@@ -91,8 +93,8 @@ class HistoryAdmin(Admin[Row]):
         return self.page(request, "admin/history/change.html", title, context)
 
     def visible_row(self, request: HttpRequest, number: int, *, lock: bool = False) -> Row | None:
-        """Return the row, or None if it was deleted, locked if `lock` is True. Raises
-        PermissionDenied and Http404.
+        """Return the row, or None if it was deleted. With `lock`, lock it. Raises
+        `PermissionDenied` or `Http404` if the user may not see it.
         """
         if lock:
             rows = self.model._default_manager.select_for_update(of=("self",))
@@ -105,13 +107,13 @@ class HistoryAdmin(Admin[Row]):
         return row
 
     def is_hidden(self, request: HttpRequest, number: int) -> bool:
-        """Return True if there is or was a row with this ID that the user may not see."""
+        """Return True if the row with this ID exists, or existed, and the user may not see it."""
         if self.model._default_manager.filter(pk=number).exists():
             return True
         return not self.deletions(request).filter(object_id=number).exists()
 
     def deletions(self, request: HttpRequest) -> QuerySet[Change]:
-        """Return the deletions of rows that the user may see."""
+        """Return the recorded deletions of rows that the user may see."""
         found = Change.objects.filter(kind=self.kind.label, what=Change.What.DELETED)
         return found.filter(self.deletions_seen(request))
 
@@ -119,7 +121,7 @@ class HistoryAdmin(Admin[Row]):
         return Q()
 
     def may_save(self, request: HttpRequest, row: Row | None) -> bool:
-        """Return True if the user may change the row or, if it is None, may add a row."""
+        """Return True if the user may change this row or, for None, may add rows."""
         if row is None:
             return bool(self.has_add_permission(request))
         return bool(self.has_change_permission(request, row))
@@ -128,7 +130,7 @@ class HistoryAdmin(Admin[Row]):
         return Change.objects.filter(kind=self.kind.label, object_id=number)
 
     def find_change(self, object_id: int, number: int) -> Change:
-        """Return the change with this number to the row. Raises Http404."""
+        """Return the change with the ID `number` of this row. Raises `Http404` if there is none."""
         return get_object_or_404(self.changes_of(object_id), pk=number)
 
 

@@ -1,4 +1,4 @@
-"""Form fields for lists of texts."""
+"""Defines form fields for lists of texts."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from apps.workspace.local.models import is_argument
 
 
 class LinesField(forms.CharField):
-    """A field for texts, one per line."""
+    """A form field for a list of texts, one per line."""
 
     widget = LowTextarea
 
@@ -34,8 +34,9 @@ class LinesField(forms.CharField):
 
 
 class ArgumentsField(LinesField):
-    """A field for arguments, one per line, which preserves spaces. It also accepts a JSON list, for
-    arguments that are empty or have several lines.
+    """A form field for a program's arguments, one per line. Spaces are preserved.
+
+    A JSON list is accepted for arguments that are empty or have several lines.
     """
 
     def write(self, lines: list[Any]) -> str:

@@ -1,5 +1,5 @@
-"""The base of the admin for rows of an application. Operators can see and edit the rows if they can
-edit the application.
+"""Contains the base class for the admin of rows with a secret that belong to an application, such
+as webhooks.
 """
 
 from typing import Any, TypeVar
@@ -28,17 +28,17 @@ Row = TypeVar("Row", bound=Versioned)
 
 
 class OperatedRows(RecordedAdmin[Row]):
-    """The admin of rows with a secret. The secret is shown once, after the row is created or the
-    secret is renewed.
+    """Manages rows with a secret. Operators can change them if they can edit the application.
 
-    Subclasses create the secret and define its name.
+    The secret is shown once, after the row is created or the secret is renewed. Subclasses create
+    the secret and name it.
     """
 
     renewal_words = "The new one replaces it immediately."
     change_form_outer_after_template = "admin/triggers/secret_button.html"
 
     def new_secret(self, row: Row) -> str:
-        """Set a new secret on the unsaved row and return the secret."""
+        """Set a new secret on the row without saving it, and return the secret."""
         raise NotImplementedError
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Row]:
@@ -73,7 +73,7 @@ class OperatedRows(RecordedAdmin[Row]):
         super().save_model(request, obj, form, change)
 
     def before_save(self, row: Row) -> None:
-        """Set the fields that depend on the user who saves the row."""
+        """Set fields that depend on the user who saves the row. Does nothing by default."""
 
     def get_urls(self) -> list[URLPattern]:
         renew = require_POST(self.renew)
@@ -93,8 +93,8 @@ class OperatedRows(RecordedAdmin[Row]):
         return redirect(self.url("secret", row.pk))
 
     def renew(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Replace the secret of a row, and show the new secret. Raises PermissionDenied and
-        Http404.
+        """Replace the row's secret, and show the new one. Raises `PermissionDenied` if the user may
+        not change the row, and `Http404` if there is none.
         """
         row: Any = self.found(request, number)
         if not self.has_change_permission(request, row):

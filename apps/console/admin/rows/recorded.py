@@ -1,4 +1,6 @@
-"""The admin pages for rows whose history is recorded: their forms and their deletion."""
+"""Contains the base class for the admin of rows whose history is recorded: their form, their
+deletion and their restoration.
+"""
 
 from collections.abc import Iterable
 from functools import partial
@@ -35,7 +37,7 @@ class RecordedAdmin(HistoryAdmin[Row]):
     delete_selected_confirmation_template = "admin/catalog/delete_selected.html"
     readonly_fields: tuple[str, ...] = ("version", "created_at", "updated_at")
     fixed_fields: tuple[str, ...] = ()
-    """Fields that cannot change once the row is stored, because manifests refer to them."""
+    """These fields cannot change once the row is stored, because other rows refer to them."""
 
     def get_urls(self) -> list[URLPattern]:
         view = require_http_methods(["GET", "HEAD", "POST"])(
@@ -50,8 +52,8 @@ class RecordedAdmin(HistoryAdmin[Row]):
         return prepare_restoration(self, request, change, state, row)
 
     def get_fieldsets(self, request: HttpRequest, obj: Row | None = None) -> Any:
-        """Return the field sets of the form. A form for a new row omits groups of read-only fields,
-        which would be empty.
+        """Omit groups that contain only read-only fields from the form for a new row, because they
+        would be empty.
         """
         fieldsets = super().get_fieldsets(request, obj)
         if obj is not None:
@@ -69,8 +71,8 @@ class RecordedAdmin(HistoryAdmin[Row]):
         return type(form.__name__, (form,), self.form_attributes(request, obj))
 
     def form_attributes(self, request: HttpRequest, obj: Row | None) -> dict[str, Any]:
-        """Return attributes for the form's class. Django creates the form without the request, so
-        the attributes depend on it.
+        """Return attributes for the form's class that depend on the request, which Django does not
+        pass to the form.
         """
         if request.method == "GET" and (asked := request.GET.get(RESTORE_PARAMETER, "")):
             return {"starting": starting_values(self, request, asked, obj)}
@@ -102,8 +104,8 @@ class RecordedAdmin(HistoryAdmin[Row]):
         return deletions.exists() and bool(self.has_add_permission(request))
 
     def consequences(self, request: HttpRequest, rows: Iterable[Row]) -> list[SafeString]:
-        """Return paragraphs about the effects of deleting the rows, for the page that confirms the
-        deletion.
+        """Return paragraphs about the effects of deleting the rows, for the page that asks for
+        confirmation.
         """
         return []
 

@@ -1,6 +1,4 @@
-"""Restores recorded states of rows, either on a page that shows the differences or through the
-form.
-"""
+"""Restores recorded states of rows, on a page that shows the differences or through the form."""
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
@@ -26,17 +24,18 @@ from apps.console.admin.rows.history import SIDES, HistoryAdmin, is_row_number
 from apps.console.admin.rows.versioned_form import VersionedForm
 
 RESTORE_PARAMETER = "restore"
-"""The query parameter of a form that identifies the initial state:
-`{number of a change}-{side}`.
+"""This query parameter starts a form with a recorded state. Its value is `{ID of the
+change}-{side}`.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Restoration:
-    """A prepared restoration. `restore` saves the row and returns it, unless there are `problems`.
+    """A restoration to confirm. `restore` saves the row and returns it, but must not be called if
+    there are `problems`.
 
-    `about` is a sentence for the page. With `has_form`, the page links to the form, which can start
-    with the values of the state.
+    `about` is a sentence for the page. With `has_form`, the page links to the form, which then
+    starts with the values of the state.
     """
 
     restore: Callable[[], Model]
@@ -49,8 +48,8 @@ class Restoration:
 
 
 Prepare = Callable[[HttpRequest, Change, Snapshot, Any], Restoration]
-"""A function that prepares a restoration. Its argument is the stored row, or None for a deleted
-row.
+"""A function that prepares a restoration. Its last argument is the stored row, or None if it was
+deleted.
 """
 
 
@@ -62,8 +61,10 @@ def restore_view(
     number: int,
     side: str,
 ) -> HttpResponse:
-    """Show the differences between the recorded state and the current row. A POST restores the
-    state. Raises PermissionDenied and Http404.
+    """Show the differences between a recorded state and the current row. A POST restores the state.
+
+    Raises `PermissionDenied` if the user may not change the row, and `Http404` if there is no such
+    state.
     """
     with transaction.atomic():
         row = admin.visible_row(request, object_id, lock=request.method == "POST")
@@ -98,9 +99,7 @@ def prepare_restoration(
     state: Snapshot,
     row: Model | None,
 ) -> Restoration:
-    """Submit the recorded state to the admin's form, so that the same checks apply as for an
-    edit.
-    """
+    """Submit the recorded state to the admin's form, so that the same checks apply as to an edit."""
     found = earlier(admin.kind, state, row)
     form_class = admin.get_form(request, row, change=row is not None)
     present = admin.kind.snapshot(row) if row is not None else None
@@ -143,8 +142,8 @@ def restore(
 def starting_values(
     admin: HistoryAdmin[Any], request: HttpRequest, asked: str, row: Model | None
 ) -> Mapping[str, Any]:
-    """Return the recorded state as initial values of the form. Raises Http404 unless the state
-    belongs to this row or, for a new row, to a deleted row.
+    """Return the recorded state as the initial values of a form. Raises `Http404` if it belongs to
+    another row, unless a new row starts from a deleted one.
     """
     number, _, side = asked.partition("-")
     if not is_row_number(number) or side not in SIDES:
@@ -159,7 +158,7 @@ def starting_values(
 
 
 def error_lines(form: VersionedForm[Any]) -> Iterator[str]:
-    """Yield a line for each error of the form, with the location of the error."""
+    """Yield a line for each error of the form, with its field and path."""
     for name, lines in form.errors.items():
         findings = getattr(form.fields[name].widget, "findings", ()) if name in form.fields else ()
         errors = [finding for finding in findings if finding.severity == "error"]

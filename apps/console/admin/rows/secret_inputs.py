@@ -1,4 +1,4 @@
-"""Form fields for encrypted columns. Values can be entered and removed, but are never shown."""
+"""Defines forms for encrypted columns, whose values users can enter and remove, but never see."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
@@ -12,11 +12,11 @@ Row = TypeVar("Row", bound=Model)
 
 class SecretInputsForm(forms.ModelForm[Row]):
     secret_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Maps each encrypted column to its fields: the field for a new value and, if it exists, the
-    field that removes the value.
+    """This maps each encrypted column to the form field for a new value and, optionally, the field
+    that removes the value.
     """
     typed_and_removed = ""
-    """The error if a user enters and removes a value at the same time."""
+    """The form shows this error if a user enters and removes a value at the same time."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -25,7 +25,7 @@ class SecretInputsForm(forms.ModelForm[Row]):
                 self.fields[typed].help_text = self.secret_state(getattr(self.instance, column))
 
     def secret_state(self, stored: str) -> str:
-        """Return a hint that describes the stored value, and what entering another value does."""
+        """Return a help text that describes the stored value and what entering another value does."""
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any] | None:

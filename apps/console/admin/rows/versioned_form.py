@@ -1,4 +1,5 @@
-"""A form that detects concurrent edits of its row, so that no unseen change is overwritten.
+"""Defines a form that detects concurrent edits of its row, so that nobody overwrites changes
+without seeing them.
 
 The user who saves second sees the other user's changes. This user can merge both edits, choose one
 side where the edits conflict, or overwrite the other user's changes.
@@ -22,17 +23,17 @@ MERGE = "_merge"
 
 
 class VersionedForm(SecretInputsForm[Row]):
-    """The form of a versioned row. `seen_version` is the newest version that the user has seen, and
-    `base_version` is the version that the user edits.
+    """A form that detects concurrent edits. `seen_version` is the newest version of the row that
+    the user has seen, and `base_version` the version that the user edits.
     """
 
     seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
     base_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
 
     starting: ClassVar[Mapping[str, Any]] = {}
-    """Initial values that replace the values of the row."""
+    """These initial values override those of the row."""
     gone: ClassVar[int | None] = None
-    """The number of the deleted row that was being edited, or None."""
+    """The ID of the row that was deleted while the user edited it, or None."""
     conflict: MergeConflict | None = None
     is_overtaken = False
 
@@ -69,8 +70,8 @@ class VersionedForm(SecretInputsForm[Row]):
         return cleaned
 
     def refuse_overtaken(self, seen: int, version: int) -> None:
-        """Raise `ValidationError` with the other user's changes. If the user saves again, the
-        version `version` is overwritten.
+        """Raise `ValidationError` with the other user's changes. Saving the form again overwrites
+        the row's version `version`.
         """
         self.is_overtaken = True
         began = self.cleaned_data.get("base_version")
@@ -85,8 +86,8 @@ class VersionedForm(SecretInputsForm[Row]):
         )
 
     def refuse_deleted(self, seen: int) -> None:
-        """Raise `ValidationError` once if the row was deleted. If the user saves again, the row is
-        created again.
+        """Raise `ValidationError` because another user deleted the row. Saving the form again
+        recreates the row.
         """
         if not seen:
             return

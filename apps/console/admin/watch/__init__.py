@@ -1,1 +1,1 @@
-"""The admin's home page, and the admin pages for runs and usage."""
+"""Registers the admin's home page, and the pages for runs, usage and background jobs."""

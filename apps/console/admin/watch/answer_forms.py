@@ -1,4 +1,4 @@
-"""The forms with which an operator answers a run's question in place of the user."""
+"""Defines the forms with which an operator answers a run's question in place of the user."""
 
 import json
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ from apps.console.admin.theme import LowTextarea
 from apps.live.models import LONGEST_REASON, Interaction
 
 LONGEST_SHOWN = 20_000
-"""The maximum number of characters of an argument. Longer arguments are truncated."""
+"""The page shows at most this many characters of an argument."""
 
 
 class AnswerForm(forms.Form):
-    """The base class of these forms. `outcomes` maps the possible outcomes to the labels of their
-    buttons.
+    """The base class of the forms for answers. `outcomes` maps the possible outcomes to the labels
+    of their buttons.
     """
 
     outcomes: ClassVar[Mapping[str, str]]
@@ -31,7 +31,7 @@ class AnswerForm(forms.Form):
 
     @property
     def answer(self) -> dict[str, Any]:
-        """Return the answer of a valid form, in the format that the chat page sends."""
+        """Return the answer of a valid form as JSON, as the chat page would send it."""
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any]:
@@ -102,8 +102,8 @@ class SkipSignInForm(AnswerForm):
 
 
 class ClientToolForm(AnswerForm):
-    """The form for a tool of the client. Only the user's page can run the tool, so the only answer
-    is to end the call.
+    """The form for a tool that runs in the user's browser. An operator cannot run it, so the only
+    answer is to end the call.
     """
 
     outcomes: ClassVar = {"failed": "End the call"}
@@ -121,8 +121,8 @@ class ClientToolForm(AnswerForm):
 
 
 class ElicitationForm(AnswerForm):
-    """The form for a question of an MCP server. Only the user can send data to the server or open
-    its page, so an operator can only decline or cancel.
+    """The form for an MCP server's question. Only the user can send data to the server or open its
+    page, so an operator can only decline or cancel.
     """
 
     outcomes: ClassVar = {"declined": "Decline", "cancelled": "Cancel"}
@@ -143,13 +143,13 @@ FORMS: Mapping[str, type[AnswerForm]] = {
     "client_tool": ClientToolForm,
     "elicitation": ElicitationForm,
 }
-"""Maps each kind of question to its form. A timer has no form, because it ends by itself."""
+"""This maps each kind of question to its form. A timer has none, because it ends by itself."""
 KINDS: Mapping[str, str] = {
     "sign_in": "sign-in",
     "client_tool": "browser tool",
     "elicitation": "server question",
 }
-"""Maps kinds whose names are unclear to labels."""
+"""These labels replace the names of kinds that operators would not understand."""
 
 
 def card_kind(asked: Interaction) -> str:
@@ -157,16 +157,14 @@ def card_kind(asked: Interaction) -> str:
 
 
 def heading(asked: Interaction) -> str:
-    """Return the question of an interaction as text."""
+    """Return the question to the user as text."""
     card = asked.asked
     return str(card.get("title") or card.get("question") or card.get("name") or asked.kind)
 
 
 def shown_arguments(asked: Interaction) -> list[tuple[str, str]]:
-    """Return the names of a call's arguments with their values as text. Very long values are
-    truncated.
-
-    For a private call, return only the lengths of the values.
+    """Return the names and values of a tool call's arguments as text. Long values are truncated; of
+    a private call, only the lengths are returned.
     """
     arguments = asked.asked.get("arguments") or {}
     show = private if asked.asked.get("private") else show_value

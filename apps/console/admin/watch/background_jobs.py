@@ -1,5 +1,5 @@
-"""The page that shows queued, running and failed background jobs, and operators' actions on the
-jobs.
+"""Defines the page that lists queued, running and failed background jobs, and the actions of
+operators on them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ from apps.tasks.status import queue
 from apps.tasks.task import all_chores
 
 MOST_SHOWN = 50
-"""The maximum number of jobs per state that the page lists."""
+"""The page lists at most this many jobs per state."""
 TITLES = {"running": "Running", "ready": "Waiting", "paused": "Paused", "failed": "Failed"}
 
 
@@ -46,8 +46,8 @@ class RecurringJob:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action of an operator. `change` is called with a job or a kind, and returns a notice, or
-    "" if nothing changed.
+    """An action of an operator. `change` gets the ID of a job if `is_of_job`, else a kind of jobs.
+    It returns a notice, or "" if nothing changed.
     """
 
     event: Event
@@ -100,9 +100,7 @@ ACTIONS: Mapping[str, Action] = {
 
 
 def names() -> set[str]:
-    """Return the kinds of jobs that can be paused and resumed, including kinds that only another
-    version has.
-    """
+    """Return the kinds of jobs that can be paused and resumed, including kinds of another version."""
     return {ALL, *all_kinds(), *kinds.paused_kinds()}
 
 
@@ -139,8 +137,8 @@ class BackgroundJobsAdmin(ReadOnlyAdmin[ChoreRun]):
         return self.page(request, "admin/jobs/page.html", "Background jobs", context)
 
     def act(self, request: HttpRequest) -> HttpResponse:
-        """Apply the `action` to its `subject`, which is a job or a kind of jobs. Raises
-        PermissionDenied.
+        """Apply the posted `action` to its `subject`, a job or a kind of jobs. Raises
+        `PermissionDenied` if the user may not operate jobs.
         """
         action = ACTIONS.get(request.POST.get("action", ""))
         if action is None or not may_operate(request):
@@ -165,7 +163,7 @@ def facts(counts: Mapping[str, int]) -> Iterator[tuple[str, str]]:
 
 
 def words_of(time: timedelta) -> str:
-    """Return a duration as text in its largest unit, such as "3 min"."""
+    """Format a duration in its largest unit, such as "3 min"."""
     seconds = max(time.total_seconds(), 0.0)
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
@@ -182,8 +180,8 @@ class ShownJob:
 
 
 def job_lists(kind: str) -> Sequence[tuple[str, str, Sequence[ShownJob]]]:
-    """Return the jobs of a kind, in one list for each state. Each list has its state and a
-    title.
+    """Return the jobs of this kind, grouped by state. Each group has its state, a title and its
+    jobs.
     """
     found = ((state, TITLES[state], queue().jobs(state, kind, MOST_SHOWN)) for state in TITLES)
     return [(state, title, list(map(shown_job, jobs))) for state, title, jobs in found if jobs]

@@ -1,6 +1,6 @@
 """Draws charts over time as SVG without scripts: bars of counts, and step lines of durations.
 
-A chart has a width of one unit per interval and a height of 100; the page scales it.
+A chart has a width of one unit per interval and a height of 100. The page scales it.
 """
 
 import math
@@ -13,14 +13,16 @@ from apps.console.admin.cells import shown_number
 
 HEIGHT = 100.0
 GAP = 0.2
-"""The gap between two bars, as a fraction of an interval."""
+"""The gap between two bars is this fraction of an interval."""
 
 Kind = Literal["bars", "steps"]
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The values of a line or of bars, one for each interval. None means that there is no value."""
+    """The values of a line or of bars in a chart, one per interval. None means that there is no
+    value.
+    """
 
     name: str
     values: Sequence[float | None]
@@ -28,7 +30,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """The tooltip of an interval in a chart."""
+    """The tooltip of one interval of a chart."""
 
     x: int
     text: str
@@ -36,7 +38,9 @@ class ChartPoint:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart. `unit` is a currency, "s" for seconds, or "" for counts. Bars are stacked."""
+    """A chart over time. `unit` is a currency, "s" for seconds, or "" for counts. Several series of
+    bars are stacked.
+    """
 
     title: str
     kind: Kind
@@ -81,7 +85,7 @@ class Chart:
 
     @property
     def paths(self) -> list[tuple[int, str]]:
-        """Return the color and the SVG path of each series."""
+        """Return the color number and the SVG path of each series."""
         if self.kind == "steps":
             return [(color, self.steps(series)) for color, series in self.colored]
         floors = [0.0] * self.width
@@ -92,8 +96,8 @@ class Chart:
         return list(enumerate(self.series, self.color))
 
     def bars(self, series: Series, floors: list[float]) -> str:
-        """Return the path of bars that are stacked on `floors`, and raise the floors by the height
-        of the bars.
+        """Return the SVG path of bars that are stacked on `floors`, and add their heights to
+        `floors`.
         """
         parts, scale, width = [], HEIGHT / self.top, 1 - GAP
         for x, value in enumerate(series.values):
@@ -104,9 +108,7 @@ class Chart:
         return "".join(parts)
 
     def steps(self, series: Series) -> str:
-        """Return the path of a step line. The line is interrupted where the series has no
-        values.
-        """
+        """Return the SVG path of a step line. It has gaps where the series has no values."""
         parts, is_drawing, scale = [], False, HEIGHT / self.top
         for x, value in enumerate(series.values):
             if value is not None:
@@ -127,7 +129,7 @@ class Chart:
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return the labels below the two ends of the chart."""
+        """Return the labels below the start, the middle and the end of the chart."""
         return (self.labels[0], self.labels[self.width // 2], self.labels[-1])
 
     def shown(self, value: float) -> str:

@@ -1,4 +1,4 @@
-"""The home page of the admin."""
+"""Builds the home page of the admin."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ from apps.doors.first_steps import FirstStep, first_steps
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add the `steps` of a new installation, and the `charts` and `blocks` about its state, to the
-    context of the home page.
+    """Add to the home page the `steps` of a new installation, and the `charts` and `blocks` about
+    its state.
     """
     more = {
         "blocks": blocks(request, count_rows(request)),
@@ -26,7 +26,7 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 def steps_for(request: HttpRequest) -> list[FirstStep]:
     """Return the first steps of a new installation, or [] if the user cannot create applications or
-    has skipped the steps.
+    has ended the tour.
     """
     if not request.user.has_perm("catalog.add_application"):
         return []

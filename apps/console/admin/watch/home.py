@@ -1,7 +1,7 @@
-"""The blocks of the admin's home page: needs attention, runs, costs, errors and health.
+"""Reads the blocks of the admin's home page, such as "Needs attention", "Runs now", "Errors" and
+"Health".
 
-Each block is read separately. If a block cannot be read, it shows the failure, and the other blocks
-are not affected.
+Each block is read separately. If one cannot be read, it says so, and the others are not affected.
 """
 
 import logging
@@ -46,18 +46,19 @@ logger = logging.getLogger(__name__)
 
 RECENT = timedelta(hours=24)
 MOST_ERRORS = 6
-"""The maximum number of errors of runs, and of errors of calls, that the page shows."""
+"""The page shows at most this many causes of failed runs, and as many of failed calls."""
 MOST_SPACES = 5
-"""The maximum number of workspaces of notes that the page shows."""
+"""The page shows at most this many workspaces of notes."""
 MOST_TOOLSETS = 3
-"""The maximum number of toolsets of an unavailable MCP server that the page names."""
+"""The page names at most this many toolsets of an unavailable MCP server."""
 LEAST_FREE = 0.1
-"""The share of free disk space below which an operator should act."""
+"""If a smaller share of the disk is free, the page reports it."""
 LATEST_SUMS = timedelta(hours=3)
-"""The age above which usage sums are overdue. They are computed every hour."""
+"""Usage sums that are older than this are late, because they are computed every hour."""
 
 Ends = Callable[[], Mapping[str, datetime]]
-"""A function that returns the ends of the usage sums, which are read once."""
+"""A function that returns the time up to which usage is summed, by span. It is read once per page.
+"""
 Slugs = frozenset[str] | None
 """The slugs of the applications that the user can see, or None for all applications."""
 FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")
@@ -65,8 +66,8 @@ FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")
 
 @dataclass(frozen=True, slots=True)
 class HomeBlock:
-    """A block of the home page. `facts` is empty if there is nothing to report. `has_failed` is
-    True if the facts could not be read.
+    """A block of the home page. `empty` is shown if there are no `facts`. `has_failed` is True if
+    the facts could not be read.
     """
 
     title: str
@@ -76,7 +77,7 @@ class HomeBlock:
 
 
 def blocks(request: HttpRequest, counts: Counts) -> list[HomeBlock]:
-    """Return the blocks that the user may see. `counts` is the result of `count_rows`."""
+    """Return the blocks that the user may see. `counts` come from `count_rows`."""
     ends, used = cache(ends_of_sums), cache(used_budgets)
     may, among = request.user.has_perm, seen_slugs(request)
     sees_runs, sees_usage = may("runs.view_run"), may("insights.view_usagesum")
@@ -155,7 +156,7 @@ def stored_files() -> Fact:
 
 
 def notes() -> Iterator[Fact]:
-    """Yield the names and sizes of the largest workspaces of notes, without their contents."""
+    """Yield the owners and sizes of the largest workspaces of notes. Their contents stay private."""
     sizes = largest_spaces(MOST_SPACES)
     names = caller_names(one.owner for one in sizes)
     for one in sizes:
@@ -215,8 +216,8 @@ def spent_today(among: Slugs, ends: Ends) -> Iterator[Fact]:
 
 
 def errors(among: Slugs) -> Iterator[Fact]:
-    """Yield errors by cause, most frequent first: errors of runs, then of model calls and tool
-    calls.
+    """Yield the causes of errors in the last 24 hours, most frequent first: failed runs, then
+    failed model and tool calls.
     """
     since = timezone.now() - RECENT
     status = RunSummary.Status.FAILED
@@ -242,8 +243,8 @@ def errors(among: Slugs) -> Iterator[Fact]:
 
 
 def group_rows(rows: QuerySet[Any], *by: str) -> QuerySet[Any, Any]:
-    """Group the rows by these columns. Return the values of each group, with the number of its rows
-    and the newest time.
+    """Group the rows by these columns. Each group has its values, the number of its rows and the
+    newest time.
     """
     named: QuerySet[Any, Any] = rows.order_by().values_list(*by)
     found: QuerySet[Any, Any] = named.annotate(count=Count("pk"), last=Max("started_at"))
@@ -256,8 +257,8 @@ def frequency(count: int, last: datetime) -> str:
 
 
 def down() -> Iterator[Fact]:
-    """Yield the servers of enabled applications whose sessions in this process have failed, with
-    the names of the toolsets that use them.
+    """Yield the MCP servers of enabled applications whose sessions in this process have failed,
+    with the toolsets that use them.
 
     Sessions of other processes are not visible here.
     """
@@ -273,7 +274,6 @@ def down() -> Iterator[Fact]:
 
 
 def error_with_host(session: PooledSession) -> str:
-    """Return the error of an MCP session, with the name of its host or program."""
     host, error = server_label(session), redacted_error(session)
     return error if host in error else f"{host}: {error}"
 
@@ -281,8 +281,11 @@ def error_with_host(session: PooledSession) -> str:
 def read_daily_runs(
     now: datetime, ends: Mapping[str, datetime], among: Collection[str] | None = None
 ) -> dict[str, int]:
-    """Return the numbers about runs by the names in `FIGURES`. `ends` are the times up to which
-    usage is summed. Runs two queries.
+    """Return how many runs there were and failed, today and yesterday, by the names in `FIGURES`.
+    Runs two queries.
+
+    `ends` are the times up to which usage is summed. `among` are slugs, or None for all
+    applications.
     """
     summed_until = ends.get(UsageSum.Span.HOUR)
     days = {
@@ -308,7 +311,7 @@ def read_daily_runs(
 
 
 def compare_days(today: int, yesterday: int) -> str:
-    """Return today's number with a comparison, such as `120, +20% compared with this time
+    """Format today's number with a comparison, such as `120, +20% compared with this time
     yesterday`.
     """
     if not yesterday:

@@ -1,4 +1,4 @@
-"""The charts on the admin's home page, which show the runs and costs of the last days."""
+"""Draws the charts of runs and costs on the admin's home page."""
 
 import logging
 from datetime import timedelta
@@ -16,11 +16,11 @@ logger = logging.getLogger(__name__)
 
 SEES_USAGE = ("insights.view_usagesum", "runs.view_runsummary")
 DAYS, DAYS_OF_ROWS = 30, 1
-"""The number of days in the charts. For users who see only some applications, numbers are summed
-from rows, so the charts cover less time.
+"""The charts show this many days. If the user sees only some applications, they show fewer, because
+runs are then counted one by one.
 """
 MOST_CURRENCIES = 2
-"""The maximum number of cost charts on the page, one per currency."""
+"""The page shows at most this many charts of costs, one per currency."""
 
 
 def home_charts(request: HttpRequest) -> list[Chart]:

@@ -1,4 +1,4 @@
-"""The admin pages for failed attempts at background jobs, which show their errors."""
+"""Defines the admin pages that list failed attempts at background jobs with their errors."""
 
 from django.apps import apps
 from django.contrib import admin

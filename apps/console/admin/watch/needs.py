@@ -1,6 +1,4 @@
-"""Reads the counts for the admin's home page in one query, and selects the counts that need
-attention.
-"""
+"""Counts what needs attention, for the admin's home page, in one query."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,8 +33,8 @@ from apps.live.models import Interaction, Run
 from apps.live.run_summary import RunSummary
 
 ALMOST_SPENT = 80
-"""The used percentage of a budget above which the page reports it, because an operator may have to
-raise it.
+"""The page reports budgets of which at least this percentage is used, because an operator may have
+to raise them.
 """
 MOST_BUDGETS = 5
 
@@ -50,27 +48,25 @@ class Fact:
     state: State = ""
     link: str = ""
     percent: int | None = None
-    """The used percentage of a budget, which is shown as a bar."""
+    """The used percentage of a budget, which the page shows as a bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """The number of all rows of a kind, and the number of enabled rows."""
+    """The number of all rows of one kind, and of those in a certain state (`used`)."""
 
     all: int = 0
     used: int = 0
 
 
 UsedBudgets = Callable[[], Sequence[tuple[str, BudgetStatus]]]
-"""A function that returns the most used budgets with their names, which are read once."""
+"""A function that returns the most used budgets with their names. They are read once per page."""
 Counts = Mapping[str, RowCount]
-"""Maps names to counts. An entry is missing if its model does not exist or the user may not see
-it.
-"""
+"""The counts by name. A name is missing if the user may not see its rows."""
 
 
 def count_rows(request: HttpRequest) -> Counts:
-    """Return the counts of the rows that the user may see. Runs one query."""
+    """Count the rows that the user may see. Runs one query."""
     found = [
         count_rows_of(rows(), name, used)
         for name, permission, rows, used in (
@@ -103,16 +99,14 @@ def seen_rows(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
 
 
 def drafts(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
-    """Return a function that selects the applications with unpublished changes. Enabled
-    applications among them are live.
-    """
+    """Return a function that selects the applications with unpublished changes."""
     changed = Q(live_number=0) | Q(draft__isnull=False)
     return lambda: seen_rows(request)().filter(changed, archived_at=None)
 
 
 def requests(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
-    """Return a function that selects the drafts that other users requested to publish and that this
-    user can approve.
+    """Return a function that selects the publishing requests of other users that this user can
+    grant.
     """
     return lambda: PublishingRequest.objects.filter(
         waiting_for(request.user),
@@ -141,8 +135,8 @@ def bad_feedback(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
 
 
 def needs(request: HttpRequest, counts: Counts, used: UsedBudgets) -> Iterator[Fact]:
-    """Yield the facts that need attention: waiting users, nearly exhausted budgets and unpublished
-    changes.
+    """Yield what needs attention: waiting users, nearly exhausted budgets, broken content and
+    unpublished changes.
     """
     runs = f"{reverse('admin:runs_run_changelist')}?status=waiting"
     waiting = counts.get("asked", RowCount())
@@ -168,9 +162,7 @@ def needs(request: HttpRequest, counts: Counts, used: UsedBudgets) -> Iterator[F
 
 
 def broken_content() -> Iterator[Fact]:
-    """Yield predefined items with errors and layers that cannot be read, before they affect
-    users.
-    """
+    """Yield how many predefined items and directories have errors."""
     content, url = installed_content(), reverse("admin:catalog_contentitem_changelist")
     if broken := len(problems_by_item(content)):
         yield Fact("Broken predefined content", f"{broken:,}", "bad", f"{url}?state=broken")
@@ -203,7 +195,7 @@ def asked_of_staff(counts: Counts) -> Iterator[Fact]:
 
 
 def spent_budgets(used: UsedBudgets) -> Iterator[Fact]:
-    """Yield the budgets that are nearly exhausted, the most used budget first."""
+    """Yield the budgets that are nearly exhausted. The most used one comes first."""
     for name, one in used():
         if one.percent >= ALMOST_SPENT:
             url = reverse("admin:insights_budget_change", args=[one.rule.id])
@@ -212,7 +204,7 @@ def spent_budgets(used: UsedBudgets) -> Iterator[Fact]:
 
 
 def budgets(used: UsedBudgets) -> Iterator[Fact]:
-    """Yield the most used budgets in their current windows."""
+    """Yield the most used budgets, each with its use in the current window."""
     for name, one in used():
         url = reverse("admin:insights_budget_standing", args=[one.rule.id])
         text = f"{one.percent} %, {one.amounts['left']} left"
@@ -220,9 +212,7 @@ def budgets(used: UsedBudgets) -> Iterator[Fact]:
 
 
 def used_budgets() -> list[tuple[str, BudgetStatus]]:
-    """Return the names and the status of the most used budgets. Runs two queries, one for the
-    windows and one for the names.
-    """
+    """Return the most used budgets with their names. Runs two queries."""
     rows = Budget.objects.select_related("key", "application", "user", "team__group")
     by_id = {budget.pk: budget for budget in rows}
     if not by_id:

@@ -1,4 +1,4 @@
-"""The admin pages for the chat page's active and waiting runs. Operators can stop the runs and
+"""Defines the admin pages for active and waiting runs of the chat page. Operators can stop them and
 answer their questions.
 """
 
@@ -48,7 +48,7 @@ LONGEST_HEADING = 100
 GONE = "This question was already answered or withdrawn."
 OPEN = Interaction.objects.filter(answer__isnull=True).order_by("pk")
 WHILE_GOING = "elicitation"
-"""The only kind of question that a run asks while it is active."""
+"""Only this kind of question can be open while a run continues."""
 ANSWERABLE = Q(run__status=Run.Status.WAITING) | Q(run__status=Run.Status.RUNNING, kind=WHILE_GOING)
 
 
@@ -64,7 +64,7 @@ class RunStateFilter(admin.SimpleListFilter):
 
 
 class ApplicationFilter(admin.SimpleListFilter):
-    """A filter that offers the applications in the catalog that the user can see."""
+    """A list filter that offers the applications that the user can see."""
 
     title = parameter_name = "application"
 
@@ -171,8 +171,8 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         return [answer, *super().get_urls()]
 
     def answer_view(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Show a question of a run, and the form with which the operator can answer it. Raises
-        PermissionDenied.
+        """Show a run's question and the form with which the operator can answer it. Raises
+        `PermissionDenied` if the user may not answer for others.
         """
         if not may_answer(request):
             raise PermissionDenied
@@ -197,8 +197,8 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         return self.page(request, "admin/runs/answer.html", heading(asked), context)
 
     def give(self, request: HttpRequest, asked: Interaction, form: AnswerForm) -> bool:
-        """Send the operator's answer to the run, and record it. Return False if the answer is
-        rejected.
+        """Send the operator's answer to the run, and log it. Return False, and show the reason, if
+        the run rejects it.
         """
         user, run, answer = cast(User, request.user), asked.run, form.answer
         name = user.get_full_name() or user.get_username()

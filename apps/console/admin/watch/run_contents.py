@@ -1,6 +1,4 @@
-"""Requires a permission for reading the contents of runs, and records each access in the audit
-log.
-"""
+"""Checks the permission to read the contents of runs, and records each reading in the audit log."""
 
 from uuid import UUID
 
@@ -28,10 +26,11 @@ def record_reading(
 def record_contents(
     request: HttpRequest, application: str, run: UUID | None, subject: str, *, is_allowed: bool
 ) -> None:
-    """Record in the audit log that contents were read or, if `is_allowed` is False, that access was
-    denied.
+    """Record in the audit log that the operator read contents of a run or, if not `is_allowed`, was
+    denied access.
 
-    `application` is a slug. `run` is the ID of the run with the contents, or None if it is unknown.
+    `application` is a slug, and `run` the ID of the run, or None if it is unknown. `subject` says
+    what was read.
     """
     audit.record(
         AuditEvent(

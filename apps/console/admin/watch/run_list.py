@@ -1,4 +1,4 @@
-"""The list of runs in the admin, which has its own search. Active runs come first."""
+"""Defines the list of runs in the admin, with its own search. Active runs come first."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -37,21 +37,21 @@ TEXTS = {
     "tool": ("Tool", "search"),
     "error": ("Error", "status 429"),
 }
-"""Maps each search parameter to its label and an example."""
+"""This maps each text parameter of the search to its label and an example."""
 
 
 class RunList(RowList):
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
-        """Return the parameters with which Django filters the list. Parameters of the search are
-        omitted.
-        """
+        """Return the URL parameters for Django's filters. Omit those of the search."""
         found: dict[str, Any] = super().get_filters_params(params)
         return {name: value for name, value in found.items() if name not in PARAMETERS}
 
     def get_queryset(
         self, request: HttpRequest, exclude_parameters: Any = None
     ) -> QuerySet[RunSummary]:
-        """Return the runs that the search finds. Raises IncorrectLookupParameters."""
+        """Return the runs that the search finds. Raises `IncorrectLookupParameters` for invalid
+        parameters.
+        """
         try:
             self.search = RunSearch.of(request.GET)
         except ValueError as error:
@@ -87,7 +87,7 @@ class RunList(RowList):
 
     @property
     def is_narrowed(self) -> bool:
-        """Return True if the search has any other condition than its words."""
+        """Return True if the search has any condition other than its words."""
         return any(self.params.get(name) for name in PARAMETERS if name != "q")
 
     def choices_of(self, name: str, label: str, options: Mapping[str, str]) -> Mapping[str, Any]:
@@ -97,8 +97,8 @@ class RunList(RowList):
 
 
 def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
-    """Return the rows with `costs`, `person_name`, `shown_person` and `shown_application` added.
-    Runs a few queries for all rows together.
+    """Add `costs`, `person_name`, `shown_person` and `shown_application` to the rows. Runs a few
+    queries for all rows together.
     """
     found: list[Any] = list(rows)
     costs = costs_of_runs([row.pk for row in found])
@@ -113,8 +113,8 @@ def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
 
 
 def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
-    """Return the options of the search's selection lists, which include the applications that the
-    user can see.
+    """Return the selection lists of the search. They include the applications that the user can
+    see.
     """
     applications = distinct_titles(visible_applications(request).order_by("title"))
     return [
@@ -126,6 +126,6 @@ def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
 
 
 def kept_parameters(request: HttpRequest) -> list[tuple[str, str]]:
-    """Return the URL parameters that a search preserves, such as the order."""
+    """Return the URL parameters that a new search preserves, such as the order."""
     left = (*PARAMETERS, PAGE_VAR, "e")
     return [(name, str(value)) for name, value in request.GET.items() if name not in left]

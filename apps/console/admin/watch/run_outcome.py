@@ -1,4 +1,4 @@
-"""Shows the question, the answer and the failed call at the top of a run's page."""
+"""Reads what the page of a run shows at the top: the question, the answer, and the failed call."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -15,15 +15,13 @@ from apps.live.models import RunStep
 from apps.live.run_summary import RunSummary
 
 SHOWN_CHARACTERS = 20_000
-"""The maximum number of characters of the question and of the answer. Longer texts are
-truncated.
-"""
+"""The page shows at most this many characters of the question and of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class SaidInRun:
-    """The question of a run, with the names of its files, and the answer. A text is "" if it is not
-    stored.
+    """The user's question in a run, the names of its files, and the answer. A text is "" if it is
+    not stored.
 
     `has_turns` is True if the stored messages suffice for a replay or a test case.
     """
@@ -35,7 +33,9 @@ class SaidInRun:
 
 
 def said_in(run: UUID) -> SaidInRun:
-    """Return the contents of a run. The caller checks the permission and records the reading."""
+    """Read the question and the answer of a run. The caller checks the permission and records the
+    reading.
+    """
     messages = kept_messages(run)
     questions = [message for message in messages if message.role == "user"]
     answer = shorten_text(answer_of(run), SHOWN_CHARACTERS)
@@ -48,7 +48,9 @@ def said_in(run: UUID) -> SaidInRun:
 
 
 def answer_of(run: UUID) -> str:
-    """Return the last answer of the run's model, or "" if it called tools or is not stored."""
+    """Return the last answer of the run's model, or "" if it is not stored or consists of tool
+    calls.
+    """
     steps = RunStep.objects.filter(run=run, kind="model", status="done").exclude(key__contains="/")
     step = steps.order_by("-pk").first()
     if step is None:
@@ -61,7 +63,9 @@ def answer_of(run: UUID) -> str:
 
 
 def failed_call(run: RunSummary) -> TimeSpan | None:
-    """Return the last failed call in a failed run, or None for any other run."""
+    """Return the last failed call of a failed run. Returns None if no call failed or the run did
+    not fail.
+    """
     if run.status != RunSummary.Status.FAILED:
         return None
     calls: list[ModelCall | ToolUse | None] = [

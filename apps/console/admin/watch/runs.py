@@ -1,5 +1,5 @@
-"""The admin pages for runs, which come from all doors. Operators can read, filter and stop runs,
-and find a run by the reference in its error message.
+"""Defines the admin pages for runs. Operators can read, filter and stop them, and find a run by the
+reference in its error message.
 """
 
 from collections.abc import Iterator
@@ -55,7 +55,7 @@ def subagents_of(run: RunSummary) -> QuerySet[HelperRun]:
 
 
 def subagent_line(subagent: HelperRun) -> str:
-    """Return a line about a sub-agent, such as `Researcher: done after 2.4 s, 3 model calls, 1 tool
+    """Describe a sub-agent in a line, such as `Researcher: done after 2.4 s, 3 model calls, 1 tool
     calls, 120 + 30 tokens`.
     """
     end = subagent.finished_at
@@ -101,9 +101,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> RunSummary | None:
-        """Return the row of a run. For an active run, which has no row yet, return an unsaved
-        row.
-        """
+        """Return the summary of a run. An active run has none yet, so an unsaved one is returned."""
         row: RunSummary | None = super().get_object(request, object_id, from_field)
         if row is None and request.user.has_perm("runs.view_run"):
             going = going_run(request, object_id)
@@ -140,7 +138,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         return answer
 
     def beginning(self, request: HttpRequest, run: RunSummary) -> dict[str, Any]:
-        """Return the template context for the top of a run's page. The audit log records that its
+        """Return the template context for the top of a run's page. The audit log records that
         contents were read.
         """
         said = said_in(run.pk) if may_read(request) else SaidInRun()
@@ -195,16 +193,14 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="versions")
     def versions(self, run: RunSummary) -> str:
-        """Return the versions of the application that the run's calls mention."""
+        """Return the application's versions that answered in this run."""
         calls = ModelCall.objects.filter(run=run.pk, application=run.application).order_by()
         found = sorted(set(calls.values_list("version", flat=True)))
         return ", ".join(map(str, found)) or NOTHING
 
     @admin.display(description="sub-agents")
     def subagents(self, run: RunSummary) -> SafeString:
-        """Return a list of the run's sub-agents without their names, because the names are part of
-        the conversation. The numbers of the run include its sub-agents' numbers.
-        """
+        """List the run's sub-agents and what they used. The numbers of the run include theirs."""
         lines = format_html_join(
             "", "<li>{}</li>", ((subagent_line(row),) for row in subagents_of(run))
         )
@@ -234,7 +230,9 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         ]
 
     def requests_view(self, request: HttpRequest, number: UUID) -> HttpResponse:
-        """Show the model requests of a run. The audit log records this. Raises PermissionDenied."""
+        """Show the model requests of a run, and record the reading in the audit log. Raises
+        `PermissionDenied` if the user may not read contents.
+        """
         run = self.get_object(request, str(number))
         run = run or get_object_or_404(self.get_queryset(request), pk=number)
         record_reading(request, run, "model requests", is_allowed=may_read(request))
@@ -248,7 +246,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         return self.page(request, "admin/runs/requests.html", "Model requests", context)
 
     def stop_view(self, request: HttpRequest, number: UUID) -> HttpResponse:
-        """Stop a run. Raises PermissionDenied."""
+        """Stop an active run. Raises `PermissionDenied` if the user may not stop runs."""
         if not request.user.has_perm(STOP):
             raise PermissionDenied
         run = going_run(request, str(number))
@@ -261,8 +259,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
 
 def going_run(request: HttpRequest, number: str) -> Run | None:
-    """Return the unfinished run with this ID, or None if there is none whose application the user
-    can see.
+    """Return the active run with this ID, or None if there is none or the user may not see its
+    application.
     """
     try:
         wanted = UUID(number)
@@ -278,7 +276,7 @@ class RunLink:
 
 
 def links_of(request: HttpRequest, run: RunSummary, said: SaidInRun) -> dict[str, Any]:
-    """Return the links of a run's page, and the reason why there is no replay."""
+    """Return the links of a run's page, and the reason why the run cannot be replayed."""
     application = editable_applications(request).filter(slug=run.application).first()
     if application is None:
         return {"links": []}

@@ -1,4 +1,4 @@
-"""The admin's page "Usage", which shows the costs and durations of model and tool calls."""
+"""Defines the admin's page "Usage", which shows the costs and durations of model and tool calls."""
 
 import csv
 import logging
@@ -38,16 +38,16 @@ from apps.live.history.run_rows import count_runs
 logger = logging.getLogger(__name__)
 
 PERIODS = {1: "24 hours", 7: "7 days", 30: "30 days", 90: "90 days"}
-"""Maps numbers of days to the labels of periods."""
+"""This maps the periods that users can choose, in days, to their labels."""
 MOST_LINES = 50
-"""The maximum number of lines on the page. The downloaded file contains all lines."""
+"""The page shows at most this many lines. The download contains all of them."""
 MOST_ERRORS = 20
 MOST_ERRORS_OF_FILE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The options in the URL of the page. Invalid values are replaced by the defaults."""
+    """The options in the URL of the page. Defaults replace invalid values."""
 
     by: By
     days: int
@@ -131,7 +131,7 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
         return self.page(request, "admin/usage/errors.html", "Errors", context)
 
     def series_view(self, request: HttpRequest) -> HttpResponse:
-        """Return the numbers in the charts as a table."""
+        """Show the numbers of the charts as a table."""
         chosen = Selection.of(request)
         table = series_table(chosen.report(0))
         title = (
@@ -141,7 +141,7 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
         return self.page(request, "admin/usage/series.html", title, context)
 
     def csv_view(self, request: HttpRequest) -> HttpResponse:
-        """Return all lines of a table as CSV. The URL contains the name of the table."""
+        """Download all lines of a table as CSV. The URL contains the name of the table."""
         chosen = Selection.of(request)
         table = file_table(request.GET.get("table", ""), chosen, Links.of(request))
         kind = chosen.by if table.slug == "lines" else table.slug
@@ -192,11 +192,11 @@ def file_table(slug: str, chosen: Selection, links: Links) -> Table:
 
 
 SMALL_TABLES = {"series": series_table, "slowest": slowest_table, "errors": errors_table}
-"""The tables of a report that do not need lines for each subject."""
+"""These tables need no usage by application, user or other grouping."""
 
 
 def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
-    """Return links to the same page, one for each possible value of a field."""
+    """Return a link to the same page for each value of the option `field`."""
     return [
         {
             "label": label,
@@ -208,7 +208,7 @@ def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
 
 
 def sortable(chosen: Selection, column: Column) -> dict[str, Any]:
-    """Return the heading of a column, which sorts by this column. A second click reverses the
+    """Return the heading of a column, with a link that sorts by it. A second click reverses the
     order.
     """
     is_chosen = column.order == chosen.order

@@ -8,7 +8,7 @@ from apps.insights.models import UsageSum
 from apps.insights.periods import Period
 
 CHARTED = PERCENTS[:2]
-"""The percentiles in charts and in their downloads."""
+"""The charts and their tables show these percentiles."""
 
 
 def charts(found: UsageReport) -> list[Chart]:

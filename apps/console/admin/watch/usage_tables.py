@@ -1,4 +1,4 @@
-"""Creates the tiles and tables on the page "Usage"."""
+"""Builds the tiles and tables of the page "Usage"."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ HEADINGS: dict[By, str] = {
     "tool": "Tool",
 }
 WITH_RUNS: tuple[By, ...] = ("application", "user", "key")
-"""The groupings that count runs. The row of a run contains neither a version nor its calls."""
+"""Only these groupings count runs, because the row of a run has no version and no calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Creates links from numbers to the pages about them, if the user may see these pages."""
+    """Links usage to the pages about it, if the user may see those."""
 
     runs: bool
     deployments: bool
@@ -67,7 +67,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class UsageTile:
-    """A tile with a number for the period. `below` contains secondary values."""
+    """A tile with a number for the whole period. `below` is a less important value."""
 
     title: str
     cell: Cell
@@ -75,7 +75,7 @@ class UsageTile:
 
 
 def tiles(found: UsageReport) -> list[UsageTile]:
-    """Return the tiles for the period. The page shows the first tile larger."""
+    """Return the tiles for the period. The page shows the first one larger."""
     sums, tools = found.total.sums, found.tools.sums
     tokens = (Cell(sums.input_tokens).text, Cell(sums.output_tokens).text)
     cached = f", {Cell(sums.cache_hit_rate, 'share').text} cached"
@@ -113,7 +113,7 @@ def lines_table(by: By, found: UsageReport, links: Links) -> Table:
 
 
 def find_titles(by: By, names: Iterable[str]) -> dict[str, str]:
-    """Return the shown titles of names by name, for a grouping whose names have titles."""
+    """Return the displayed title of each name, if names of this grouping have titles."""
     match by:
         case "user" | "key":
             return caller_names(names)
@@ -173,7 +173,7 @@ def tool_cells(one: Figures) -> list[Cell]:
 
 
 def series_table(found: UsageReport) -> Table:
-    """Return a table with the numbers in the charts."""
+    """Return a table with the numbers of the charts."""
     heading = "Hour" if found.period.span == UsageSum.Span.HOUR else "Day"
     titles = (
         *(
@@ -238,7 +238,7 @@ def last_errors_table(errors: Sequence[FailedCall], links: Links) -> Table:
 
 
 def version_names(names: Iterable[str]) -> dict[str, str]:
-    """Return a text with the title and number of each version by its name, such as `travel@3`."""
+    """Return the displayed title of each version name: "Travel, version 3" for `travel@3`."""
     versions = {name: name.rpartition("@") for name in names if "@" in name}
     titles = application_titles(slug for slug, *_ in versions.values())
     return {
@@ -249,7 +249,7 @@ def version_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def named_cell(id: str, named: Mapping[str, str], link: str = "") -> Cell:
-    """Return a cell with the name of a subject. The tooltip is its ID."""
+    """Return a table cell with a name. Its tooltip is the ID."""
     name = named.get(id, id)
     return Cell(name, link=link, hint="" if name == id else id)
 

@@ -1,8 +1,7 @@
-"""Draws the waterfall of a run, which shows model calls, tool calls, nested runs and waits over
-time.
+"""Builds the waterfall of a run, which shows its model calls, tool calls, nested runs and waits
+over time.
 
-The waterfall is created from the rows of calls, which contain no messages, and from the steps of a
-stored run.
+It uses the rows of calls, which contain no messages, and the steps of a stored run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,11 +22,10 @@ from apps.live.run_summary import RunSummary
 
 MOST_SPANS = 500
 NARROWEST = 0.5
-"""The minimum width of a bar, in percent of the axis, so that a call of a millisecond is
-visible.
+"""A bar is at least this wide, in percent of the axis, so that a call of a millisecond is visible.
 """
 MARKS = 4
-"""The number of intervals of the axis."""
+"""The axis has this many intervals."""
 
 SpanKind = Literal["model", "tool", "run", "wait"]
 KIND_NAMES: dict[SpanKind, str] = {
@@ -41,7 +39,7 @@ KIND_NAMES: dict[SpanKind, str] = {
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
     """A bar of the waterfall. `seconds` is None if the duration is unknown. `is_inside` is True for
-    a call in a nested run.
+    a call of a nested run.
     """
 
     kind: SpanKind
@@ -59,7 +57,7 @@ class TimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the table, which shows a span. `x` and `width` are in percent of the time axis."""
+    """A row of the waterfall. `x` and `width` of its bar are in percent of the time axis."""
 
     span: TimeSpan
     kind: str
@@ -97,7 +95,7 @@ def waterfall_of(run: RunSummary) -> Waterfall:
 
 
 def place_of(span: TimeSpan) -> tuple[datetime, bool]:
-    """Return the key by which spans are sorted. A nested run comes before its first call."""
+    """Return the sort key of a bar. A nested run comes before its first call."""
     return span.began, span.kind != "run"
 
 
@@ -135,8 +133,8 @@ def details_of(call: ModelCall) -> Iterator[str]:
 
 
 def runs_inside(calls: Sequence[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
-    """Yield a span for each nested application. It covers all of the application's calls, because
-    rows do not distinguish its runs.
+    """Yield a bar for each nested application. It covers all of the application's calls, because
+    the rows do not tell its runs apart.
     """
     by_application = attrgetter("application")
     titles = application_titles(call.application for call in calls)
@@ -148,8 +146,8 @@ def runs_inside(calls: Sequence[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
 
 
 def waits_of(run: RunSummary) -> Iterator[TimeSpan]:
-    """Yield a span for each wait for a user, from the start of the call that asked to the user's
-    answer.
+    """Yield a bar for each time that the run waited for a user, from the start of the call that
+    asked to the user's answer.
     """
     asked: dict[str, Any] = dict(
         Interaction.objects.filter(run=run.pk).order_by("pk").values_list("key", "kind")

@@ -1,4 +1,4 @@
-"""Update docs/connect.md. Run this command after the guide of a door has changed."""
+"""Writes docs/connect.md. Run this command after you change the guide of a door."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,7 @@
-"""Converts a pasted curl command into a REST tool. The command is never executed.
+"""Converts a pasted curl command to a REST tool. The command is never executed.
 
-A credential in the command is replaced with the name of a secret, and the user decides whether to
-store the credential as this secret.
+The name of a secret replaces a credential in the command. The user decides whether to store the
+credential as this secret.
 """
 
 import json
@@ -40,10 +40,10 @@ METHODS = frozenset({"get", "post", "put", "delete"})
 
 @dataclass(frozen=True, slots=True)
 class CurlTool:
-    """The tool from a curl command. `credential` is the text that was removed from the command, or
-    "".
+    """A REST tool made from a curl command. `credential` is the text that was removed from the
+    command, or "".
 
-    The credential is shown only to the user who pasted it, and never stored.
+    Only the user who pasted the credential sees it. It is never stored.
     """
 
     base_url: str
@@ -54,7 +54,7 @@ class CurlTool:
 
 
 def read_curl(text: str) -> CurlTool:
-    """Parse a curl command. Raises `SourceInvalid`."""
+    """Parse a curl command. Raises `SourceInvalid` if no tool can send its request."""
     asked = read_command(text)
     addresses = [*asked.url, *asked.addresses]
     if len(addresses) != 1:
@@ -108,7 +108,7 @@ def method_of(asked: Namespace, *, has_body: bool) -> str:
 
 
 def body_fields(asked: Namespace, notes: list[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values of the fields in the request body, which may be JSON or a form."""
+    """Yield the name and value of each field in the request body, which may be JSON or a form."""
     given = {name: getattr(asked, f"data{name}") for name in DATA}
     if any(text.startswith("@") for texts in given.values() for text in texts):
         raise SourceInvalid("The command reads its body from a file. Paste the content instead.")
@@ -149,7 +149,7 @@ def headers_of(asked: Namespace, found: "Findings", notes: list[str]) -> dict[st
 
 
 class Findings:
-    """The first credential in a command, and how the command sends it."""
+    """The first credential in a curl command, and how the command sends it."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -196,7 +196,7 @@ class Findings:
                 yield RestParameter(key, where, schema_of(kept))
 
     def without_credentials(self, value: Any) -> Any:
-        """Return the value with each text that looks like a credential replaced by ""."""
+        """Replace each text in the value that looks like a credential with ""."""
         if isinstance(value, list):
             return [self.without_credentials(one) for one in value]
         if not isinstance(value, dict):
@@ -216,9 +216,7 @@ class Findings:
 
 
 def schema_of(value: Any) -> dict[str, Any]:
-    """Return the schema of a parameter. Its default is the value in the command, if a parameter can
-    have this default.
-    """
+    """Return the schema of a parameter. Its default is the value in the command."""
     match value:
         case bool():
             return {"type": "boolean", "default": value}

@@ -1,4 +1,4 @@
-"""Lists the options of curl that change the request, and the options that do not."""
+"""Lists the options of curl that change the request, and those that a tool ignores."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""Lists the tools of an MCP server for an operator who chooses some of them."""
+"""Lists the tools of an MCP server, from which an operator selects some."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,8 +26,8 @@ COMMON_LABELS = frozenset({"www", "mcp", "api", "com", "org", "net", "io", "dev"
 
 @dataclass(frozen=True, slots=True)
 class ServerTools:
-    """The tools of a server. `server` is the `mcp_server_info` with which the connection succeeded;
-    `name` is a name for the toolset.
+    """The tools of an MCP server. `server` is the `mcp_server_info` with which the connection
+    succeeded, and `name` a name for the toolset.
     """
 
     server: dict[str, Any]
@@ -38,17 +38,14 @@ class ServerTools:
 
 
 UNREACHABLE = "cannot be reached."
-"""The end of the transport's error for a server that is down. The error for a blocked server ends
-differently.
-"""
+"""The error for a server that is down ends like this. The error for a blocked server does not."""
 
 
 def server_tools(written: Any, bucket: str) -> ServerTools:
-    """Connect to the server in the same way as a run of this user, and return its tools. Raises
-    `SourceInvalid`.
+    """Connect to the MCP server as a run of this user would, and return its tools. Raises
+    `SourceInvalid` if that fails.
 
-    If the request does not contain the protocol, both protocols are tried, the more likely protocol
-    first.
+    If `written` has no protocol, both are tried, the more likely one first.
     """
     if not isinstance(written, dict):
         raise SourceInvalid("Enter the URL of a server, or choose one.")
@@ -84,9 +81,7 @@ def check_server(server: dict[str, Any]) -> McpServerInfo:
 
 
 def describe_tool(tool: Tool) -> dict[str, Any]:
-    """Return the server's description of a tool. What it states about side effects is not
-    verified.
-    """
+    """Return the server's description of a tool. What it says about side effects is not verified."""
     hints = tool.annotations
     return {
         "name": tool.name,

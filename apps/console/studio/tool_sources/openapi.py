@@ -1,8 +1,8 @@
-"""Converts the operations in an OpenAPI document (2.0, 3.0 and 3.1) to REST tools, from which
+"""Converts the operations of an OpenAPI document (2.0, 3.0 or 3.1) to REST tools, from which
 operators select some.
 
-The document is untrusted, so references to other documents are not followed. If no tool can call an
-operation, its `problem` is the reason.
+The document is untrusted, so references to other documents are not followed. An operation that no
+tool can call has a `problem`.
 """
 
 import re
@@ -33,7 +33,7 @@ METHODS = ("get", "post", "put", "delete")
 UNUSABLE = ("patch", "head", "options", "trace")
 MOST_OPERATIONS = 5_000
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
-"""The names of header parameters that must be ignored according to OpenAPI."""
+"""OpenAPI requires that header parameters with these names are ignored."""
 PLACES = {"query": "query", "path": "url", "header": "header"}
 MOST_NAMED = 5
 NOT_CALLED = "tools support only GET, POST, PUT and DELETE."
@@ -44,8 +44,8 @@ _bad_in_path = re.compile(r"[\s\\?#\x00-\x1f\x7f]|(?:^|/)(?:\.|%2e){1,2}(?:/|$)|
 
 @dataclass(frozen=True, slots=True)
 class DescribedOperation:
-    """An operation with its `tool` for a manifest, or with the `problem` why it cannot become a
-    tool.
+    """An operation in an OpenAPI document. It has a `tool` for a manifest, or a `problem` that
+    prevents it.
     """
 
     method: str
@@ -61,7 +61,7 @@ class DescribedOperation:
 
 @dataclass(frozen=True, slots=True)
 class ServiceDescription:
-    """A service that an OpenAPI document describes. `base_url` is "" if the document contains no
+    """The service that an OpenAPI document describes. `base_url` is "" if the document contains no
     usable URL.
     """
 
@@ -74,8 +74,8 @@ class ServiceDescription:
 
 
 def read_service(document: Mapping[str, Any], address: str = "") -> ServiceDescription:
-    """Parse an OpenAPI document. `address` is the URL from which it was fetched, or "" if it was
-    pasted. Raises `SourceInvalid`.
+    """Parse an OpenAPI document. `address` is the URL from which it was fetched, or "". Raises
+    `SourceInvalid` if it has no operations.
     """
     if str(document.get("swagger", "")).startswith("2") and "openapi" not in document:
         document = as_openapi(document, address)
@@ -123,7 +123,7 @@ def check_version(document: Mapping[str, Any]) -> None:
 
 
 def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
-    """Return the URL of the first server with the defaults of its variables, and notes. The URL is
+    """Return the URL of the first server, with the defaults of its variables, and notes. The URL is
     "" if it cannot be used.
     """
     server = next((one for one in list_or_empty(servers) if isinstance(one, dict)), {})
@@ -171,7 +171,7 @@ class OperationReader:
     def operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
     ) -> DescribedOperation:
-        """Return the operation, with as many levels of its arguments as the limit allows."""
+        """Describe the operation with as many levels of its arguments as fit into a tool."""
         for deepest in DEPTHS:
             self.schemas.begin_tool(deepest)
             try:
@@ -187,8 +187,8 @@ class OperationReader:
     def described_operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
     ) -> DescribedOperation:
-        """Return the operation, with its arguments described to the current depth. Raises
-        `ToolTooLarge`.
+        """Describe the operation with the current number of levels. Raises `ToolTooLarge` if they
+        do not fit into a tool.
         """
         found = item[method]
         summary = description_or_default(found.get("summary")) or description_or_default(
@@ -237,8 +237,8 @@ class OperationReader:
     ) -> list[RestParameter]:
         """Return the parameters that fit into a tool.
 
-        Raises `ToolTooLarge`. At the last depth, omits optional parameters instead, or raises
-        `SourceInvalid` if the required parameters do not fit.
+        Raises `ToolTooLarge` if they do not fit. At the last depth, omits optional parameters
+        instead, and raises `SourceInvalid` if the required ones do not fit.
         """
         sizes = [parameter_size(one.key, one.schema) for one in parameters]
         if sum(sizes) <= MOST_TOOL_CHARACTERS:
@@ -269,9 +269,7 @@ class OperationReader:
     def url_of(
         self, path: str, item: Mapping[str, Any], found: Mapping[str, Any], place: str
     ) -> str:
-        """Return the operation's path below the shared URL, or its whole URL if it has its own
-        servers.
-        """
+        """Return the path of the operation, or its whole URL if it has servers of its own."""
         servers = found.get("servers") or item.get("servers")
         if not servers:
             return path
@@ -308,7 +306,9 @@ class OperationReader:
     def parameter(
         self, parameter: Mapping[str, Any], at: str, notes: list[str]
     ) -> RestParameter | None:
-        """Return a parameter for a tool, or None if tools do not send it."""
+        """Return the parameter as tools send it, or None if they do not send it. Raises
+        `SourceInvalid` if it is required but cannot be sent.
+        """
         key, where = parameter.get("name"), parameter.get("in")
         if not isinstance(key, str) or not key:
             raise SourceInvalid(f"{at}: the parameter has no name.")

@@ -1,4 +1,4 @@
-"""Converts the JSON Schemas of services to the smaller dialect for parameters in a manifest."""
+"""Converts the JSON schemas of services to the smaller dialect for parameters in a manifest."""
 
 import json
 from collections.abc import Mapping
@@ -9,22 +9,21 @@ from apps.console.studio.tool_sources.references import References
 from apps.manifest.validation.warnings import LONGEST_DESCRIPTION, MOST_TOOL_CHARACTERS
 
 LONGEST_DEFAULT = 1_024
-"""The maximum number of characters of JSON in a default. Longer defaults are omitted, because the
-service applies them itself.
+"""A default with more characters of JSON than this is omitted, because the service applies it
+itself.
 """
 DEEPEST = 6
-"""The maximum number of levels of an argument that are described. Deeper values can be anything.
+"""At most this many levels of an argument are described. Deeper values can be anything.
 
-A manifest has no references, so a schema that is used in several places is repeated in each of
-them.
+A manifest has no references, so a schema that is used in several places is repeated.
 """
 DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
-"""The numbers of levels that are tried until the schema of a tool is small enough."""
+"""These numbers of levels are tried until the schema of a tool is small enough."""
 PART_CHARACTERS = 40
-"""The approximate number of characters of a part without its words."""
+"""A part of a schema has about this many characters, in addition to its description."""
 MOST_PARTS = 400_000
-"""The maximum number of parts of all schemas of a document, because references can multiply a few
-parts.
+"""The schemas of a document can have at most this many parts in total, because references can
+multiply a few parts.
 """
 SIMPLE = ("string", "integer", "number", "boolean")
 MOST_CHOICES = 200
@@ -33,16 +32,15 @@ CHOICE_CHARACTERS = 40
 
 
 class ToolTooLarge(Exception):
-    """Raised if the schema of a tool is too large to be sent with each request to a model."""
+    """The schema of the tool is too large to be sent with each model request."""
 
 
 @dataclass(slots=True)
 class ParameterReader:
     """Converts the schemas in one document.
 
-    `parts` counts the parts that it has written. `left` is the approximate number of characters
-    that the schema of the current tool may still use. `deepest` is the number of levels that it
-    describes.
+    `parts` counts the parts written so far. `left` is about how many characters the schema of the
+    current tool may still use. `deepest` is the number of levels that are described.
     """
 
     references: References
@@ -54,8 +52,8 @@ class ParameterReader:
         self.left, self.deepest = MOST_TOOL_CHARACTERS, deepest
 
     def parameter(self, schema: Any, place: str, description: str = "") -> dict[str, Any]:
-        """Return the schema of a parameter, without its position in the request. Raises
-        `SourceInvalid` and `ToolTooLarge`.
+        """Convert the schema of a parameter. Raises `SourceInvalid` if it is invalid, and
+        `ToolTooLarge` if it does not fit into a tool.
         """
         found = self.written(schema, place, frozenset(), 0)
         read, _ = self.merged(schema, place, frozenset())
@@ -95,8 +93,8 @@ class ParameterReader:
         return self.written_object(read, place, above, depth, words, is_open=is_open)
 
     def count(self, place: str, words: str) -> None:
-        """Count a part of the schema. Raises `ToolTooLarge` as soon as the limit is exceeded,
-        except at the last depth.
+        """Count a part of the current tool's schema. Raises `ToolTooLarge` if the limit is
+        exceeded, except at the last depth.
         """
         self.parts += 1
         self.left -= PART_CHARACTERS + len(words) + len(place.rpartition(".")[2])
@@ -127,8 +125,8 @@ class ParameterReader:
     def merged(
         self, schema: Any, place: str, above: frozenset[str]
     ) -> tuple[dict[str, Any], frozenset[str]]:
-        """Return a schema with its reference resolved, its `allOf` merged, and the first of its
-        choices applied. Also return the references that were followed.
+        """Resolve a schema's reference, merge its `allOf`, and apply the first of its choices. Also
+        return the references that were followed.
 
         A circular reference becomes a schema that allows anything.
         """
@@ -154,9 +152,7 @@ class ParameterReader:
 
 
 def with_choices(words: str, choices: Any) -> str:
-    """Return the description. If a value has too many choices for a model, the first of them are
-    appended.
-    """
+    """Return the description. If there are too many choices for a model, append the first of them."""
     if not isinstance(choices, list) or len(choices) <= MOST_CHOICES:
         return words
     first = ", ".join(str(one)[:CHOICE_CHARACTERS] for one in choices[:CHOICES_NAMED])

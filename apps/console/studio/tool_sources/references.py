@@ -1,4 +1,6 @@
-"""Resolves the `$ref`s in a service's document. References to other documents are rejected."""
+"""Resolves the references (`$ref`) in an OpenAPI document. References to other documents are
+rejected.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +22,8 @@ class References:
         """Return the value or, if it is a reference, the object to which it refers. Also return the
         references that were followed.
 
-        Raises `SourceInvalid` with the location.
+        Raises `SourceInvalid` if a reference is circular or points to nothing. The message contains
+        `place`.
         """
         hops: list[str] = []
         while isinstance(value, dict) and isinstance(value.get(REF), str):

@@ -1,4 +1,4 @@
-"""Converts the fields in the request body of an operation to parameters of a tool."""
+"""Converts the fields of an operation's request body to parameters of a tool."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class BodyReader:
     schemas: ParameterReader
 
     def parameters(self, body: Any, place: str, notes: list[str]) -> Iterator[RestParameter]:
-        """Yield the parameters for the fields of a body. Raises `SourceInvalid` if no tool can send
+        """Yield a parameter for each field of the body. Raises `SourceInvalid` if no tool can send
         the body.
         """
         read, _ = self.schemas.references.follow(body, place)
@@ -52,7 +52,7 @@ class BodyReader:
 
 
 def json_type(content: Mapping[str, Any]) -> str:
-    """Return the JSON media type in `content`, or "" if there is none."""
+    """Return the key in `content` whose media type is JSON, or "" if there is none."""
     plain = {name: name.partition(";")[0].strip().lower() for name in content}
     wanted = (
         n for n, kind in plain.items() if kind == "application/json" or kind.endswith("+json")

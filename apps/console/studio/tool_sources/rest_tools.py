@@ -7,14 +7,14 @@ from typing import Any
 from apps.manifest.names import sanitize
 
 LONGEST_FUNCTION = 48
-"""The maximum number of characters of a function name. The toolset's name is added before it, and
-providers accept 64 characters in total.
+"""A function name has at most this many characters. The toolset's name precedes it, and providers
+accept 64 in total.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class RestParameter:
-    """A parameter of a REST tool. `key` is the name that the service expects. `where` is query,
+    """A parameter of a REST tool. `key` is the name that the service expects, and `where` is query,
     url, body or header.
     """
 
@@ -52,9 +52,7 @@ def rest_tool(
 
 
 def function_name(text: str, taken: Collection[str]) -> str:
-    """Return a valid name for a function that is not in `taken`, such as `findPets`, then
-    `findPets_2`.
-    """
+    """Return a valid function name that is not in `taken`, such as `findPets` or `findPets_2`."""
     words = "_".join(filter(None, sanitize(text).split("_")))[:LONGEST_FUNCTION].strip("_-")
     return unique(words or "tool", taken)
 

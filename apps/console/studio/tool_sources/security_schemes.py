@@ -1,7 +1,7 @@
-"""Converts the security schemes in an OpenAPI document to the authentication in a manifest.
+"""Converts the security schemes of an OpenAPI document to the authorization of a toolset.
 
-Such documents contain no credentials. Each credential is therefore the name of a secret that an
-operator must store.
+Such documents contain no credentials. Each credential therefore becomes the name of a secret that
+an operator must store.
 """
 
 import re
@@ -19,7 +19,7 @@ _word = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class SchemeAuthorization:
-    """The authentication of requests. `written` is the authentication for the manifest. `secret` is
+    """The authorization of a service. `written` is the authorization for the manifest, and `secret`
     the name of the secret in it, or "".
     """
 
@@ -82,8 +82,8 @@ def scheme_in_words(scheme: Mapping[str, Any], title: str) -> SchemeAuthorizatio
 
 
 def oauth(flows: Mapping[str, Any], title: str) -> SchemeAuthorization | None:
-    """Return OAuth in which each user signs in, or OAuth with the client's credentials if the
-    service has no sign-in. Return None if neither is possible.
+    """Return OAuth with a sign-in by each user or, if the service has none, with the client's
+    credentials. Returns None if neither is possible.
     """
     for name, kind in (("authorizationCode", "oauth"), ("clientCredentials", "client_id_secret")):
         flow = flows.get(name)

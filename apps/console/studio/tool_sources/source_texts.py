@@ -1,4 +1,4 @@
-"""Reads untrusted documents in which services describe themselves, in JSON or YAML."""
+"""Reads the untrusted documents in which services describe themselves, in JSON or YAML."""
 
 import json
 import re
@@ -16,14 +16,14 @@ from apps.workspace.egress.fetch_policy import OperatorPolicy
 from apps.workspace.egress.guard import unknown_host
 
 CHARACTERS_PER_VALUE = 10
-"""The number of characters per value from which the limit for values is computed. Large documents
-of services have 12 to 20.
+"""The limit of values in a document is its limit of characters divided by this number. Documents of
+large services have 12 to 20 characters per value.
 """
 LEAST_VALUES = 100_000
-"""The limit for values of short documents."""
+"""A document of any length may have this many values."""
 MOST_YAML_CHARACTERS = 1_500_000
-"""The maximum number of characters of a YAML document, because YAML takes many times as long to
-parse as JSON.
+"""A YAML document can have at most this many characters, because parsing YAML takes many times as
+long as parsing JSON.
 """
 FETCH_SECONDS = 20.0
 
@@ -31,11 +31,13 @@ _address = re.compile(r"(?:\w+://)?[\w.-]+\.\w{2,}(?::\d+)?(?:/\S*)?|https?://\S
 
 
 class SourceInvalid(ValueError):
-    """Raised if a document cannot be used. The message contains the location and the reason."""
+    """The document cannot be used. The message contains the location and the reason."""
 
 
 def read_source(text: str) -> dict[str, Any]:
-    """Return the object that a JSON or YAML text contains. Raises `SourceInvalid`."""
+    """Parse a JSON or YAML text that must be an object. Raises `SourceInvalid` if it is invalid or
+    too large.
+    """
     if not text.strip():
         raise SourceInvalid("Paste a document, or enter its URL.")
     most = settings.OPENAPI_MAX_CHARACTERS
@@ -57,7 +59,7 @@ def read_source(text: str) -> dict[str, Any]:
 
 
 def what_text_is(text: str) -> str:
-    """Return an error message with advice if a text is not a document."""
+    """Return an error message for a text that is not a document, with advice."""
     if _address.fullmatch(text):
         whole = text if "://" in text else f"https://{text}"
         return f"This is a URL, not an OpenAPI document. Enter it in the URL field: {whole[:200]}"
@@ -88,7 +90,9 @@ def json_or_yaml(text: str) -> Any:
 
 
 def fetch_source(url: str) -> str:
-    """Fetch the text at a URL that an operator entered. Raises `SourceInvalid`."""
+    """Fetch the text at a URL that an operator entered. Raises `SourceInvalid` if that fails or the
+    URL is blocked.
+    """
     if "://" not in url:
         raise SourceInvalid(f"The URL has no scheme: write https://{url[:200]}")
     try:

@@ -1,6 +1,5 @@
-"""Converts OpenAPI 2.0 (Swagger) documents to OpenAPI 3.0.
-
-References, and the parts to which they refer, remain unchanged.
+"""Converts OpenAPI 2.0 (Swagger) documents to OpenAPI 3.0. References and their targets do not
+change.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,14 +12,14 @@ from apps.console.studio.tool_sources.source_texts import SourceInvalid
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 AROUND_SCHEMA = ("name", "in", "description", "required")
-"""The keys of a parameter in OpenAPI 3.0 in addition to its schema."""
+"""A parameter in OpenAPI 3.0 has these keys next to its schema."""
 FORM = "application/x-www-form-urlencoded"
 FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 
 
 def as_openapi(document: Mapping[str, Any], address: str) -> dict[str, Any]:
-    """Return the document in the format of OpenAPI 3.0. `address` is the URL from which it was
-    fetched, or "" if it was pasted.
+    """Convert the document to OpenAPI 3.0. `address` is the URL from which it was fetched, or "" if
+    it was pasted.
     """
     paths = document.get("paths")
     converter = Converter(document)
@@ -88,8 +87,8 @@ class Converter:
         return written
 
     def followed(self, parameters: list[Any], place: str) -> Iterator[dict[str, Any]]:
-        """Yield the parameters with their references resolved. A reference that cannot be resolved
-        remains unchanged, and is reported when the operation is read.
+        """Resolve the references to parameters. One that cannot be resolved remains, and is
+        reported when the operation is read.
         """
         for one in parameters:
             try:

@@ -1,8 +1,8 @@
-"""Parses YAML to JSON values, event by event.
+"""Parses YAML to JSON values, one parser event at a time.
 
-The C parser's own construction of values overflows the stack on deeply nested values and ends the
-process. This module limits the depth, reads keys as strings, and ignores tags. Dates and words such
-as `yes` have no special meaning.
+The C parser overflows the stack and ends the process if it builds deeply nested values itself. This
+module limits the depth, reads keys as strings, and ignores tags. Dates and words such as `yes` have
+no special meaning.
 """
 
 import json
@@ -25,11 +25,13 @@ _number = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-
 
 
 class YamlInvalid(ValueError):
-    """Raised if the YAML is invalid. The message contains the reason and the line."""
+    """The text is not valid YAML. The message contains the reason and the line."""
 
 
 def read_yaml(text: str) -> Any:
-    """Return the value of the first document in a text. Raises `YamlInvalid`."""
+    """Return the value of the first document in a YAML text. Raises `YamlInvalid` if it is invalid
+    or nested too deeply.
+    """
     try:
         return value_of(yaml.parse(text, Loader=yaml.CSafeLoader))
     except yaml.MarkedYAMLError as error:
@@ -71,7 +73,7 @@ def value_of(events: Iterator[Any]) -> Any:
 
 @dataclass(slots=True)
 class Container:
-    """A list or an object while it is being read. The `items` of an object alternate between keys
+    """A list or an object that is still being read. The `items` of an object alternate between keys
     and values.
     """
 

@@ -1,6 +1,6 @@
-"""A form for the arguments of a tool. It is generated from the schema that models get.
+"""Generates a form for the arguments of a tool from the schema that models get.
 
-The form parses typed texts as JSON values. The tool itself validates them.
+The form parses what the user types as JSON values. The tool itself validates them.
 """
 
 import json
@@ -22,7 +22,7 @@ from apps.manifest.json_text import TOO_MANY_DIGITS
 Kind = Literal["text", "number", "choice", "json", "fixed"]
 
 PREFIX = "argument-"
-"""The prefix of the names of inputs for arguments."""
+"""The names of inputs for arguments have this prefix."""
 KINDS: Mapping[str, Kind] = {"string": "text", "integer": "number", "number": "number"}
 
 
@@ -59,7 +59,7 @@ class ArgumentField(Parameter):
 def schema_fields(
     schema: Mapping[str, Any], constants: Mapping[str, Any]
 ) -> tuple[ArgumentField, ...]:
-    """Return the fields for a schema. Required fields come first, and constants last."""
+    """Return the form's fields for a schema. Required fields come first, and constants last."""
     read = [
         ArgumentField(one.name, one.schema, one.is_required, one.is_added)
         for one in read_parameters(schema, constants)
@@ -83,8 +83,8 @@ def first_text(field: ArgumentField) -> str:
 def fill_fields(
     fields: Sequence[ArgumentField], typed: Mapping[str, str]
 ) -> tuple[ArgumentField, ...]:
-    """Return the fields with the typed values. A field whose value cannot be parsed has an
-    `error`.
+    """Return the fields with the values that the user typed. A field whose value cannot be parsed
+    has an `error`.
     """
     return tuple(
         field if field.kind == "fixed" else fill_field(field, typed.get(field.input_name, ""))
@@ -102,8 +102,8 @@ def fill_field(field: ArgumentField, typed: str) -> ArgumentField:
 
 
 def arguments(fields: Sequence[ArgumentField]) -> str:
-    """Return the values of the fields as a JSON object. Empty fields are omitted. Raises ValueError
-    if a field cannot be parsed.
+    """Return the values of the fields as a JSON object without empty fields. Raises `ValueError` if
+    a field cannot be parsed.
     """
     return to_json(
         {
@@ -115,9 +115,7 @@ def arguments(fields: Sequence[ArgumentField]) -> str:
 
 
 def value_of(field: ArgumentField) -> Any:
-    """Return the value of a field, parsed by its type. Raises ValueError with a message for the
-    form.
-    """
+    """Parse the value of a field by its type. Raises `ValueError` with a message for the form."""
     text = field.value
     if field.kind == "text" or not text.strip():
         return text
@@ -147,9 +145,7 @@ def number(text: str) -> float | int:
 
 
 class ConstantRefused(ValueError):
-    """Raised for a constant that Python's parser accepts although JSON does not have it, such as
-    NaN.
-    """
+    """The text contains a constant that Python's parser accepts but JSON lacks, such as NaN."""
 
 
 def refuse_constant(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Reads the parameters of a tool from its JSON Schema, as rows of a table."""
+"""Reads the parameters of a tool from its JSON schema, for a table."""
 
 import json
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_CHOICES = 12
-"""The maximum number of choices of an enumeration that are listed."""
+"""At most this many choices of an enumeration are listed."""
 EMPTY: Mapping[str, Any] = {
     "string": "",
     "integer": 0,
@@ -19,7 +19,7 @@ EMPTY: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a tool. If `is_added` is True, the tool adds this constant to every call, so
+    """A parameter of a tool. `is_added` means that the tool adds this constant to every call, so
     users do not enter it.
 
     `default` and `constant` are JSON, or "".
@@ -51,7 +51,9 @@ class Parameter:
 def read_parameters(
     schema: Mapping[str, Any], constants: Mapping[str, Any]
 ) -> tuple[Parameter, ...]:
-    """Return the parameters that the model fills in, then the `constants` of every call."""
+    """Return the parameters that the model fills in, followed by the `constants` that the tool adds
+    to every call.
+    """
     required = schema.get("required") or ()
     told = (Parameter(name, part, name in required) for name, part in properties(schema).items())
     added = (Parameter(name, {"const": value}, is_added=True) for name, value in constants.items())
@@ -59,7 +61,7 @@ def read_parameters(
 
 
 def properties(schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the schemas of an object's properties by name. A schema that is not an object, such as
+    """Return the schemas of an object's properties by name. A schema that is no object, such as
     `true`, becomes {}, which allows anything.
     """
     found = schema.get("properties") or {}
@@ -67,7 +69,6 @@ def properties(schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an argument without the type null."""
     options = schema.get("anyOf") or schema.get("oneOf") or ()
     some = [o for o in options if isinstance(o, dict) and o.get("type") != "null"]
     if len(some) == 1 and len(options) <= 2:
@@ -82,8 +83,8 @@ def without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def type_of(schema: Mapping[str, Any]) -> str:
-    """Return the type of a schema as text, such as `string`, `array of integer`, `one of "a", "b"`,
-    `string or null`.
+    """Describe the type of a schema in words, such as `string`, `array of integer`, `one of "a",
+    "b"` or `string or null`.
     """
     if isinstance(schema.get("enum"), list):
         choices = [to_json(choice) for choice in schema["enum"]]
@@ -105,7 +106,9 @@ def type_of(schema: Mapping[str, Any]) -> str:
 
 
 def example(schema: Mapping[str, Any]) -> str:
-    """Return example arguments as JSON: an object with the required arguments and the defaults."""
+    """Return example arguments as JSON. They contain the required arguments and those with a
+    default.
+    """
     required = schema.get("required") or ()
     parts = {name: without_null(part) for name, part in properties(schema).items()}
     return indent_json(

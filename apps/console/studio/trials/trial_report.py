@@ -1,4 +1,6 @@
-"""The report about a tool call in the studio: its steps, stages and attachments, and a hint."""
+"""Reports what a tool call in the studio did: its steps, stages and attachments, and a hint if it
+failed.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -19,11 +21,9 @@ from apps.errors import ToolTimedOut
 from apps.runs.tool_trial import ToolTrial
 
 SHOWN_CHARACTERS = 100_000
-"""The maximum number of characters of a text. The page shows the full length next to a truncated
-text.
-"""
+"""The page shows at most this many characters of a text, with the length of the whole text."""
 MOST_PREVIEW = 700_000
-"""The maximum number of characters of base64 of an image that is embedded in the page, about half a
+"""The page embeds an image if its base64 has at most this many characters, which is about half a
 megabyte.
 """
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -51,7 +51,7 @@ TOO_SLOW = "The tool timed out. Increase tool_defaults.timeout_seconds, or reque
 @dataclass(frozen=True, slots=True)
 class ReportedAttachment:
     """An attachment in the report. `preview` is a `data:` URL of an image, and `url` an external
-    URL; both can be "".
+    URL. Both can be "".
     """
 
     title: str
@@ -73,8 +73,8 @@ class ReportedStage:
 
 @dataclass(frozen=True, slots=True)
 class TrialReport:
-    """The report about a tool call. `content` is the beginning of the result for the model, which
-    has `length` characters. It is None if the call ends the run.
+    """The report about a tool call. `content` is the start of the result for the model, which has
+    `length` characters, or None if the model gets no result.
     """
 
     outcome: ToolOutcome

@@ -26,11 +26,11 @@ from apps.integers import is_integer
 from apps.runs.tool_trial import OfferedTools, offer, only_toolset, try_tool
 
 ALL = "all"
-"""The value of `place` for all toolsets together."""
+"""This value of `place` in a request selects all toolsets together."""
 IDENTITY = ("type", "name", "template_name", "deployment_id")
-"""The fields that identify a toolset of the draft in the live version."""
+"""These fields identify a toolset of the draft in the live version."""
 MOST_UNFILTERED = 8
-"""The number of tools above which the list has a search field."""
+"""If there are more tools than this, the list has a search field."""
 
 
 @for_editors
@@ -48,8 +48,10 @@ def trial(request: HttpRequest, row: Application) -> HttpResponse:
 
 
 def trial_context(row: Application, body: dict[str, Any], caller: Caller) -> dict[str, Any]:
-    """Return the template context for this part of the page. Raises Http404, `UnreadableDraft` and
-    `ApplicationBroken`.
+    """Return the template context of this part of the page.
+
+    Raises `Http404` if there is no such toolset, `UnreadableDraft` if the request is invalid, and
+    `ApplicationBroken` if the application has errors.
     """
     version = asked_version(row, body)
     application = version.resolve(version.document)  # A run needs the whole document.
@@ -69,9 +71,10 @@ def trial_context(row: Application, body: dict[str, Any], caller: Caller) -> dic
 
 
 def toolset_index(row: Application, version: AskedVersion, body: dict[str, Any]) -> int | None:
-    """Return the index of the requested toolset in the version, or None for all toolsets.
+    """Return the index of the requested toolset in this version, or None for all toolsets.
 
-    `place` is its index in the draft. Raises Http404, `UnreadableDraft` and `ApplicationBroken`.
+    `place` in the request is its index in the draft. Raises `Http404` if the draft has no such
+    toolset, and `ApplicationBroken` if the live version has none.
     """
     place = body.get("place")
     if place == ALL:
@@ -110,8 +113,8 @@ def tool_context(
     name: str,
     typed: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Return a form for the arguments of a tool. If `typed` contains values, call the tool and
-    return the report as well.
+    """Return a form for the arguments of a tool. If `typed` has values, call the tool, and return
+    the report instead.
     """
     found = offered.find(name)
     schema, constants = (found.spec.parameters, found.constants) if found is not None else ({}, {})
