@@ -15,7 +15,7 @@
     + FileMissing             it does not exist, or is not the caller's
     + FileChanged             it was changed, deleted or created since the writer last saw it
     + FileTooLarge            it has too many bytes, or exceeds its owner's quota
-    + FetchRefused            it is on the Internet and could not be fetched, for a `reason`
+    + FetchRefused            it is on the internet and could not be fetched, for a `reason`
   - MemoryRefused             the memory is invalid, or there is no room for it
     + MemoryMissing           the caller has no memory with that ID
   - NoteRefused               the note is invalid, or there is no room for it
@@ -66,7 +66,7 @@ FetchReason = Literal[
     "size_limit", "ssrf_block", "redirect_cap", "timeout", "transport",
     "admin", "builder", "admin_allowlist", "builder_allowlist",
 ]  # fmt: skip
-"""The reason why a file was not fetched from the Internet. The last four are the settings that
+"""The reason why a file was not fetched from the internet. The last four are the settings that
 forbid it.
 """
 

@@ -676,7 +676,7 @@ The built-in model needs 50 ms per chunk. Each chunk takes about 12 KB of a proc
 PostgreSQL with the `vector` extension searches the chunks.
 """
 EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
-"""If true, files can be loaded from the Internet, for models and users. Applications can only
+"""If true, files can be loaded from the internet, for models and users. Applications can only
 restrict this.
 """
 EXTERNAL_URL_FETCH_HOST_ALLOWLIST = env.words("EXTERNAL_URL_FETCH_HOST_ALLOWLIST")

@@ -150,7 +150,7 @@ class ApiKey(AbstractAPIKey):
         "Expires",
         null=True,
         blank=True,
-        help_text="Once API key expires, clients cannot use it anymore.",
+        help_text="The key stops working at this time. Leave empty for no expiry.",
     )
     version = models.PositiveIntegerField(
         null=True,

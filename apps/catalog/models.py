@@ -207,7 +207,7 @@ class OperatorKey(AbstractAPIKey):
         "Expires",
         null=True,
         blank=True,
-        help_text="Once API key expires, clients cannot use it anymore.",
+        help_text="The key stops working at this time. Leave empty for no expiry.",
     )
 
     class Meta(AbstractAPIKey.Meta):

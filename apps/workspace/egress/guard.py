@@ -25,7 +25,7 @@ class Trust(Enum):
     """The source of a URL. It determines the hosts to which the URL may refer."""
 
     GUARDED = "guarded"
-    """A model or a user provided the URL: only the public Internet is allowed."""
+    """A model or a user provided the URL: only the public internet is allowed."""
     OPERATOR = "operator"
     """A manifest or a deployment provided the URL: private networks are also allowed, for hosts on
     the allowlist.

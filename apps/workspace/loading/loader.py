@@ -44,8 +44,8 @@ class Loader:
         return self.loading.rules
 
     async def load(self, url: str) -> Loaded:
-        """Load a stored file, or a file from the Internet. Raises `FileRefused` (`FetchRefused` for
-        the Internet) and the workspace's own errors.
+        """Load a stored file, or a file from the internet. Raises `FileRefused` (`FetchRefused` for
+        the internet) and the workspace's own errors.
         """
         return await self.loading.loads.get(url_key(url), partial(self.bring, url))
 
