@@ -23,9 +23,7 @@ Reading = tuple[Labels, float]
 
 
 class Sink(Protocol):
-    """A system to which values of metrics are reported, such as Prometheus. Any thread may call its
-    methods.
-    """
+    """A metrics backend, such as Prometheus. Its methods may be called from any thread."""
 
     def series(self, instrument: "Instrument", labels: Labels) -> Tell: ...
 

@@ -1,6 +1,4 @@
-"""Converts meters' reports to rows of calls, and writes many rows at a time, on a database
-thread.
-"""
+"""Converts usage reports to call records, and inserts them in batches on a database thread."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime

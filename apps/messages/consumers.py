@@ -74,8 +74,8 @@ def texts_of(request: CountRequest) -> Iterator[str]:
 
 
 class ModelsConsumer(MessagesConsumer):
-    """Serves `GET /v1/models` for Anthropic's clients, which lists the applications that the key
-    can use.
+    """Serves `GET /v1/models` to Anthropic's clients. The response lists the applications that the
+    key can use.
     """
 
     async def answer(self) -> None:

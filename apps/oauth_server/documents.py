@@ -54,7 +54,7 @@ def find_oauth_client(request: HttpRequest, client_id: str) -> Client | None:
         if known is not None:
             return known
         raise ValidationError(
-            gettext("The program’s description at {address} can’t be read.").format(
+            gettext("The program’s client metadata can’t be loaded from {address}.").format(
                 address=client_id[:200]
             )
         ) from None

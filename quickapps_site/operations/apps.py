@@ -1,6 +1,4 @@
-"""Configures the Django app of the commands for operators, and registers its check of the
-environment.
-"""
+"""Configures the Django app that contains the operators' commands and the environment check."""
 
 from django.apps import AppConfig
 

@@ -105,7 +105,7 @@ async def receive(
 
 
 async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -> None:
-    """Add the model's answer to the assembly. Raises `ModelFailed` if it breaks off."""
+    """Add the model's answer to the assembly. Raises `ModelFailed` if the answer is interrupted."""
     with assembly.stages or nullcontext():
         try:
             async with aclosing(model.stream(request)) as batches:

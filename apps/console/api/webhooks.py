@@ -61,7 +61,7 @@ class WebhookSerializer(RowSerializer[Webhook]):
     )
     secret = serializers.SerializerMethodField(
         help_text=(
-            "The secret of a new webhook, used to sign requests or as a key; null afterwards."
+            "The webhook’s secret, which signs requests or is the API key. Null after the creation."
         )
     )
 

@@ -130,7 +130,7 @@ async def admit_request(rates: Sequence[Rate]) -> Sequence[RemainingRate]:
 
 
 def spend(rates: Sequence[Rate], usage: Iterable[ModelUsage]) -> None:
-    """Count the tokens of an answer, in the background."""
+    """Charge the tokens of an answer to the rate limits, in the background."""
     limited = [rate for rate in rates if rate.kind == "tokens"]
     tokens = sum(one.input + one.output for one in usage) if limited else 0
     if tokens:

@@ -89,8 +89,8 @@ def read_agent(name: str, text: str) -> AgentDefinition:
 
 class AgentFields(SkillFields):
     def number(self, key: str, most: int) -> int | None:
-        """Return the integer of this key, or None if the key is missing. A value below 1 or above
-        `most` becomes a problem.
+        """Return the key's integer value, or None if the key is missing. Report a value below 1 or
+        above `most` as a problem.
         """
         text = self.optional(key)
         if text is None:

@@ -125,7 +125,7 @@ def node_values(node: yaml.Node | None) -> dict[str, Value]:
     """
     if not isinstance(node, yaml.MappingNode):
         raise refusal_error(
-            "has no keys; add 'name: …' and 'description: …' between its lines '---'"
+            "has no keys; add 'name: …' and 'description: …' between the '---' lines"
         )
     found = value_of(node, set())
     assert isinstance(found, dict)  # noqa: S101 - a mapping becomes one

@@ -25,7 +25,7 @@ PATH = "/v1/ops/client-channel/interact"
 TOOLSET = "toolset/signin"
 SERVICE = "external-service/signin"
 """The name of the method, with a hyphen, unlike in the scope (`…/external_services/…`). Clients do
-not respond to unknown methods, so another spelling would time out.
+not respond to unknown methods, so requests with another spelling time out.
 """
 MOST_BYTES = 1024 * 1024
 """The maximum number of bytes of an answer, including its heartbeats."""

@@ -57,7 +57,7 @@ def read_url(url: str) -> OperatorUrl:
 
 
 def has_usable_host(url: str) -> bool:
-    """Return True if the host of a full URL is a valid name, even if no such host exists."""
+    """Return True if the host of an absolute URL is a valid name, even if no such host exists."""
     try:
         parts = urlsplit(url)
         parse_url(f"{parts.scheme}://{parts.netloc}")

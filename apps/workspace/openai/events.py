@@ -37,7 +37,8 @@ class CompletionEvents:
         learned.
         """
         self.learning: TextForm | None = TextForm()
-        """The form that is learned from the chunks, or None once learning has failed too often."""
+        """The form that the chunks so far have in common, or None after too many failed attempts to
+        find one."""
         self.is_watching = True
         """True while the text may begin with tags, or part of a character has not arrived yet."""
         self.tags = ThinkTags(opening_tag)

@@ -8,7 +8,7 @@ import { gettext } from "../texts.js";
 const MOST_CHARACTERS = { mermaid: 20_000, vega: 200_000 };
 const MOST_SVG = 2_000_000;
 const PATIENCE = 15_000;
-const TOO_LONG = gettext("Drawing took too long.");
+const TOO_LONG = gettext("The diagram took too long to render.");
 
 let lastId = 0;
 /** @type {Map<string, Promise<Drawing>>} finished drawings, so that a text that is rendered again does not flicker */
