@@ -5,7 +5,7 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 A2A = DoorGuide(
     "a2a",
     "A2A",
-    "Other agents send tasks to the application. Tasks are stored and can wait for an answer.",
+    "Use the A2A protocol to call the application from other agents. QuickApps stores their tasks, and a task can wait for the agent’s reply.",
     "{origin}/a2a/{slug}",
     "a2a.md",
     (

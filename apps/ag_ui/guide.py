@@ -5,7 +5,7 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 AG_UI = DoorGuide(
     "ag-ui",
     "AG-UI",
-    "Frontends such as CopilotKit can show steps, reasoning, approvals and questions.",
+    "Use the AG-UI protocol to show steps, reasoning, approvals and questions in a frontend such as CopilotKit.",
     "{origin}/ag-ui/{slug}",
     "ag-ui.md",
     (

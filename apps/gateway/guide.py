@@ -54,7 +54,7 @@ console.log(answer.choices[0].message.content);""",
 CORE = DoorGuide(
     "core",
     "DIAL Core",
-    "Register the application in Core’s configuration. Core’s users then find the application in DIAL’s chat.",
+    "Register the application in DIAL Core’s configuration to make it available in DIAL’s chat.",
     "{origin}/openai/deployments/{slug}/chat/completions",
     "dial.md",
     (

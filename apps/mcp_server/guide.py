@@ -5,7 +5,7 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 MCP = DoorGuide(
     "mcp",
     "MCP server",
-    "IDEs and assistants call the application as a tool. {origin}/mcp offers all your applications.",
+    "Use the MCP server to call the application as a tool from IDEs and assistants. {origin}/mcp offers all your applications as tools.",
     "{origin}/mcp/{slug}",
     "mcp-server.md",
     (

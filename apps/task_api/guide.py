@@ -5,7 +5,7 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 CONVERSATIONS = DoorGuide(
     "conversations",
     "Conversations API",
-    "Runs outlive the request and can wait for a user. Conversations are stored.",
+    "Use QuickApps’ own API to start runs that continue after the request, or that wait for a user. QuickApps stores the conversations.",
     "{origin}/api/IAIAssistantApi/SubmitMessage",
     "task-api.md",
     (

@@ -157,20 +157,20 @@ MESSAGES = (
         Outcome("dropped", prompt=PROMPT, messages=[HELLO]),
     ),
     Row(
-        "several such messages, at any position",
+        "several `system` or `developer` messages, at any position",
         {"messages": [system("A"), HELLO, assistant("Hi"), system([{"type": "text", "text": "B"}], "developer"), user("three")]},
         Outcome("all are added", prompt=f"{PROMPT}\n\nA\n\nB", messages=[HELLO, assistant("Hi"), user("three")]),
         out_of_order("only the first message may be a system message"),
     ),
     Row(
-        "such a message, if `orchestrator.client.system_messages` is `false`",
+        "a `system` or `developer` message, if `orchestrator.client.system_messages` is `false`",
         {"messages": [system("Be kind."), HELLO]},
         refused("400", "Your request contained invalid structure on path messages.0.role. This application does not accept instructions from clients (orchestrator.client.system_messages). Leave them out."),
         Outcome("dropped", prompt=PROMPT, messages=[HELLO]),
         application="silent",
     ),
     Row(
-        "such a message, if the installation sets `ALLOW_OVERRIDE_SYSTEM_MESSAGE`",
+        "a `system` or `developer` message, if the installation sets `ALLOW_OVERRIDE_SYSTEM_MESSAGE`",
         {"messages": [system("Be kind."), HELLO]},
         Outcome("replaces the operator's prompt", prompt="Be kind.", messages=[HELLO]),
         Outcome("replaces the operator's prompt", prompt="Be kind.", messages=[HELLO]),
@@ -192,7 +192,7 @@ MESSAGES = (
         "consecutive user messages",
         {"messages": [user("one", name="Ann"), user([{"type": "text", "text": "two"}], name="Ann"), assistant("Hi"), user("three", name="Ann"), user("four", name="Bob")]},
         Outcome(
-            "are merged; if their `name` differs, it becomes part of the text",
+            "merged. If they have different `name`s, the names become part of the text",
             messages=[
                 user([{"type": "text", "text": "one"}, {"type": "text", "text": "two"}], name="Ann"),
                 assistant("Hi"),
@@ -204,26 +204,26 @@ MESSAGES = (
     Row(
         "consecutive assistant messages",
         {"messages": [HELLO, assistant("Hi"), assistant(None, refusal="No"), user("three")]},
-        Outcome("are merged", messages=[HELLO, assistant("Hi\n\nNo"), user("three")]),
+        Outcome("merged", messages=[HELLO, assistant("Hi\n\nNo"), user("three")]),
         out_of_order("user and assistant messages must alternate"),
     ),
     Row(
-        "an assistant message first",
+        "a conversation that begins with an assistant message",
         {"messages": [assistant("Hi"), HELLO]},
         Outcome("a user message \"Begin.\" is added before it", messages=[BEGIN, assistant("Hi"), HELLO]),
         out_of_order("a user message must come first"),
     ),
     Row(
-        "an assistant message last",
+        "a conversation that ends with an assistant message",
         {"messages": [HELLO, assistant("one")]},
-        Outcome("a user message that asks to continue it is added", messages=[HELLO, assistant("one"), CONTINUE]),
+        Outcome("a user message that asks the model to continue is added", messages=[HELLO, assistant("one"), CONTINUE]),
         out_of_order("a user or tool message must come last"),
     ),
     Row(
-        "calls without results",
+        "tool calls without results",
         {"messages": [HELLO, calling(call("1", "weather"), call("2", "news")), result("2"), user("three")], "tools": [WEATHER, NEWS]},
         Outcome(
-            "each gets a result that reports it as missing",
+            "for each of these calls, a result that reports it as missing is added",
             messages=[
                 HELLO,
                 {"role": "assistant", "content": "", "tool_calls": [call("1", "weather"), call("2", "news")]},
@@ -238,26 +238,26 @@ MESSAGES = (
         "calls and results of tools that are not in `tools`",
         {"messages": [HELLO, calling(call("1", "weather"), call("2", "news")), result("1"), assistant("Cold"), user("three")]},
         Outcome(
-            "become text in a user message",
+            "converted to text in a user message",
             messages=[
                 user('one two\n\n[Result of the tool call weather({"city":"Oslo"})]\n2 degrees\n\n[The tool call news({"city":"Oslo"}) has no result.]'),
                 assistant("Cold"),
                 user("three"),
             ],
         ),
-        out_of_order("results of other tools are internal"),
+        out_of_order("only results of tools in `tools` are allowed"),
     ),
     Row(
         "a `tool` message for a tool of the application",
         {"messages": [HELLO, calling(call("1", OWN_TOOL)), result("1"), user("three")], "tools": [WEATHER]},
         refused("400", f"The messages have results of the application's own tools '{OWN_TOOL}', which are internal to it."),
-        out_of_order("results of other tools are internal"),
+        out_of_order("only results of tools in `tools` are allowed"),
     ),
     Row(
         "a `tool` message without a matching earlier call",
         {"messages": [HELLO, result("1")], "tools": [WEATHER]},
         refused("400", "Invalid messages array:\n- Message at index 1: tool_call_id '1' does not match any tool call in the preceding assistant message."),
-        out_of_order("it must follow the calls that it answers"),
+        out_of_order("a tool message must follow the call that it answers"),
     ),
     Row(
         "`name` of a message",
@@ -285,7 +285,7 @@ TOOLS = (
         "`tool_choice` with the name of one of `tools`",
         {"messages": [user(f"call {OWN_TOOL}")], "tools": [WEATHER, NEWS], "tool_choice": {"type": "function", "function": {"name": "news"}}},
         Outcome(
-            "as above",
+            "applies until one of `tools` is called; after the first model call, only `tools` are offered",
             choices=[{"type": "function", "function": {"name": "news"}}] * 2,
             listed=[[OWN_TOOL, "weather", "news"], ["weather", "news"]],
         ),
@@ -351,7 +351,7 @@ TOOLS = (
     Row(
         "`tools` of type `static_function`",
         {"messages": [HELLO], "tools": [{"type": "static_function", "static_function": {"name": "x"}}]},
-        Outcome("ignored, as `tools.static_function`", ignored="tools.static_function", listed=[[OWN_TOOL]]),
+        Outcome("ignored, and listed as `tools.static_function`", ignored="tools.static_function", listed=[[OWN_TOOL]]),
         Outcome(SKIPPED, listed=[[OWN_TOOL]]),
     ),
 )  # fmt: skip
