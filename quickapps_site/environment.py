@@ -6,7 +6,6 @@ import ipaddress
 import os
 import re
 import secrets
-import shlex
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -31,7 +30,6 @@ WORDS = {
     **dict.fromkeys(("false", "0", "no", "off"), False),
 }
 TEXTS = TypeAdapter(list[str])
-TEXTS_BY_NAME = TypeAdapter(dict[str, str])
 LISTS_BY_NAME = TypeAdapter(dict[str, tuple[str, ...]])
 
 
@@ -196,12 +194,6 @@ def networks(name: str) -> list[str]:
     return harmless(name, [], parse, "addresses and networks such as 10.0.0.5, 10.1.0.0/16")
 
 
-def command(name: str) -> list[str]:
-    """Read a program and its arguments, split as in a shell."""
-    VARIABLES[name] = Exposure.HIDDEN
-    return parse_variable(name, [], shlex.split, "a command with closed quotation marks")
-
-
 def paths(name: str, *, deprecated: str = "") -> list[str]:
     """Read a JSON list of directories. Empty entries are skipped. The variable `deprecated`, if it
     is set instead, may contain a single directory.
@@ -237,22 +229,6 @@ def patterns(name: str, default: Iterable[str] = ()) -> list[str]:
     example = '["\\"tool\\":\\"desk_close"]'
     accepted = f"a JSON list of regular expressions, such as {example}"
     return parse_variable(name, list(default), parse, accepted)
-
-
-def mapping(name: str, *, besides: Iterable[str]) -> dict[str, str]:
-    """Read a JSON object that maps names of variables to texts. The names in `besides` are
-    rejected, because they already have a meaning.
-    """
-    VARIABLES[name] = Exposure.HIDDEN
-    taken = sorted(besides)
-
-    def parse(raw: str) -> dict[str, str]:
-        found = TEXTS_BY_NAME.validate_json(raw)
-        require(all(key.isidentifier() and key not in taken for key in found))
-        return found
-
-    accepted = f"a JSON object with strings as values, and names other than {', '.join(taken)}"
-    return parse_variable(name, {}, parse, accepted)
 
 
 def groups(name: str) -> dict[str, tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import django_stubs_ext
 from csp.constants import NONCE, NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
@@ -46,7 +47,6 @@ if "*" in ALLOWED_HOSTS and not DEBUG:
     )
 HTTPS = env.boolean("HTTPS", False)
 """True if a proxy in front of the server terminates TLS."""
-CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
 HSTS = env.choice("HSTS", "host", ("off", "host", "subdomains", "preload"))
@@ -91,6 +91,9 @@ SITE_URL = env.url("SITE_URL", f"http://127.0.0.1:{PORT}", ("http", "https")).rs
 
 PUBLIC_URL = env.url("PUBLIC_URL", SITE_URL, ("http", "https")).rstrip("/")
 """The URL at which users open the site; links in mail begin with it."""
+_public = urlsplit(PUBLIC_URL.lower())
+CSRF_TRUSTED_ORIGINS = [] if PUBLIC_URL == SITE_URL else [f"{_public.scheme}://{_public.netloc}"]
+"""The site's pages can send forms and open WebSockets even if a proxy changes the host."""
 
 OAUTH_CLIENT_METADATA = env.boolean("OAUTH_CLIENT_METADATA", PUBLIC_URL.startswith("https://"))
 """If true, this installation identifies itself to sign-in services by the URL of
@@ -194,10 +197,10 @@ DATABASE_THREADS = env.integer("DATABASE_THREADS", 6, least=1)
 DATABASE_STATEMENT_SECONDS = env.seconds(
     "DATABASE_STATEMENT_SECONDS", 60.0, most=86_400.0, zero=True
 )
-DATABASE_LOCK_SECONDS = env.seconds("DATABASE_LOCK_SECONDS", 5.0, most=86_400.0, zero=True)
-# Requests to Django's views use the connections that the threads do not need.
-DATABASE_POOL_SIZE = env.integer("DATABASE_POOL_SIZE", DATABASE_THREADS + 10, least=1)
-"""Maximum number of connections to PostgreSQL per process."""
+DATABASE_POOL_SIZE = DATABASE_THREADS + 10
+"""Maximum number of connections to PostgreSQL per process. Requests to Django's views use the
+connections that the threads do not need.
+"""
 DATABASE_TRANSACTION_POOLING = env.boolean("DATABASE_TRANSACTION_POOLING", False)
 """Must be true behind PgBouncer in transaction mode, in which each transaction of a connection can
 use a different session.
@@ -296,10 +299,6 @@ SOCIALACCOUNT_PROVIDERS = read_providers(env.text("SIGN_IN_PROVIDERS"))
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_EMAIL_REQUIRED = False
 SOCIALACCOUNT_QUERY_EMAIL = True
-ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0, least=0)
-"""Number of proxies in front of the server that append to X-Forwarded-For. With 0, the header is
-ignored.
-"""
 
 LANGUAGE_CODE = "en"
 LANGUAGES = (("en", "English"), ("de", "Deutsch"), ("uk", "Українська"), ("ar", "العربية"))
@@ -580,8 +579,6 @@ CONFIG_PROMPT_MAPPING = env.groups("CONFIG_PROMPT_MAPPING")
 """The deployments that each predefined prompt is meant for. Others cause a warning, but runs do not
 change.
 """
-PROMPT_VARIABLES = env.mapping("PROMPT_VARIABLES", besides=("today", "locale"))
-"""Values that replace `{name}` in predefined prompts, in addition to `{today}` and `{locale}`."""
 APP_SCHEMA_ID = env.url(
     "APP_SCHEMA_ID",
     "https://mydial.epam.com/custom_application_schemas/quickapps2",
@@ -598,7 +595,6 @@ MODEL_REQUESTS_SHOWN = env.boolean("MODEL_REQUESTS_SHOWN", True)
 RESPONSE_DAYS = env.integer("RESPONSE_DAYS", 30, least=1, also=0)
 """Days for which conversations that contain only stored responses are retained; zero means forever.
 """
-AUDIT = env.boolean("AUDIT", True)
 AUDIT_DAYS = env.integer("AUDIT_DAYS", 365, least=1, also=0)
 """Days for which audit events are retained; zero means forever."""
 USAGE_DAYS = env.integer("USAGE_DAYS", 400, least=1, also=0)
@@ -722,12 +718,8 @@ PY_INTERPRETER_CLIENT_TIMEOUT = env.seconds("PY_INTERPRETER_CLIENT_TIMEOUT", 0.0
 decide.
 """
 
-WEB_SEARCH_COMMAND = env.command("WEB_SEARCH_COMMAND")
-"""This command starts the MCP server `duckduckgo`, with which applications search the web; if it is
-empty, there is no web search.
-"""
-
-GATEWAY_MAX_BODY_BYTES = env.integer("GATEWAY_MAX_BODY_BYTES", 32 * 1024 * 1024, least=1024)
+GATEWAY_MAX_BODY_BYTES = 32 * 1024 * 1024
+"""Maximum size in bytes of a request with messages."""
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 """Maximum size in bytes of a form or document in a request."""
 BODY_ROOM = 1024 * 1024
@@ -738,10 +730,9 @@ IMPORT_BODY_BYTES = 64 * 1024 * 1024 + BODY_ROOM
 """Maximum size in bytes of an imported file with conversations from another program, as in
 `apps.chat.imports.files`.
 """
-OPENAPI_MAX_CHARACTERS = env.integer("OPENAPI_MAX_CHARACTERS", 32_000_000, least=1_000_000)
-OPENAPI_BODY_BYTES = 2 * OPENAPI_MAX_CHARACTERS + BODY_ROOM
-"""Maximum size in bytes of a document that is pasted into the studio, because JSON escapes quotes
-and line ends.
+OPENAPI_BODY_BYTES = 2 * 32_000_000 + BODY_ROOM
+"""Maximum size in bytes of a document that is pasted into the studio: twice the characters in
+`apps.console.studio.tool_sources.source_texts`, because JSON escapes quotes and line ends.
 """
 BODY_LIMITS = (
     (r"/admin/catalog/application/\d+/studio/tools/openapi/", OPENAPI_BODY_BYTES),
@@ -795,11 +786,6 @@ KEY_REQUESTS_PER_MINUTE = env.integer("KEY_REQUESTS_PER_MINUTE", 0, least=0)
 Core.
 """
 KEY_TOKENS_PER_MINUTE = env.integer("KEY_TOKENS_PER_MINUTE", 0, least=0)
-APPLICATION_REQUESTS_PER_MINUTE = env.integer("APPLICATION_REQUESTS_PER_MINUTE", 0, least=0)
-"""Maximum number of requests per minute of all callers together to an application whose manifest
-sets no limit.
-"""
-APPLICATION_TOKENS_PER_MINUTE = env.integer("APPLICATION_TOKENS_PER_MINUTE", 0, least=0)
 FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools")
 ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
 """The metrics of an answer that users see on the page; `none` shows nothing."""

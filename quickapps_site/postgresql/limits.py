@@ -9,6 +9,11 @@ from typing import Any
 
 from django.db import connections
 
+LOCK_SECONDS = 5.0
+"""A statement of a serving process waits this long for a lock. After that, its request returns 503
+with `database_busy`.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -73,11 +73,6 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
         'X is \'["a", 1]\'; use a JSON list of strings, such as ["docs_reader"].',
     ),
     (
-        '{"today": "x"}',
-        partial(env.mapping, "X", besides=("today",)),
-        'X is \'{"today": "x"}\'; use a JSON object with strings as values, and names other than today.',
-    ),
-    (
         '{"p": "x"}',
         partial(env.groups, "X"),
         'X is \'{"p": "x"}\'; use a JSON object of lists, such as {"gpt_prompt": ["gpt-4o"]}.',

@@ -17,7 +17,7 @@ from apps.manifest.prompts import PredefinedSystemPrompt
 def template_variables(locale: str) -> dict[str, str]:
     """Return the values of the variables that a prompt can contain in braces, by name."""
     today = datetime.now(UTC).date().isoformat()
-    return {**settings.PROMPT_VARIABLES, "today": today, "locale": locale}
+    return {"today": today, "locale": locale}
 
 
 @lru_cache(maxsize=MOST_CONTENTS)

@@ -165,8 +165,7 @@ async def test_the_built_in_prompts_know_the_day_and_leave_nothing_to_fill_in(na
 @proves("m4.5")
 async def test_a_prompt_of_the_database_is_filled_in_as_one_of_a_file_is(tmp_path, settings):
     settings.PREDEFINED_DIR = write(tmp_path)
-    settings.PROMPT_VARIABLES = {"company": "Harbour Ltd"}
-    text = "{company}, {today}, {locale}: {unknown} {}"
+    text = "{today}, {locale}: {unknown} {}"
     await ContentItem.objects.acreate(kind="prompt", name="greeting", text=text)
     prompt = {"type": "predefined", "template": "greeting"}
     await make(orchestrator={"deployment": MODEL, "system_prompt": prompt})
@@ -175,7 +174,7 @@ async def test_a_prompt_of_the_database_is_filled_in_as_one_of_a_file_is(tmp_pat
     with time_machine.travel("2026-03-24T12:00:00Z", tick=False):
         await ask(model)
 
-    assert model.asked[0].messages[0].text == "Harbour Ltd, 2026-03-24, en: {unknown} {}"
+    assert model.asked[0].messages[0].text == "2026-03-24, en: {unknown} {}"
 
 
 def test_the_built_in_content_names_no_service_of_others():

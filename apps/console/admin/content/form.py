@@ -24,7 +24,7 @@ DOCUMENTS = ("tool", "toolset")
 """The kinds of items that contain JSON, which may contain credentials."""
 
 TEXTS = {
-    "prompt": ("Text", "Markdown. {today}, {locale} and PROMPT_VARIABLES are replaced."),
+    "prompt": ("Text", "Markdown. {today} and {locale} are replaced."),
     "tool": ("Text", "A JSON object: one tool in the format of a manifest."),
     "toolset": ("Text", "A JSON object: one toolset in the format of a manifest."),
     "skill": (

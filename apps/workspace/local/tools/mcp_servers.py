@@ -17,8 +17,6 @@ from apps.workspace.local.models import McpServer
 
 PROGRAMS = {"py-interpreter": "apps.capabilities.interpreter.server"}
 """Maps the built-in MCP servers to their modules."""
-WEB_SEARCH = "duckduckgo"
-"""The name of the program that `WEB_SEARCH_COMMAND` starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +24,7 @@ class RegisteredServer:
     """A program that is an MCP server. After an edit, it has another `version` and counts as
     another server.
 
-    A built-in server (`is_built_in`), or a server from a setting, has no row: its `id` and
-    `version` are 0.
+    A built-in server has no row: its `id` and `version` are 0.
     """
 
     id: int
@@ -37,7 +34,10 @@ class RegisteredServer:
     arguments: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     working_directory: str = ""
-    is_built_in: bool = False
+
+    @property
+    def is_built_in(self) -> bool:
+        return self.id == 0
 
 
 _kept = AgedCache[str, RegisteredServer]()
@@ -73,7 +73,7 @@ def look_up(name: str) -> RegisteredServer | None:
     """
     row = McpServer.objects.filter(name=name).first()
     if row is None:
-        return built_in(name) or named_by_setting(name)
+        return built_in(name)
     if not row.is_enabled:
         return None
     try:
@@ -104,12 +104,4 @@ def built_in(name: str) -> RegisteredServer | None:
         command=sys.executable,
         arguments=("-m", PROGRAMS[name]),
         working_directory=str(settings.BASE_DIR),
-        is_built_in=True,
     )
-
-
-def named_by_setting(name: str) -> RegisteredServer | None:
-    if name != WEB_SEARCH or not settings.WEB_SEARCH_COMMAND:
-        return None
-    command, *arguments = settings.WEB_SEARCH_COMMAND
-    return RegisteredServer(0, 0, name, command, tuple(arguments))
