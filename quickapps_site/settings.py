@@ -194,9 +194,6 @@ FORM_RENDERER = "django.forms.renderers.TemplatesSetting"  # Widgets have templa
 
 DATABASES = {"default": env.database("DATABASE_URL", f"sqlite:///{VAR_DIR / 'db.sqlite3'}")}
 DATABASE_THREADS = env.integer("DATABASE_THREADS", 6, least=1)
-DATABASE_STATEMENT_SECONDS = env.seconds(
-    "DATABASE_STATEMENT_SECONDS", 60.0, most=86_400.0, zero=True
-)
 DATABASE_POOL_SIZE = DATABASE_THREADS + 10
 """Maximum number of connections to PostgreSQL per process. Requests to Django's views use the
 connections that the threads do not need.
