@@ -13,7 +13,7 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from quickapps_site import environment as env
-from quickapps_site import installation
+from quickapps_site import installation, service_urls
 from quickapps_site.certificates import AUTHORITIES_FOLDER, trust_authorities
 from quickapps_site.identity_providers import read_providers
 from quickapps_site.observability.logs import logging_of, read_json_template, read_text_format
@@ -192,7 +192,9 @@ TEMPLATES = [
 
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"  # Widgets have templates in DIRS.
 
-DATABASES = {"default": env.database("DATABASE_URL", f"sqlite:///{VAR_DIR / 'db.sqlite3'}")}
+DATABASES = {
+    "default": service_urls.database("DATABASE_URL", f"sqlite:///{VAR_DIR / 'db.sqlite3'}")
+}
 DATABASE_THREADS = env.integer("DATABASE_THREADS", 6, least=1)
 DATABASE_POOL_SIZE = DATABASE_THREADS + 10
 """Maximum number of connections to PostgreSQL per process. Requests to Django's views use the
@@ -227,7 +229,7 @@ LOGOUT_REDIRECT_URL = "/"
 
 SIGN_UP = env.choice("SIGN_UP", "closed", ("closed", "invitation", "approval", "open"))
 """Determines who can create an account without an administrator."""
-EMAIL = env.mail("EMAIL_URL")
+EMAIL = service_urls.mail("EMAIL_URL")
 SENDS_MAIL = EMAIL is not None
 if EMAIL is not None:
     EMAIL_BACKEND = EMAIL.backend
@@ -318,7 +320,7 @@ STORAGES = {
 }
 MEDIA_ROOT = VAR_DIR / "files"
 """Uploaded files are stored in this directory, unless `FILES_URL` refers to a bucket."""
-FILES_URL = env.bucket("FILES_URL")
+FILES_URL = service_urls.bucket("FILES_URL")
 FILES_ACCESS_KEY_ID = env.text("FILES_ACCESS_KEY_ID")
 FILES_SECRET_ACCESS_KEY = env.text("FILES_SECRET_ACCESS_KEY")
 if bool(FILES_ACCESS_KEY_ID) != bool(FILES_SECRET_ACCESS_KEY):
@@ -337,7 +339,7 @@ CACHE_ENTRIES = 10_000
 their own count.
 """
 WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", 1, least=1)
-REDIS_URL = env.redis("REDIS_URL")
+REDIS_URL = service_urls.redis("REDIS_URL")
 if REDIS_URL:
     CHANNEL_LAYERS = {"default": {"BACKEND": "quickapps_site.channel_layer.RedisChannelLayer"}}
     CACHES = {

@@ -10,6 +10,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from quickapps_site import environment as env
+from quickapps_site import service_urls
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -84,7 +85,7 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     ),
     (
         "s3://key:secret@files",
-        partial(env.bucket, "X"),
+        partial(service_urls.bucket, "X"),
         "X cannot be parsed; use s3://bucket or s3://bucket/prefix, with the parameters "
         "endpoint (https://host) and region.",
     ),
@@ -107,18 +108,18 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     ),
     (
         "mysql://host/name",
-        partial(env.database, "X", "sqlite:///x"),
+        partial(service_urls.database, "X", "sqlite:///x"),
         "X is 'mysql://host/name'; use a URL that begins with "
         "sqlite:// or postgres:// or postgresql://.",
     ),
     (
         "postgres://me:secret@host/name?sslmode=require&sslMode=disable",
-        partial(env.database, "X", "sqlite:///x"),
+        partial(service_urls.database, "X", "sqlite:///x"),
         "X has the parameter 'sslMode', which libpq does not know; use parameters such as sslmode=require, in lower case.",
     ),
     (
         "postgres://me:secret@host/name?sslmode=%zz",
-        partial(env.database, "X", "sqlite:///x"),
+        partial(service_urls.database, "X", "sqlite:///x"),
         "X cannot be parsed; use postgres://user:password@host:port/name.",
     ),
 ]
@@ -225,7 +226,7 @@ def test_a_missing_file_stops_the_start(tmp_path: Path, monkeypatch: pytest.Monk
         env.secret("X", tmp_path / "secret.key")
 
 
-@pytest.mark.parametrize("read", [env.url, env.database])
+@pytest.mark.parametrize("read", [env.url, service_urls.database])
 def test_a_wrong_address_is_not_repeated_if_it_has_a_password(monkeypatch, read):
     monkeypatch.setenv("X", "mysql://me:secret@host/name")
 
@@ -273,7 +274,7 @@ def test_every_setting_of_the_environment_is_documented():
 def test_a_database_is_one_address(monkeypatch, raw: str, database: dict[str, str]):
     monkeypatch.setenv("X", raw)
 
-    found = env.database("X", "")
+    found = service_urls.database("X", "")
 
     del found["ENGINE"]
     options = found.pop("OPTIONS")
@@ -287,15 +288,15 @@ SMTP = "django.core.mail.backends.smtp.EmailBackend"
     ("raw", "mail"),
     [
         ("", None),
-        ("console:", env.Mail("django.core.mail.backends.console.EmailBackend")),
+        ("console:", service_urls.Mail("django.core.mail.backends.console.EmailBackend")),
         (
             "file:///var/mail%20box",
-            env.Mail("django.core.mail.backends.filebased.EmailBackend", "/var/mail box"),
+            service_urls.Mail("django.core.mail.backends.filebased.EmailBackend", "/var/mail box"),
         ),
-        ("smtp://mail.example.org", env.Mail(SMTP, host="mail.example.org")),
+        ("smtp://mail.example.org", service_urls.Mail(SMTP, host="mail.example.org")),
         (
             "smtp+tls://me:p%40ss@mail.example.org",
-            env.Mail(
+            service_urls.Mail(
                 SMTP,
                 host="mail.example.org",
                 port=587,
@@ -306,14 +307,14 @@ SMTP = "django.core.mail.backends.smtp.EmailBackend"
         ),
         (
             "smtp+ssl://mail.example.org:4650",
-            env.Mail(SMTP, host="mail.example.org", port=4650, is_encrypted=True),
+            service_urls.Mail(SMTP, host="mail.example.org", port=4650, is_encrypted=True),
         ),
     ],
 )
 def test_how_mail_is_sent_is_one_address(monkeypatch, raw, mail):
     monkeypatch.setenv("X", raw)
 
-    assert env.mail("X") == mail
+    assert service_urls.mail("X") == mail
 
 
 @pytest.mark.parametrize(
@@ -323,7 +324,7 @@ def test_a_wrong_address_of_mail_stops_the_start_without_its_password(monkeypatc
     monkeypatch.setenv("X", raw)
 
     with pytest.raises(ImproperlyConfigured) as raised:
-        env.mail("X")
+        service_urls.mail("X")
 
     assert str(raised.value).startswith("X cannot be parsed; use smtp://")
     assert "secret" not in str(raised.value)
