@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from apps.agent.events import Emit, Event
-from apps.errors import ReaderTooSlow
+from apps.errors import QuickAppError, gettext_noop
 
 MOST_WAITING_CHARACTERS = 16 * 1024 * 1024
 """The maximum size of a run's queued events in characters. This is more than the longest answer of
@@ -13,6 +13,11 @@ a model and the results of most tools.
 EVENT_CHARACTERS = 100
 """The number of characters as which an event counts in addition to its text."""
 UNCOUNTED_EVENTS = 256
+
+
+class ReaderTooSlow(QuickAppError):
+    code = "reader_too_slow"
+    text = gettext_noop("The answer was stopped because no client was reading it. Ask again.")
 
 
 class EventOutbox:

@@ -7,10 +7,10 @@ from typing import Any
 from asgiref.sync import async_to_sync
 
 from apps.console.studio.tool_sources.yaml_text import YamlInvalid, read_yaml
-from apps.errors import EgressRefused, FetchRefused
+from apps.errors import EgressRefused
 from apps.manifest.json_text import TOO_MANY_DIGITS
 from apps.manifest.validation.json_document import document_problems
-from apps.workspace.egress.fetch import fetch
+from apps.workspace.egress.fetch import FetchRefused, fetch
 from apps.workspace.egress.fetch_policy import OperatorPolicy
 from apps.workspace.egress.guard import unknown_host
 

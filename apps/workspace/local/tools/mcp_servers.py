@@ -11,12 +11,16 @@ from django.conf import settings
 
 from apps import aged_cache
 from apps.aged_cache import AgedCache
-from apps.errors import NotRegistered, Unsupported
+from apps.errors import Unsupported
 from apps.process_state import on_reset
 from apps.workspace.local.models import McpServer
 
 PROGRAMS = {"py-interpreter": "apps.capabilities.interpreter.server"}
 """Maps the built-in MCP servers to their modules."""
+
+
+class NotRegistered(Unsupported):
+    """Raised if no MCP server with this name is registered in the installation."""
 
 
 @dataclass(frozen=True, slots=True)
