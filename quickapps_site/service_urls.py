@@ -1,5 +1,6 @@
 """Reads the URLs of services from the environment. No error message shows a URL's password."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -82,7 +83,7 @@ def database(name: str, default: str) -> dict[str, Any]:
     """Read Django's settings for a database. Raises `ImproperlyConfigured` if its URL is invalid."""
     address = url(name, default, ("sqlite", "postgres", "postgresql"))
     if not address.startswith("sqlite:"):
-        refuse_unknown_parameters(name, address)
+        refuse_unknown_parameters(name, without_pooling(address))
         accepted = "postgres://user:password@host:port/name"
         return parse_concealed(name, {}, postgresql, accepted)
     return {
@@ -94,6 +95,17 @@ def database(name: str, default: str) -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         },
     }
+
+
+_pooling = re.compile(r"(?<=[?&])pgbouncer=true(&|$)")
+
+
+def without_pooling(address: str) -> str:
+    """Return the URL of a database without `pgbouncer=true`, which libpq does not know. With this
+    parameter, PgBouncer in transaction mode is in front of PostgreSQL, so each transaction of a
+    connection can use a different session.
+    """
+    return _pooling.sub("", address).rstrip("?&")
 
 
 def refuse_unknown_parameters(name: str, address: str) -> None:
@@ -112,13 +124,13 @@ def refuse_unknown_parameters(name: str, address: str) -> None:
 
 
 def postgresql(address: str) -> dict[str, Any]:
-    """Return Django's settings for a PostgreSQL URL, which may have any libpq parameters. Raises
-    `ValueError` if the URL is invalid.
+    """Return Django's settings for a PostgreSQL URL, which may have any libpq parameters and
+    `pgbouncer=true`. Raises `ValueError` if the URL is invalid.
     """
     import psycopg.conninfo  # SQLite does not need libpq.
 
     try:
-        found = psycopg.conninfo.conninfo_to_dict(address)
+        found = psycopg.conninfo.conninfo_to_dict(without_pooling(address))
     except psycopg.Error as error:
         raise ValueError from error
     # Under ASGI, a persistent connection belongs to a thread that may never be used again. A pool
@@ -132,4 +144,5 @@ def postgresql(address: str) -> dict[str, Any]:
         "HOST": found.pop("host", ""),
         "PORT": found.pop("port", ""),
         "OPTIONS": {**found, "pool": pool},
+        "DISABLE_SERVER_SIDE_CURSORS": without_pooling(address) != address,
     }

@@ -200,14 +200,9 @@ DATABASE_POOL_SIZE = DATABASE_THREADS + 10
 """Maximum number of connections to PostgreSQL per process. Requests to Django's views use the
 connections that the threads do not need.
 """
-DATABASE_TRANSACTION_POOLING = env.boolean("DATABASE_TRANSACTION_POOLING", False)
-"""Must be true behind PgBouncer in transaction mode, in which each transaction of a connection can
-use a different session.
-"""
 for _database in DATABASES.values():
     if "pool" in _database.get("OPTIONS", {}):
         _database["OPTIONS"]["pool"]["max_size"] = DATABASE_POOL_SIZE
-        _database["DISABLE_SERVER_SIDE_CURSORS"] = DATABASE_TRANSACTION_POOLING
 IS_POSTGRESQL = DATABASES["default"]["ENGINE"] == "quickapps_site.postgresql"
 if IS_POSTGRESQL:
     INSTALLED_APPS.insert(0, "procrastinate.contrib.django")  # Our own admin replaces it.

@@ -277,8 +277,27 @@ def test_a_database_is_one_address(monkeypatch, raw: str, database: dict[str, st
     found = service_urls.database("X", "")
 
     del found["ENGINE"]
+    assert not found.pop("DISABLE_SERVER_SIDE_CURSORS", False)
     options = found.pop("OPTIONS")
     assert {**found, **{key: options[key] for key in ("sslmode",) if key in options}} == database
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "postgres://db/apps?pgbouncer=true",
+        "postgres://db/apps?pgbouncer=true&sslmode=require",
+        "postgres://db/apps?sslmode=require&pgbouncer=true",
+    ],
+)
+def test_a_database_can_be_behind_a_pooler_of_transactions(monkeypatch, raw: str):
+    monkeypatch.setenv("X", raw)
+
+    found = service_urls.database("X", "")
+
+    assert (found["NAME"], found["DISABLE_SERVER_SIDE_CURSORS"]) == ("apps", True)
+    assert found["OPTIONS"].get("sslmode") == ("require" if "sslmode" in raw else None)
+    assert "pgbouncer" not in found["OPTIONS"]
 
 
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
