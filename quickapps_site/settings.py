@@ -747,7 +747,7 @@ GATEWAY_MAX_DEPTH = 64
 GATEWAY_MAX_MESSAGES = 10_000
 HEARTBEAT_SECONDS = 15.0
 
-RUN_LEASE_SECONDS = env.seconds("RUN_LEASE_SECONDS", 10.0, most=3600)
+RUN_LEASE_SECONDS = 10.0
 """Seconds without a renewal of a run's lease after which another process takes over the run."""
 RUNS_PER_PERSON = env.integer("RUNS_PER_PERSON", 5, least=1, also=0)
 """Maximum number of concurrent answers per user on the chat page, across all processes. Further
