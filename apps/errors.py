@@ -1,4 +1,4 @@
-"""Defines every exception that is raised on purpose.
+"""Defines the exceptions that several packages raise or handle. The errors of one subject are in its package.
 
 * QuickAppError               ends the request; its text is for the user
   - BadRequest                the request could not be read
@@ -6,21 +6,13 @@
   - NotAuthenticated          the credentials are missing or invalid
   - ApplicationNotFound       the caller has no application of that name
   - PlaceNotFound             there is no predefined place of that name
-  - EmbedderNotFound          the caller has no embeddings deployment of that name
   - ApplicationBroken         its manifest is invalid or names something that does not exist
   - Unsupported               the workspace does not support it (such as prompts without DIAL)
   - DeploymentNotFound        there is no deployment of that name
-    + NotOfThatKind             it is of a different kind, such as an embedding model that is called for chat
   - FileRefused               a file is too large, or the caller may not write it
     + FileMissing             it does not exist, or is not the caller's
     + FileChanged             it was changed, deleted or created since the writer last saw it
     + FileTooLarge            it has too many bytes, or exceeds its owner's quota
-    + FetchRefused            it is on the internet and could not be fetched, for a `reason`
-  - MemoryRefused             the memory is invalid, or there is no room for it
-    + MemoryMissing           the caller has no memory with that ID
-  - NoteRefused               the note is invalid, or there is no room for it
-    + NoteMissing             the caller has no note with that title
-    + NoteChanged             another writer changed the note since the caller read it
   - ModelFailed               the model service rejected the request, broke off or timed out
   - PersonalKeyRefused        the service rejected the user's own key
   - ServiceFailed             DIAL Core rejected a request other than to a model, broke off or timed out
@@ -35,8 +27,6 @@
   - ReadOnly                  maintenance: writes are rejected
   - Refused                   the request of the page is impossible, for the reason `code`
     + NotAdmitted … Closing       the same, with different status codes for programs
-  - RunAbandoned              the process that worked on a run has ended
-  - ReaderTooSlow             the client did not read the answer, whose backlog grew too large
   - NotStored                 the events of a run could not be stored
 * InitializationIssue         a part of the application could not be opened; the run continues without it
 * ToolError                   a tool call failed; the run continues; its text goes to the model
@@ -49,7 +39,6 @@
 
 from collections.abc import Mapping
 from math import ceil
-from typing import Literal
 
 
 def gettext_noop(text: str) -> str:
@@ -61,14 +50,6 @@ GENERIC = gettext_noop(
     "Something went wrong with the execution of your request. Please contact your administrator."
 )
 """The message for users after an unexpected failure."""
-
-FetchReason = Literal[
-    "size_limit", "ssrf_block", "redirect_cap", "timeout", "transport",
-    "admin", "builder", "admin_allowlist", "builder_allowlist",
-]  # fmt: skip
-"""The reason why a file was not fetched from the internet. The last four are the settings that
-forbid it.
-"""
 
 
 TOO_LONG_CODES = frozenset({"context_length_exceeded", "truncate_prompt_error"})
@@ -163,10 +144,6 @@ class PlaceNotFound(QuickAppError):
         super().__init__(text, name=repr(shown))
 
 
-class EmbedderNotFound(ApplicationNotFound):
-    text = gettext_noop("There is no embeddings deployment named {name} that you may use.")
-
-
 class ApplicationBroken(QuickAppError):
     """Raised if the manifest of an application cannot be used. `problems` contains a readable line
     for each error.
@@ -188,10 +165,6 @@ class Unsupported(QuickAppError):
     code = "unsupported"
 
 
-class NotRegistered(Unsupported):
-    """Raised if no enabled MCP server with the requested name is registered in the installation."""
-
-
 class DeploymentNotFound(QuickAppError):
     code = "DeploymentNotFound"
     http_status = 404
@@ -203,18 +176,6 @@ class DeploymentNotFound(QuickAppError):
     def __init__(self, deployment_id: str, text: str = "", **values: str | int) -> None:
         super().__init__(text, **values)
         self.deployment_id = deployment_id
-
-
-class NotOfThatKind(DeploymentNotFound):
-    """Raised if a deployment exists, but is not of the requested `kind`."""
-
-    def __init__(self, deployment_id: str, kind: str) -> None:
-        text = gettext_noop(
-            "The deployment {name} configured in this application is not of the kind {kind}. "
-            "Please contact your administrator."
-        )
-        super().__init__(deployment_id, text, name=repr(deployment_id), kind=kind)
-        self.kind = kind
 
 
 class FileRefused(QuickAppError):
@@ -235,47 +196,6 @@ class FileChanged(FileRefused):
 class FileTooLarge(FileRefused):
     code = "too_large"
     http_status = 413
-
-
-class FetchRefused(FileRefused):
-    def __init__(self, reason: FetchReason, text: str) -> None:
-        super().__init__(text)
-        self.reason = reason
-
-
-class MemoryRefused(QuickAppError):
-    """Raised if a memory is invalid, or if the collection is full. `field` is the invalid field, or
-    "" if the error concerns all memories.
-    """
-
-    code = "memory_refused"
-    http_status = 400
-
-    def __init__(self, field: str, text: str, **values: str | int) -> None:
-        super().__init__(text, **values)
-        self.field = field
-
-
-class MemoryMissing(MemoryRefused): ...
-
-
-class NoteRefused(QuickAppError):
-    """Raised if a note is invalid, or if the workspace is full. `field` is the invalid field, or ""
-    if the error concerns all notes.
-    """
-
-    code = "note_refused"
-    http_status = 400
-
-    def __init__(self, field: str, text: str) -> None:
-        super().__init__(text)
-        self.field = field
-
-
-class NoteMissing(NoteRefused): ...
-
-
-class NoteChanged(NoteRefused): ...
 
 
 class ModelFailed(QuickAppError):
@@ -492,13 +412,6 @@ class Missing(Refused):
     http_status = 404
 
 
-class MethodNotAllowed(Refused):
-    http_status = 405
-
-    def __init__(self, text: str) -> None:
-        super().__init__("method_not_allowed", text)
-
-
 class Conflict(Refused):
     """Raised if a request conflicts with the current state of its object."""
 
@@ -529,16 +442,6 @@ class Failed(Refused):
 
 class Closing(Refused):
     http_status = 503
-
-
-class RunAbandoned(QuickAppError):
-    code = "run_abandoned"
-    text = gettext_noop("The server stopped while it was answering. Ask again.")
-
-
-class ReaderTooSlow(QuickAppError):
-    code = "reader_too_slow"
-    text = gettext_noop("The answer was stopped because no client was reading it. Ask again.")
 
 
 class NotStored(QuickAppError):

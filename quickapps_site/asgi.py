@@ -51,9 +51,7 @@ from quickapps_site.server.lifespan import lifespan  # noqa: E402
 
 set_up_opentelemetry_logs()
 database_threads.start(settings.DATABASE_THREADS)
-limits.apply_limits(
-    limits.Limits(settings.DATABASE_LOCK_SECONDS, settings.DATABASE_STATEMENT_SECONDS)
-)
+limits.apply_limits(limits.Limits(limits.LOCK_SECONDS, limits.STATEMENT_SECONDS))
 gauges = gauges_of(HUB)
 if settings.METRICS:
     scrapes.start(gauges)

@@ -6,23 +6,19 @@ import ipaddress
 import os
 import re
 import secrets
-import shlex
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import parse_qsl, unquote, urlsplit
+from typing import TypeVar
 
 from django.core.exceptions import ImproperlyConfigured
 from pydantic import TypeAdapter
 
-from apps import environment_variables, redis_address
+from apps import environment_variables
 from apps.environment_variables import WrongVariable, is_in_file
 from apps.patterns import PatternRefused, compile_pattern
-from apps.workspace.local.files.bucket_address import ACCEPTED, parse_bucket_address
 
 T = TypeVar("T")
 
@@ -199,12 +195,6 @@ def networks(name: str) -> list[str]:
     return harmless(name, [], parse, "addresses and networks such as 10.0.0.5, 10.1.0.0/16")
 
 
-def command(name: str) -> list[str]:
-    """Read a command: a program and its arguments, split as in a shell."""
-    VARIABLES[name] = Exposure.HIDDEN
-    return parse_variable(name, [], shlex.split, "a command with closed quotation marks")
-
-
 def paths(name: str, *, deprecated: str = "") -> list[str]:
     """Read a JSON list of directories, without empty ones. If the deprecated variable is set
     instead, it may contain a single directory.
@@ -286,31 +276,6 @@ def url(name: str, default: str, schemes: Iterable[str]) -> str:
     return read_address(name, default, parse, accepted)
 
 
-def redis(name: str) -> str:
-    """Read the URL of Redis, or "" if it is not set. Raises `ImproperlyConfigured` if it is
-    invalid.
-    """
-    raw = text(name)
-    try:
-        if raw:
-            redis_address.parse(raw)
-    except redis_address.WrongAddress as error:
-        raise ImproperlyConfigured(f"{name} {error}") from None
-    return raw
-
-
-def bucket(name: str) -> str:
-    """Read the URL of a bucket as text, or "" if it is not set. Raises `ImproperlyConfigured` if it
-    is invalid.
-    """
-
-    def parse(raw: str) -> str:
-        parse_bucket_address(raw)
-        return raw
-
-    return parse_concealed(name, "", parse, ACCEPTED)
-
-
 ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]+)?", re.IGNORECASE)
 PATTERN = re.compile(r"https?://(\*\.)?[a-z0-9.-]+(:([0-9]+|\*))?", re.IGNORECASE)
 
@@ -342,107 +307,6 @@ def parse_concealed(name: str, default: T, parse: Callable[[str], T], accepted: 
         return parse_variable(name, default, parse, accepted)
     except ImproperlyConfigured:
         raise ImproperlyConfigured(f"{name} cannot be parsed; use {accepted}.") from None
-
-
-@dataclass(frozen=True, slots=True)
-class Mail:
-    """The settings for sending email: to a mail server, to files in a folder, or to the console."""
-
-    backend: str
-    folder: str = ""
-    host: str = ""
-    port: int = 25
-    user: str = ""
-    password: str = ""
-    is_upgraded: bool = False
-    is_encrypted: bool = False
-
-
-MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
-
-
-def mail(name: str) -> Mail | None:
-    """Read the settings for email from a URL such as `smtp+tls://user:password@host`, or None if it
-    is not set.
-    """
-
-    def parse(raw: str) -> Mail:
-        parts = urlsplit(raw)
-        if raw == "console:":
-            return Mail("django.core.mail.backends.console.EmailBackend")
-        if parts.scheme == "file" and parts.path and not parts.netloc:
-            return Mail("django.core.mail.backends.filebased.EmailBackend", unquote(parts.path))
-        if parts.scheme not in MAIL_PORTS or not parts.hostname:
-            raise ValueError(raw)
-        return Mail(
-            "django.core.mail.backends.smtp.EmailBackend",
-            host=parts.hostname,
-            port=parts.port or MAIL_PORTS[parts.scheme],
-            user=unquote(parts.username or ""),
-            password=unquote(parts.password or ""),
-            is_upgraded=parts.scheme == "smtp+tls",
-            is_encrypted=parts.scheme == "smtp+ssl",
-        )
-
-    accepted = "smtp://, smtp+tls:// or smtp+ssl:// and a host, file:///folder, or console:"
-    return parse_concealed(name, None, parse, accepted)
-
-
-def database(name: str, default: str) -> dict[str, Any]:
-    """Read Django's settings for a database from its URL. Raises `ImproperlyConfigured` if the URL
-    is invalid.
-    """
-    address = url(name, default, ("sqlite", "postgres", "postgresql"))
-    if not address.startswith("sqlite:"):
-        refuse_unknown_parameters(name, address)
-        accepted = "postgres://user:password@host:port/name"
-        return parse_concealed(name, {}, postgresql, accepted)
-    return {
-        "ENGINE": "quickapps_site.sqlite",
-        "NAME": unquote(urlsplit(address).path[1:]) or ":memory:",
-        "OPTIONS": {
-            "transaction_mode": "IMMEDIATE",
-            "timeout": 20,
-            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
-        },
-    }
-
-
-def refuse_unknown_parameters(name: str, address: str) -> None:
-    """Raise `ImproperlyConfigured` if a database's URL has a parameter that libpq does not support."""
-    from psycopg.pq import Conninfo  # SQLite does not need libpq.
-
-    known = {option.keyword.decode() for option in Conninfo.get_defaults()} | {"ssl"}
-    given = parse_qsl(urlsplit(address).query, keep_blank_values=True)
-    if unknown := [parameter for parameter, _ in given if parameter not in known]:
-        raise ImproperlyConfigured(
-            f"{name} has the parameter {unknown[0]!r}, which libpq does not support; "
-            "use parameters such as sslmode=require, in lower case."
-        )
-
-
-def postgresql(address: str) -> dict[str, Any]:
-    """Return Django's settings for a PostgreSQL URL, which may have any parameters of libpq. Raises
-    `ValueError` if the URL is invalid.
-    """
-    import psycopg.conninfo  # SQLite does not need libpq.
-
-    try:
-        found = psycopg.conninfo.conninfo_to_dict(address)
-    except psycopg.Error as error:
-        raise ValueError from error
-    # Under ASGI, a persistent connection belongs to a thread that may never be used again. A pool
-    # has no such connections.
-    pool = {"min_size": 1, "max_size": 10, "timeout": 10, "reconnect_timeout": 2}
-    return {
-        "ENGINE": "quickapps_site.postgresql",
-        "NAME": found.pop("dbname", ""),
-        "USER": found.pop("user", ""),
-        "PASSWORD": found.pop("password", ""),
-        "HOST": found.pop("host", ""),
-        "PORT": found.pop("port", ""),
-        "OPTIONS": {**found, "pool": pool},
-    }
 
 
 def secret(name: str, file: Path) -> str:

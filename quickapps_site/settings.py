@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import django_stubs_ext
 from csp.constants import NONCE, NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
@@ -12,7 +13,7 @@ from django.templatetags.static import static
 from django.urls import reverse_lazy
 
 from quickapps_site import environment as env
-from quickapps_site import installation
+from quickapps_site import installation, service_urls
 from quickapps_site.certificates import AUTHORITIES_FOLDER, trust_authorities
 from quickapps_site.identity_providers import read_providers
 from quickapps_site.observability.logs import logging_of, read_json_template, read_text_format
@@ -46,7 +47,6 @@ if "*" in ALLOWED_HOSTS and not DEBUG:
     )
 HTTPS = env.boolean("HTTPS", False)
 """If true, a proxy in front of the server terminates TLS."""
-CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
 HSTS = env.choice("HSTS", "host", ("off", "host", "subdomains", "preload"))
@@ -96,6 +96,9 @@ it.
 
 PUBLIC_URL = env.url("PUBLIC_URL", SITE_URL, ("http", "https")).rstrip("/")
 """The URL at which users open the site. Links in emails begin with it."""
+_public = urlsplit(PUBLIC_URL.lower())
+CSRF_TRUSTED_ORIGINS = [] if PUBLIC_URL == SITE_URL else [f"{_public.scheme}://{_public.netloc}"]
+"""The site's pages can send forms and open WebSockets even if a proxy changes the host."""
 
 OAUTH_CLIENT_METADATA = env.boolean("OAUTH_CLIENT_METADATA", PUBLIC_URL.startswith("https://"))
 """If true, this installation identifies itself to sign-in services by the URL of
@@ -194,23 +197,17 @@ TEMPLATES = [
 
 FORM_RENDERER = "django.forms.renderers.TemplatesSetting"  # Widgets have templates in DIRS.
 
-DATABASES = {"default": env.database("DATABASE_URL", f"sqlite:///{VAR_DIR / 'db.sqlite3'}")}
+DATABASES = {
+    "default": service_urls.database("DATABASE_URL", f"sqlite:///{VAR_DIR / 'db.sqlite3'}")
+}
 DATABASE_THREADS = env.integer("DATABASE_THREADS", 6, least=1)
-DATABASE_STATEMENT_SECONDS = env.seconds(
-    "DATABASE_STATEMENT_SECONDS", 60.0, most=86_400.0, zero=True
-)
-DATABASE_LOCK_SECONDS = env.seconds("DATABASE_LOCK_SECONDS", 5.0, most=86_400.0, zero=True)
-# Requests to Django's views use the connections that the threads do not need.
-DATABASE_POOL_SIZE = env.integer("DATABASE_POOL_SIZE", DATABASE_THREADS + 10, least=1)
-"""The maximum number of connections of a process to PostgreSQL."""
-DATABASE_TRANSACTION_POOLING = env.boolean("DATABASE_TRANSACTION_POOLING", False)
-"""Must be true behind PgBouncer in transaction mode, in which each transaction of a connection can
-use a different session.
+DATABASE_POOL_SIZE = DATABASE_THREADS + 10
+"""Maximum number of connections to PostgreSQL per process. Requests to Django's views use the
+connections that the threads do not need.
 """
 for _database in DATABASES.values():
     if "pool" in _database.get("OPTIONS", {}):
         _database["OPTIONS"]["pool"]["max_size"] = DATABASE_POOL_SIZE
-        _database["DISABLE_SERVER_SIDE_CURSORS"] = DATABASE_TRANSACTION_POOLING
 IS_POSTGRESQL = DATABASES["default"]["ENGINE"] == "quickapps_site.postgresql"
 if IS_POSTGRESQL:
     INSTALLED_APPS.insert(0, "procrastinate.contrib.django")  # Our own admin replaces it.
@@ -234,7 +231,7 @@ SIGN_UP = env.choice("SIGN_UP", "closed", ("closed", "invitation", "approval", "
 """Determines who can create an account: nobody, users with an invitation, users whom an
 administrator approves, or everyone.
 """
-EMAIL = env.mail("EMAIL_URL")
+EMAIL = service_urls.mail("EMAIL_URL")
 SENDS_MAIL = EMAIL is not None
 if EMAIL is not None:
     EMAIL_BACKEND = EMAIL.backend
@@ -309,10 +306,6 @@ SOCIALACCOUNT_PROVIDERS = read_providers(env.text("SIGN_IN_PROVIDERS"))
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_EMAIL_REQUIRED = False
 SOCIALACCOUNT_QUERY_EMAIL = True
-ALLAUTH_TRUSTED_PROXY_COUNT = env.integer("TRUSTED_PROXY_COUNT", 0, least=0)
-"""The number of proxies in front of the server that append to X-Forwarded-For. With 0, the header
-is ignored.
-"""
 
 LANGUAGE_CODE = "en"
 LANGUAGES = (("en", "English"), ("de", "Deutsch"), ("uk", "Українська"), ("ar", "العربية"))
@@ -333,7 +326,7 @@ STORAGES = {
 }
 MEDIA_ROOT = VAR_DIR / "files"
 """The folder of uploaded files, unless `FILES_URL` refers to a bucket."""
-FILES_URL = env.bucket("FILES_URL")
+FILES_URL = service_urls.bucket("FILES_URL")
 FILES_ACCESS_KEY_ID = env.text("FILES_ACCESS_KEY_ID")
 FILES_SECRET_ACCESS_KEY = env.text("FILES_SECRET_ACCESS_KEY")
 if bool(FILES_ACCESS_KEY_ID) != bool(FILES_SECRET_ACCESS_KEY):
@@ -352,7 +345,7 @@ CACHE_ENTRIES = 10_000
 their own count.
 """
 WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", 1, least=1)
-REDIS_URL = env.redis("REDIS_URL")
+REDIS_URL = service_urls.redis("REDIS_URL")
 if REDIS_URL:
     CHANNEL_LAYERS = {"default": {"BACKEND": "quickapps_site.channel_layer.RedisChannelLayer"}}
     CACHES = {
@@ -610,7 +603,6 @@ RESPONSE_DAYS = env.integer("RESPONSE_DAYS", 30, least=1, also=0)
 """The number of days for which conversations with only stored responses are retained. Zero means
 forever.
 """
-AUDIT = env.boolean("AUDIT", True)
 AUDIT_DAYS = env.integer("AUDIT_DAYS", 365, least=1, also=0)
 """The number of days for which audit events are retained. Zero means forever."""
 USAGE_DAYS = env.integer("USAGE_DAYS", 400, least=1, also=0)
@@ -739,12 +731,8 @@ PY_INTERPRETER_CLIENT_TIMEOUT = env.seconds("PY_INTERPRETER_CLIENT_TIMEOUT", 0.0
 decide.
 """
 
-WEB_SEARCH_COMMAND = env.command("WEB_SEARCH_COMMAND")
-"""The command that starts the MCP server `duckduckgo`, with which applications search the web, or
-empty for no web search.
-"""
-
-GATEWAY_MAX_BODY_BYTES = env.integer("GATEWAY_MAX_BODY_BYTES", 32 * 1024 * 1024, least=1024)
+GATEWAY_MAX_BODY_BYTES = 32 * 1024 * 1024
+"""Maximum size in bytes of a request with messages."""
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
 """The maximum number of bytes of a form or document in a request."""
 BODY_ROOM = 1024 * 1024
@@ -755,10 +743,9 @@ IMPORT_BODY_BYTES = 64 * 1024 * 1024 + BODY_ROOM
 """The maximum number of bytes of a request that imports conversations from another program, as in
 `apps.chat.imports.files`.
 """
-OPENAPI_MAX_CHARACTERS = env.integer("OPENAPI_MAX_CHARACTERS", 32_000_000, least=1_000_000)
-OPENAPI_BODY_BYTES = 2 * OPENAPI_MAX_CHARACTERS + BODY_ROOM
-"""The maximum number of bytes of a request with an OpenAPI document that is pasted into the studio.
-JSON escapes its quotes and line ends.
+OPENAPI_BODY_BYTES = 2 * 32_000_000 + BODY_ROOM
+"""Maximum size in bytes of a document that is pasted into the studio: twice the characters in
+`apps.console.studio.tool_sources.source_texts`, because JSON escapes quotes and line ends.
 """
 BODY_LIMITS = (
     (r"/admin/catalog/application/\d+/studio/tools/openapi/", OPENAPI_BODY_BYTES),
@@ -779,7 +766,7 @@ GATEWAY_MAX_DEPTH = 64
 GATEWAY_MAX_MESSAGES = 10_000
 HEARTBEAT_SECONDS = 15.0
 
-RUN_LEASE_SECONDS = env.seconds("RUN_LEASE_SECONDS", 10.0, most=3600)
+RUN_LEASE_SECONDS = 10.0
 """The time in seconds without a renewal of a run's lease after which another process takes over the
 run.
 """
@@ -814,11 +801,6 @@ KEY_REQUESTS_PER_MINUTE = env.integer("KEY_REQUESTS_PER_MINUTE", 0, least=0)
 caller of DIAL Core.
 """
 KEY_TOKENS_PER_MINUTE = env.integer("KEY_TOKENS_PER_MINUTE", 0, least=0)
-APPLICATION_REQUESTS_PER_MINUTE = env.integer("APPLICATION_REQUESTS_PER_MINUTE", 0, least=0)
-"""The maximum number of requests per minute of all callers to an application whose manifest sets no
-limit.
-"""
-APPLICATION_TOKENS_PER_MINUTE = env.integer("APPLICATION_TOKENS_PER_MINUTE", 0, least=0)
 FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools")
 ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
 """The metrics of an answer that users see on the page. `none` selects none."""

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 
-from apps.errors import FetchReason
+from apps.workspace.egress.fetch import FetchReason
 from tests.internet import (
     PUBLIC,
     Internet,

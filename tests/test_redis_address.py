@@ -8,7 +8,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from apps.redis_address import FORMS, RedisAddress, RedisKind, parse
-from quickapps_site import environment as env
+from quickapps_site import service_urls
 from tests.tables import each_row
 
 TLS = "ssl_ca_certs, ssl_certfile, ssl_keyfile, ssl_check_hostname"
@@ -102,6 +102,6 @@ def test_a_wrong_address_stops_the_start_without_its_password(raw, message):
         patch.setenv("REDIS_URL", raw)
 
         with pytest.raises(ImproperlyConfigured) as refused:
-            env.redis("REDIS_URL")
+            service_urls.redis("REDIS_URL")
 
     assert str(refused.value) == f"REDIS_URL {message}"

@@ -19,9 +19,9 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.ask import MOST_ATTACHMENTS
 from apps.conversations.files.folder import check_type, store_upload
 from apps.doors.bodies import shorten_text
-from apps.errors import FetchRefused, OddType
+from apps.errors import OddType
 from apps.live.events import storable_value
-from apps.workspace.egress.fetch import fetch
+from apps.workspace.egress.fetch import FetchRefused, fetch
 from apps.workspace.loading.shared_loads import rules_of
 from apps.workspace.local.files.file_threads import on_file_thread
 

@@ -72,7 +72,7 @@ class AuditEvent(msgspec.Struct, frozen=True, gc=False):
 
 def record(*events: AuditEvent) -> None:
     """Write audit events immediately, in the caller's transaction."""
-    if events and settings.AUDIT:
+    if events:
         write(events)
 
 

@@ -16,14 +16,14 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core import context, ratelimit
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.core.exceptions import ImproperlyConfigured, PermissionDenied, ValidationError
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from apps.accounts.allauth_internals import forget_login, seconds_until_open
-from apps.accounts.client_address import network_of, plain_address
+from apps.accounts.client_address import address_of, network_of
 from apps.accounts.models import ServiceAccount
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ TURNS = [threading.Lock() for _ in range(64)]
 succeeds, so concurrent sign-ins of one user's API clients could otherwise lock the user out.
 """
 TOO_MANY = "too_many_login_attempts"
-IGNORED = " X-Forwarded-For was ignored: behind a proxy, set TRUSTED_PROXY_COUNT, or all users share its address."
+IGNORED = " X-Forwarded-For was ignored: behind a proxy, set TRUSTED_PROXIES, or all users share its address."
 
 
 class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -86,9 +86,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         raise ValidationError(message, code=TOO_MANY, params={"seconds": seconds})
 
     def log_refusal(self, request: HttpRequest, seconds: int) -> None:
-        is_ignored = (
-            "X-Forwarded-For" in request.headers and not settings.ALLAUTH_TRUSTED_PROXY_COUNT
-        )
+        is_ignored = "X-Forwarded-For" in request.headers and not settings.TRUSTED_PROXIES
         note = IGNORED if is_ignored else ""
         logger.warning(
             "%s is locked out of sign-in for %d s.%s", self.counted_address(request), seconds, note
@@ -110,19 +108,13 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return f"{self.counted_address(request)} {credentials['username']}"
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return the network address that trusted proxies report, or else the address of the
-        connection.
+        """Return the client's address.
 
         Return NOWHERE on a Unix socket and for an invalid address, because a session must have an
         address.
         """
-        told = None
-        # The header has fewer addresses than there are proxies, or none, so a proxy was bypassed.
-        with suppress(ImproperlyConfigured, PermissionDenied):
-            told = super().get_client_ip(request)
-        found = plain_address(told or request.META.get("REMOTE_ADDR") or "")
         with suppress(ValueError):
-            return str(ipaddress.ip_address(found))
+            return str(ipaddress.ip_address(address_of(request)))
         return NOWHERE
 
     def counted_address(self, request: HttpRequest) -> str:

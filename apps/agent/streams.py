@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 
 from apps.agent.events import Emit, Event
-from apps.errors import ReaderTooSlow
+from apps.errors import QuickAppError, gettext_noop
 
 MOST_WAITING_CHARACTERS = 16 * 1024 * 1024
 """The maximum size of the queued events of a run, in characters. It exceeds the longest answers and
@@ -13,6 +13,11 @@ most tool results.
 EVENT_CHARACTERS = 100
 """The size that is counted for each event, in characters, in addition to its text."""
 UNCOUNTED_EVENTS = 256
+
+
+class ReaderTooSlow(QuickAppError):
+    code = "reader_too_slow"
+    text = gettext_noop("The answer was stopped because no client was reading it. Ask again.")
 
 
 class EventOutbox:

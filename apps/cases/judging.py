@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -298,8 +298,3 @@ def compact(value: Any) -> str:
 
 def cut(text: str) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
-
-
-def share_passed(results: Iterable[bool]) -> float:
-    found = list(results)
-    return sum(found) / len(found) if found else 0.0

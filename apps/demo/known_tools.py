@@ -17,8 +17,8 @@ CONFIRM = (
     "**Yes, forget everything about me.**"
 )
 NO_WEB = (
-    "I have no tool that searches the web. An operator of this installation can add one with "
-    "the setting `WEB_SEARCH_COMMAND`."
+    "I have no tool that searches the web. An operator of this installation can add one: "
+    "register the MCP server `duckduckgo` in the admin."
 )
 SEARCH_NOTES, CHANGE_NOTES = "wiki-search", "wiki-operation"
 ASK_DOCUMENT, READ_DOCUMENT = "rag_tool", "file_content_extraction_tool"

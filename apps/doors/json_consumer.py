@@ -11,9 +11,16 @@ from apps.doors.consumer import RETRY_AFTER, Header
 from apps.doors.door_consumer import DoorConsumer
 from apps.doors.origins import check_csrf
 from apps.doors.sessions import caller_of_scope
-from apps.errors import Closing, Failed, MethodNotAllowed, QuickAppError, ReadOnly, Refused
+from apps.errors import Closing, Failed, QuickAppError, ReadOnly, Refused
 from apps.outages import outage_of
 from apps.runs.explanations import error_text
+
+
+class MethodNotAllowed(Refused):
+    http_status = 405
+
+    def __init__(self, text: str) -> None:
+        super().__init__("method_not_allowed", text)
 
 
 class JsonConsumer(DoorConsumer):

@@ -18,7 +18,13 @@ from apps.doors.answer_headers import rate_headers
 from apps.doors.bodies import decode_body, invalid, shorten_text
 from apps.doors.client_parameters import ignored_header
 from apps.doors.run_slots import held_place
-from apps.errors import DeploymentNotFound, EmbedderNotFound, ModelFailed, ServiceFailed
+from apps.errors import (
+    ApplicationNotFound,
+    DeploymentNotFound,
+    ModelFailed,
+    ServiceFailed,
+    gettext_noop,
+)
 from apps.gateway.base import GatewayConsumer, openai_error_body
 from apps.insights.meter import Keep, RunMeter
 from apps.live.doors import GATEWAY
@@ -39,6 +45,10 @@ MOST_CHARACTERS = 1_000_000
 takes minutes for it.
 """
 USED = frozenset({"input", "model", "encoding_format", "dimensions"})
+
+
+class EmbedderNotFound(ApplicationNotFound):
+    text = gettext_noop("There is no embeddings deployment named {name} that you may use.")
 
 
 class EmbeddingsRequest(msgspec.Struct):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext
 
-from apps.errors import NoteRefused
+from apps.notes.errors import NoteRefused
 from apps.notes.limits import (
     LONGEST_NAME,
     LONGEST_TEXT,

@@ -18,8 +18,8 @@ from django.db.models.lookups import Exact, IsNull
 from django.utils.translation import gettext
 
 from apps.datetimes import read_datetime
-from apps.errors import NoteRefused
 from apps.notes.content import storable_text, title_key
+from apps.notes.errors import NoteRefused
 from apps.notes.models import NoteTag
 from apps.notes.word_index import containing
 

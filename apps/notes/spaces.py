@@ -9,9 +9,9 @@ from django.db.models import Count, Func, IntegerField, Sum
 from apps.accounts.buckets import bucket_of
 from apps.accounts.caller import Caller
 from apps.accounts.models import Team
-from apps.errors import NoteRefused
 from apps.notes.attachments import FOLDER
 from apps.notes.content import title_key
+from apps.notes.errors import NoteRefused
 from apps.notes.models import Note, NoteVersion
 from apps.workspace.local.files import files
 

@@ -17,8 +17,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from apps.errors import NoteChanged, NoteMissing, NoteRefused
 from apps.notes.content import NoteContent, check_content, note_content, title_key
+from apps.notes.errors import NoteChanged, NoteMissing, NoteRefused
 from apps.notes.limits import MOST_NOTES, MOST_VERSIONS
 from apps.notes.links import linked_keys, with_links_to
 from apps.notes.models import Note, NoteLink, NoteTag, NoteVersion

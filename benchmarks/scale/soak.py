@@ -40,7 +40,6 @@ SETTINGS = {
     "RUN_ROWS_DAYS": "1",
     "RUN_COMPACT_DAYS": "1",
     "USAGE_DAYS": "1",
-    "AUDIT": "true",
     "AUDIT_DAYS": "1",
     "HISTORY_DAYS": "1",
 }

@@ -72,9 +72,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def _configure_connection(self, connection: Any) -> bool:
         is_configured: bool = super()._configure_connection(connection)  # type: ignore[misc]  # not in the stubs
-        if settings.DATABASE_TRANSACTION_POOLING:
-            # Limits would also apply to other sessions, so they are set for the database role
-            # instead.
+        if self.settings_dict.get("DISABLE_SERVER_SIDE_CURSORS"):
+            # Behind PgBouncer, limits would also apply to other sessions, so they are set for the
+            # database role instead.
             return is_configured
         return limit(connection) or is_configured
 

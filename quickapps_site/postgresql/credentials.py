@@ -11,6 +11,7 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
 from apps.environment_variables import latest
+from quickapps_site.service_urls import without_pooling
 
 logger = logging.getLogger(__name__)
 
@@ -23,7 +24,7 @@ def with_current_credentials(parameters: dict[str, Any]) -> dict[str, Any]:
     if not address:
         return parameters
     try:
-        found = conninfo_to_dict(address)
+        found = conninfo_to_dict(without_pooling(address))
     except psycopg.Error:
         logger.warning(
             "DATABASE_URL_FILE cannot be read. The password from the start of the process is used."

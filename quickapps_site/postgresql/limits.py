@@ -8,6 +8,11 @@ from typing import Any
 
 from django.db import connections
 
+LOCK_SECONDS, STATEMENT_SECONDS = 5.0, 60.0
+"""In a serving process, a statement waits this long for a lock, and takes this long. After that, its
+request returns 503 with `database_busy`.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

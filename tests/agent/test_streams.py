@@ -4,8 +4,8 @@ from contextlib import aclosing
 import pytest
 
 from apps.agent.events import Emit, Event, Finished, TextDelta
-from apps.agent.streams import stream
-from apps.errors import ModelFailed, ReaderTooSlow
+from apps.agent.streams import ReaderTooSlow, stream
+from apps.errors import ModelFailed
 
 
 async def test_what_was_emitted_together_comes_in_one_batch():

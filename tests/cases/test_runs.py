@@ -65,9 +65,9 @@ def carried_out(application: Application, user: User | None = None, **wanted: An
     return found
 
 
-def demo() -> Application:
+def demo(**fields: Any) -> Application:
     make_deployment()
-    return make_application()
+    return make_application(**fields)
 
 
 def test_a_case_is_recorded_live_and_then_replayed_offline_by_a_build(tmp_path, capsys):
@@ -141,11 +141,12 @@ async def test_a_service_is_called_live_and_left_alone_in_a_replay():
 
 
 async def test_a_live_run_waits_for_room_in_the_rate_and_is_stopped_while_it_waits(settings):
-    settings.REDIS_URL, settings.APPLICATION_REQUESTS_PER_MINUTE = "", 1
+    settings.REDIS_URL = ""
+    limited = manifest_with(features={"rate_limits": {"requests_per_minute": 1}})
     hub, told = Hub(), asyncio.Event()
 
     def made() -> CaseRun:
-        application = demo()
+        application = demo(manifest=limited)
         for name in ("A", "B", "C"):
             make_case(application, name)
         return begin(application, make_operator(), CaseRunRequest(mode="live"))

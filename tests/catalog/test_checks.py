@@ -93,3 +93,21 @@ def test_browsers_are_bound_to_tls_for_this_host_unless_the_operator_chooses_mor
         assert site.shell(code) == header
     finally:
         close_shell(site)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "origins"),
+    [
+        ({}, []),
+        ({"PUBLIC_URL": "https://Apps.example.com:8443/quick/"}, ["https://apps.example.com:8443"]),
+    ],
+)
+def test_pages_of_the_public_url_can_send_forms_even_if_a_proxy_changes_the_host(
+    tmp_path, chosen: dict[str, str], origins: list[str]
+):
+    site = empty_site(tmp_path, **chosen)
+    try:
+        code = "from django.conf import settings\nresult = settings.CSRF_TRUSTED_ORIGINS"
+        assert site.shell(code) == origins
+    finally:
+        close_shell(site)

@@ -14,6 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 from tests.browser.serving import Site, serve_process
+from tests.constants import with_constants
 from tests.live.slow_service import SlowService, serve_slow_service
 from tests.live.test_survival import FINISHED, STORED, ask, watching
 from tests.load.processes import until
@@ -78,7 +79,7 @@ def told(frames: list[dict[str, Any]]) -> tuple[str, str]:
 def test_a_process_that_wakes_up_after_a_take_over_writes_nothing(
     tmp_path: Path, service: SlowService, settings: dict[str, str]
 ):
-    settings["RUN_LEASE_SECONDS"] = "4"
+    settings |= with_constants(RUN_LEASE_SECONDS=4)
     with (
         serve_process(tmp_path, **settings) as (site, paused),
         serve_process(tmp_path, **settings) as (other, _),
@@ -150,7 +151,7 @@ def readiness(site: Site) -> dict[str, Any]:
 def test_an_answer_that_ends_while_the_database_is_away_is_stored_when_it_is_back(
     tmp_path: Path, service: SlowService, proxy: Proxy, settings: dict[str, str]
 ):
-    settings["RUN_LEASE_SECONDS"] = "120"
+    settings |= with_constants(RUN_LEASE_SECONDS=120)
     with serve_process(tmp_path, **settings) as (site, _):
         tab, cookie, conversation = ask(site, service)
         tab.until("stage.opened", title="shop · slow")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.browser.serving import Site, serve_process
+from tests.constants import with_constants
 from tests.contract import proves
 from tests.live.slow_service import SlowService, serve_slow_service
 from tests.load.processes import until
@@ -19,7 +20,7 @@ from tests.services import absence
 from tests.websocket import PATIENCE, PageSocket, visitor_cookie
 
 SLUG = "steady"
-LEASE = {"RUN_LEASE_SECONDS": "5"}
+LEASE = with_constants(RUN_LEASE_SECONDS=5)
 """The time for which a killed process still holds the lease of its runs."""
 NOTICE = "Answered by Spare because Slow was overloaded."
 PREPARE = """

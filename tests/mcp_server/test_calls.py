@@ -229,9 +229,9 @@ async def test_whitespace_around_the_name_of_the_header_is_ignored():
 
 
 @proves_feature("mcp", "limits")
-async def test_an_answer_reports_the_rest_of_its_rate_limit(settings):
-    settings.APPLICATION_REQUESTS_PER_MINUTE = 1
-    application = await add_application()
+async def test_an_answer_reports_the_rest_of_its_rate_limit():
+    limited = manifest_with(features={"rate_limits": {"requests_per_minute": 1}})
+    application = await add_application(manifest=limited)
     routes, asking = site(ScriptedModel([says("Hello"), ends()])), call(application.slug)
 
     answers = [await request(routes, "tools/call", asking) for _ in range(2)]

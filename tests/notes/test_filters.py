@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.errors import NoteRefused
 from apps.notes import store
 from apps.notes.content import NoteContent
+from apps.notes.errors import NoteRefused
 from apps.notes.models import Note
 from apps.notes.note_lists import matching
 from tests.contract import proves

@@ -11,9 +11,9 @@ from threading import Thread
 import pytest
 from django.db import connection
 
-from apps.errors import NoteChanged, NoteMissing, NoteRefused
 from apps.notes import limits, store
 from apps.notes.content import NoteContent, note_content
+from apps.notes.errors import NoteChanged, NoteMissing, NoteRefused
 from apps.notes.models import Note, NoteLink, NoteTag, NoteVersion
 from apps.notes.store import NewNote
 from tests.console.admin.rows.test_races import ON_POSTGRESQL, at_once

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.accounts.buckets import bucket_of
-from apps.errors import NoteRefused
 from apps.notes import store
 from apps.notes.content import NoteContent, check_content, note_content
+from apps.notes.errors import NoteRefused
 from apps.notes.models import Note
 from apps.notes.store import notes_of
 from apps.notes.transfer import sources

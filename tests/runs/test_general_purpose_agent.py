@@ -23,6 +23,7 @@ from apps.catalog.models import Application
 from apps.catalog.resolve import forget_applications, resolve_application
 from apps.runs.requests import RunRequest
 from apps.runs.run import run_application
+from apps.workspace.local.models import McpServer
 from apps.workspace.local.tools import mcp_servers
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.mcp.calls.test_failure_texts import SEARCHING
@@ -131,8 +132,10 @@ async def test_another_model_is_asked_the_same_under_its_own_name_g_02():
     assert asked[0] == asked[1]
 
 
-async def test_the_web_is_searched_once_a_setting_names_a_program_for_it(settings):
-    settings.WEB_SEARCH_COMMAND = [sys.executable, SEARCHING, "stdio"]
+async def test_the_web_is_searched_once_a_program_for_it_is_registered():
+    await McpServer.objects.acreate(
+        name="duckduckgo", command=sys.executable, arguments=[SEARCHING, "stdio"]
+    )
 
     async with nothing_left_over():
         events = await ask("Search the web for harbours.")

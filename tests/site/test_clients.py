@@ -20,7 +20,7 @@ from asgiref.sync import sync_to_async
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.utils import ConnectionHandler, OperationalError, ProgrammingError
 
-from quickapps_site import environment
+from quickapps_site import service_urls
 from quickapps_site.postgresql.clients import current, with_ended_statements
 from tests import postgresql
 from tests.browser.serving import serve
@@ -48,7 +48,7 @@ def database(monkeypatch: pytest.MonkeyPatch) -> Iterator[BaseDatabaseWrapper]:
         pytest.skip(reason)
     with postgresql.database() as name:
         monkeypatch.setenv("SITE_DATABASE", postgresql.address_of(name))
-        handler = ConnectionHandler({"default": environment.database("SITE_DATABASE", "")})
+        handler = ConnectionHandler({"default": service_urls.database("SITE_DATABASE", "")})
         handler.settings["default"]["OPTIONS"]["pool"]["max_size"] = 2
         wrapper: Any = handler["default"]
         wrapper.inc_thread_sharing()

@@ -19,7 +19,7 @@ def test_new_connections_use_the_password_that_the_file_has_now(
     found = []
     for written in (
         "postgres://apps:old@db/name",
-        "postgres://other:n%40w@elsewhere/name",
+        "postgres://other:n%40w@elsewhere/name?pgbouncer=true",
         "postgres://db/name",
         "postgres://apps:s3cret@db/name?sslmod=x",
         "",

@@ -10,6 +10,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from quickapps_site import environment as env
+from quickapps_site import service_urls
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -89,7 +90,7 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     ),
     (
         "s3://key:secret@files",
-        partial(env.bucket, "X"),
+        partial(service_urls.bucket, "X"),
         "X cannot be parsed; use s3://bucket or s3://bucket/prefix, with the parameters "
         "endpoint (https://host) and region.",
     ),
@@ -112,18 +113,18 @@ WRONG: list[tuple[str, Callable[[], object], str]] = [
     ),
     (
         "mysql://host/name",
-        partial(env.database, "X", "sqlite:///x"),
+        partial(service_urls.database, "X", "sqlite:///x"),
         "X is 'mysql://host/name'; use a URL that begins with "
         "sqlite:// or postgres:// or postgresql://.",
     ),
     (
         "postgres://me:secret@host/name?sslmode=require&sslMode=disable",
-        partial(env.database, "X", "sqlite:///x"),
+        partial(service_urls.database, "X", "sqlite:///x"),
         "X has the parameter 'sslMode', which libpq does not support; use parameters such as sslmode=require, in lower case.",
     ),
     (
         "postgres://me:secret@host/name?sslmode=%zz",
-        partial(env.database, "X", "sqlite:///x"),
+        partial(service_urls.database, "X", "sqlite:///x"),
         "X cannot be parsed; use postgres://user:password@host:port/name.",
     ),
 ]
@@ -230,7 +231,7 @@ def test_a_missing_file_stops_the_start(tmp_path: Path, monkeypatch: pytest.Monk
         env.secret("X", tmp_path / "secret.key")
 
 
-@pytest.mark.parametrize("read", [env.url, env.database])
+@pytest.mark.parametrize("read", [env.url, service_urls.database])
 def test_a_wrong_address_is_not_repeated_if_it_has_a_password(monkeypatch, read):
     monkeypatch.setenv("X", "mysql://me:secret@host/name")
 
@@ -278,11 +279,30 @@ def test_every_setting_of_the_environment_is_documented():
 def test_a_database_is_one_address(monkeypatch, raw: str, database: dict[str, str]):
     monkeypatch.setenv("X", raw)
 
-    found = env.database("X", "")
+    found = service_urls.database("X", "")
 
     del found["ENGINE"]
+    assert not found.pop("DISABLE_SERVER_SIDE_CURSORS", False)
     options = found.pop("OPTIONS")
     assert {**found, **{key: options[key] for key in ("sslmode",) if key in options}} == database
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "postgres://db/apps?pgbouncer=true",
+        "postgres://db/apps?pgbouncer=true&sslmode=require",
+        "postgres://db/apps?sslmode=require&pgbouncer=true",
+    ],
+)
+def test_a_database_can_be_behind_a_pooler_of_transactions(monkeypatch, raw: str):
+    monkeypatch.setenv("X", raw)
+
+    found = service_urls.database("X", "")
+
+    assert (found["NAME"], found["DISABLE_SERVER_SIDE_CURSORS"]) == ("apps", True)
+    assert found["OPTIONS"].get("sslmode") == ("require" if "sslmode" in raw else None)
+    assert "pgbouncer" not in found["OPTIONS"]
 
 
 SMTP = "django.core.mail.backends.smtp.EmailBackend"
@@ -292,15 +312,15 @@ SMTP = "django.core.mail.backends.smtp.EmailBackend"
     ("raw", "mail"),
     [
         ("", None),
-        ("console:", env.Mail("django.core.mail.backends.console.EmailBackend")),
+        ("console:", service_urls.Mail("django.core.mail.backends.console.EmailBackend")),
         (
             "file:///var/mail%20box",
-            env.Mail("django.core.mail.backends.filebased.EmailBackend", "/var/mail box"),
+            service_urls.Mail("django.core.mail.backends.filebased.EmailBackend", "/var/mail box"),
         ),
-        ("smtp://mail.example.org", env.Mail(SMTP, host="mail.example.org")),
+        ("smtp://mail.example.org", service_urls.Mail(SMTP, host="mail.example.org")),
         (
             "smtp+tls://me:p%40ss@mail.example.org",
-            env.Mail(
+            service_urls.Mail(
                 SMTP,
                 host="mail.example.org",
                 port=587,
@@ -311,14 +331,14 @@ SMTP = "django.core.mail.backends.smtp.EmailBackend"
         ),
         (
             "smtp+ssl://mail.example.org:4650",
-            env.Mail(SMTP, host="mail.example.org", port=4650, is_encrypted=True),
+            service_urls.Mail(SMTP, host="mail.example.org", port=4650, is_encrypted=True),
         ),
     ],
 )
 def test_how_mail_is_sent_is_one_address(monkeypatch, raw, mail):
     monkeypatch.setenv("X", raw)
 
-    assert env.mail("X") == mail
+    assert service_urls.mail("X") == mail
 
 
 @pytest.mark.parametrize(
@@ -328,7 +348,7 @@ def test_a_wrong_address_of_mail_stops_the_start_without_its_password(monkeypatc
     monkeypatch.setenv("X", raw)
 
     with pytest.raises(ImproperlyConfigured) as raised:
-        env.mail("X")
+        service_urls.mail("X")
 
     assert str(raised.value).startswith("X cannot be parsed; use smtp://")
     assert "secret" not in str(raised.value)

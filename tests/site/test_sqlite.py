@@ -14,7 +14,7 @@ import pytest
 from django.db import OperationalError, transaction
 from django.db.utils import ConnectionHandler
 
-from quickapps_site import environment
+from quickapps_site import service_urls
 from quickapps_site.server.database_threads import DatabaseThreads
 from quickapps_site.sqlite import base
 from quickapps_site.sqlite.base import MOST, DatabaseWrapper, KeptConnections
@@ -37,7 +37,7 @@ def databases(file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databases
     kept = KeptConnections()
     monkeypatch.setattr(base, "_kept", kept)
     monkeypatch.setenv("SITE_DATABASE", f"sqlite:///{file}")
-    yield ConnectionHandler({"default": environment.database("SITE_DATABASE", "")})
+    yield ConnectionHandler({"default": service_urls.database("SITE_DATABASE", "")})
     kept.close()
 
 

@@ -16,7 +16,8 @@ from apps.catalog.models import Application
 from apps.catalog.resolved_application import prepare_application
 from apps.conversations.access import reference_of
 from apps.schedules.models import Schedule
-from apps.triggers.schedules.due import Callers, FiringReport, Resolved, fire
+from apps.triggers.schedules.callers import Callers
+from apps.triggers.schedules.due import FiringReport, Resolved, fire
 from tests.catalog.rows import store_application
 from tests.chat.scripts import MANIFEST
 

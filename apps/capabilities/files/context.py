@@ -84,5 +84,5 @@ def file_result(text: str, info: FileInfo) -> ToolResult:
     return ToolResult(text, PLAIN, attachments=(attachment,))
 
 
-def count_phrase(number: int, singular: str, plural: str = "") -> str:
-    return f"{number:,} {singular if number == 1 else plural or f'{singular}s'}"
+def count_phrase(number: int, singular: str) -> str:
+    return f"{number:,} {singular if number == 1 else f'{singular}s'}"

@@ -39,15 +39,10 @@ from apps.capabilities.mcp.toolsets.pins import withheld_tools
 from apps.capabilities.registry import Arrange, Contribution, Opening
 from apps.capabilities.wrappers.prepared import PreparedTool
 from apps.capabilities.wrappers.value_texts import shorten_text
-from apps.errors import (
-    DeploymentNotFound,
-    InitializationIssue,
-    NotRegistered,
-    QuickAppError,
-    ServiceFailed,
-)
+from apps.errors import DeploymentNotFound, InitializationIssue, QuickAppError, ServiceFailed
 from apps.process_state import on_reset
 from apps.workspace.egress.urls import AddressInvalid
+from apps.workspace.local.tools.mcp_servers import NotRegistered
 from apps.workspace.port import SignIn
 
 logger = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from apps.capabilities.wrappers.internal import (
     text_parameter,
 )
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.errors import InvalidParameter, MemoryRefused, ServiceFailed, ToolError
+from apps.errors import InvalidParameter, ServiceFailed, ToolError
 from apps.manifest.features.memory import Memory as MemoryFeature
 from apps.manifest.manifest import Manifest
 from apps.manifest.toolsets.parameters import (
@@ -29,6 +29,7 @@ from apps.manifest.toolsets.parameters import (
     SimpleSchema,
 )
 from apps.workspace.memories import operations
+from apps.workspace.memories.errors import MemoryRefused
 from apps.workspace.memories.operations import most_important, new_memory
 from apps.workspace.memories.port import GENERAL, IMPORTANCE, MemoryHit, MemoryItem
 

@@ -12,14 +12,8 @@ from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.registry import Key, Opening
 from apps.capabilities.wrappers.embedders import find_embedder
 from apps.capabilities.wrappers.internal import plain_result
-from apps.errors import (
-    DeploymentNotFound,
-    InvalidParameter,
-    NoteRefused,
-    ServiceFailed,
-    ToolError,
-    Unsupported,
-)
+from apps.errors import DeploymentNotFound, InvalidParameter, ServiceFailed, ToolError, Unsupported
+from apps.notes.errors import NoteRefused
 from apps.notes.models import Note
 from apps.notes.spaces import NoteSpace
 from apps.notes.store import Author

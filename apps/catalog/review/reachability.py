@@ -24,7 +24,7 @@ from apps.workspace.egress.ip_addresses import reach
 from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.local.files.readers import APPLICATIONS, unrestricted_files
 from apps.workspace.local.models import PUBLIC, McpServer, SharedFile
-from apps.workspace.local.tools.mcp_servers import built_in, named_by_setting
+from apps.workspace.local.tools.mcp_servers import built_in
 
 SHARED = f"files/{PUBLIC}/"
 SCHEMES = ("http://", "https://")
@@ -51,7 +51,7 @@ def unknown_servers(manifest: Any) -> Iterator[Problem]:
         return
     rows = dict(McpServer.objects.values_list("name", "is_enabled"))
     for path, name in named:
-        is_known = rows.get(name, bool(built_in(name) or named_by_setting(name)))
+        is_known = rows.get(name, built_in(name) is not None)
         if name and not is_known:
             near = get_close_matches(name, [one for one, on in rows.items() if on], n=3, cutoff=0.5)
             hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else "."

@@ -19,8 +19,9 @@ from django.core.files.base import ContentFile
 from apps.accounts.caller import Caller
 from apps.archives import UNREADABLE, TooManyEntries, open_archive
 from apps.chat.imports.chatgpt import KEY
+from apps.chat.imports.exported_values import paragraphs
 from apps.chat.imports.files import MOST_MEMBERS
-from apps.chat.imports.tree import ImportedMessage, SourceFile, paragraphs
+from apps.chat.imports.tree import ImportedMessage, SourceFile
 from apps.conversations.files.folder import MOST_FILES, file_title, folder_of, store_file
 from apps.errors import FileRefused, Refused
 

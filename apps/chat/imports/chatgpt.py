@@ -8,12 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from apps.chat.imports.tree import (
-    SourceConversation,
-    SourceFile,
-    SourceNode,
-    Speaker,
-    UnreadableConversation,
+from apps.chat.imports.exported_values import (
     entries,
     fenced,
     identifier,
@@ -22,6 +17,13 @@ from apps.chat.imports.tree import (
     moment,
     paragraphs,
     string,
+)
+from apps.chat.imports.tree import (
+    SourceConversation,
+    SourceFile,
+    SourceNode,
+    Speaker,
+    UnreadableConversation,
 )
 
 CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201|【\\d+[:†][^】]{0,200}】")

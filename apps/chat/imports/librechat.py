@@ -7,10 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from apps.chat.imports.tree import (
-    SourceConversation,
-    SourceNode,
-    UnreadableConversation,
+from apps.chat.imports.exported_values import (
     chain,
     entries,
     identifier,
@@ -20,6 +17,7 @@ from apps.chat.imports.tree import (
     paragraphs,
     string,
 )
+from apps.chat.imports.tree import SourceConversation, SourceNode, UnreadableConversation
 
 NO_PARENT = "00000000-0000-0000-0000-000000000000"
 

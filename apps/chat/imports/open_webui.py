@@ -8,12 +8,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from apps.chat.imports.tree import (
-    SourceConversation,
-    SourceFile,
-    SourceNode,
-    Speaker,
-    UnreadableConversation,
+from apps.chat.imports.exported_values import (
     chain,
     entries,
     identifier,
@@ -23,6 +18,13 @@ from apps.chat.imports.tree import (
     paragraphs,
     string,
     tags_in,
+)
+from apps.chat.imports.tree import (
+    SourceConversation,
+    SourceFile,
+    SourceNode,
+    Speaker,
+    UnreadableConversation,
 )
 
 DETAILS = re.compile(

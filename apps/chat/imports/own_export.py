@@ -5,11 +5,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from apps.chat.imports.tree import (
-    LONGEST_TITLE,
-    SourceConversation,
-    SourceNode,
-    Speaker,
+from apps.chat.imports.exported_values import (
     entries,
     identifier,
     item,
@@ -19,6 +15,7 @@ from apps.chat.imports.tree import (
     string,
     tags_in,
 )
+from apps.chat.imports.tree import LONGEST_TITLE, SourceConversation, SourceNode, Speaker
 from apps.conversations.senders import CONTINUATION
 
 SENDERS = frozenset({"webhook", "schedule", "alarm"})

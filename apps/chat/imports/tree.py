@@ -1,32 +1,20 @@
 """Converts imported conversations to trees in which questions and answers alternate."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal
 
 from django.utils.formats import number_format
-from django.utils.translation import gettext, gettext_lazy
-
-from apps.datetimes import of_timestamp, read_datetime
+from django.utils.translation import gettext
 
 MOST_NODES = 20_000
 MOST_CHARACTERS = 20_000_000
 """The maximum number of characters in one imported conversation."""
 LONGEST_TITLE = 200
-LONGEST_ID = 200
-EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)
 BEGINNING = "(This conversation began with an answer.)"
 """The text of the question that is inserted before an answer that begins a conversation."""
-
-LEFT_OUT_KINDS = (
-    gettext_lazy("Picture"),
-    gettext_lazy("Audio"),
-    gettext_lazy("File"),
-    gettext_lazy("Error"),
-)
-"""The kinds of items in the placeholder lines that `left_out` returns."""
 
 Speaker = Literal["user", "assistant"]
 Source = Literal["chatgpt", "open-webui", "librechat", "quickapps"]
@@ -244,93 +232,3 @@ def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
             messages.append(ImportedMessage(place, "assistant", "", message.at, is_missing=True))
             leaf = len(messages) - 1 if leaf == place else leaf
     return MessageTree(messages, leaf)
-
-
-def moment(written: Any) -> datetime | None:
-    """Parse seconds or milliseconds since 1970, or an ISO 8601 time. Return None if the time is
-    invalid, before 2000 or in the future.
-    """
-    found = None
-    try:
-        if isinstance(written, str):
-            found = read_datetime(written)
-        elif isinstance(written, int | float) and not isinstance(written, bool):
-            found = of_timestamp(written / 1000 if abs(written) > 1e11 else written)
-    except (ValueError, OverflowError):
-        return None
-    if found is None or not EARLIEST <= found <= datetime.now(UTC) + timedelta(days=1):
-        return None
-    return found
-
-
-def string(written: Any) -> str:
-    return written.strip() if isinstance(written, str) else ""
-
-
-def tags_in(written: Any) -> list[str]:
-    """Return the nonempty texts in a list, or [] for any other value."""
-    return [*filter(None, map(string, written))] if isinstance(written, list) else []
-
-
-def entries(written: Any) -> list[dict[str, Any]]:
-    """Return the JSON objects in a list, or [] for any other value."""
-    return [one for one in written if isinstance(one, dict)] if isinstance(written, list) else []
-
-
-def item(written: Any, name: str) -> dict[str, Any]:
-    """Return the JSON object `written[name]`, or {} if there is none."""
-    found = written.get(name) if isinstance(written, dict) else None
-    return found if isinstance(found, dict) else {}
-
-
-def identifier(written: Any) -> str:
-    """Return `written` if it is a text of 1 to 200 characters, else ""."""
-    return written if isinstance(written, str) and 0 < len(written) <= LONGEST_ID else ""
-
-
-def fenced(code: str, language: str = "") -> str:
-    """Return a Markdown code block whose fence is longer than any fence in the code."""
-    fence = "```"
-    while fence in code:
-        fence += "`"
-    word = language if language.isalnum() and language != "unknown" else ""
-    return f"{fence}{word}\n{code}\n{fence}"
-
-
-def left_out(what: str, name: str = "") -> str:
-    """Return the placeholder line for an item that was not imported, for example `*File “a.pdf”:
-    not imported.*`.
-    """
-    named = " ".join(name.replace("*", "").split())[:LONGEST_ID]
-    if named:
-        what = f"{what} “{named}”"
-    line = gettext("{what}: not imported.").format(what=what)
-    return f"*{line}*"
-
-
-def take_left_out(text: str) -> tuple[str, list[str]]:
-    """Return the text without the placeholder lines of `left_out`, and the kinds and names of these
-    lines' items.
-    """
-    prefix, suffix = left_out("\n").split("\n")
-    kinds = tuple(map(str, LEFT_OUT_KINDS))
-    written: list[str] = []
-    missing: list[str] = []
-    for paragraph in text.split("\n\n"):
-        what = paragraph.removeprefix(prefix).removesuffix(suffix)
-        is_line = paragraph == f"{prefix}{what}{suffix}" and what.startswith(kinds)
-        (missing if is_line else written).append(what if is_line else paragraph)
-    return ("\n\n".join(written), missing) if missing else (text, [])
-
-
-def paragraphs(parts: Iterable[str]) -> str:
-    return "\n\n".join(part for part in parts if part)
-
-
-def chain(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
-    """Yield the messages of a flat list, each with its ID and the previous message's ID."""
-    before: str | None = None
-    for place, message in enumerate(messages):
-        key = identifier(message.get("id")) or f"message {place}"
-        yield key, before, message
-        before = key

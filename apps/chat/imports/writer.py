@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application
 from apps.chat.imports.attached_files import ImportedFiles, bring_files
+from apps.chat.imports.exported_values import take_left_out
 from apps.chat.imports.files import conversations_in
 from apps.chat.imports.tree import (
     LONGEST_TITLE,
@@ -26,7 +27,6 @@ from apps.chat.imports.tree import (
     MessageTree,
     SourceConversation,
     UnreadableConversation,
-    take_left_out,
     tree_of,
 )
 from apps.conversations.access import reference_of

@@ -6,9 +6,10 @@ from typing import Any, Self
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from apps.errors import MemoryRefused, QuickAppError
+from apps.errors import QuickAppError
 from apps.runs.explanations import error_text
 from apps.workspace.local.models import StoredMemory
+from apps.workspace.memories.errors import MemoryRefused
 from apps.workspace.memories.limits import MERGED_CHARACTERS, MOST_TOPICS, NAME_CHARACTERS
 
 

@@ -28,11 +28,12 @@ from apps.chat.memory.listing import (
 )
 from apps.chat.visitors import find_conversation, visitor
 from apps.conversations.access import own_lasting
-from apps.errors import MemoryMissing, QuickAppError
+from apps.errors import QuickAppError
 from apps.integers import read_integer
 from apps.runs.explanations import error_text
 from apps.workspace.local.memories.remembered import change_settings, settings_of
 from apps.workspace.local.models import StoredMemory
+from apps.workspace.memories.errors import MemoryMissing
 from apps.workspace.memories.limits import IMPORT_BYTES
 
 P = ParamSpec("P")

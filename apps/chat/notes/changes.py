@@ -22,11 +22,12 @@ from apps.catalog.history.differences import line_difference
 from apps.chat.notes.access import living_note, note_author, own_note, own_space
 from apps.chat.notes.form import NoteForm
 from apps.chat.notes.pages import agent_name, author_name, newest_version
-from apps.errors import FileChanged, FileRefused, NoteChanged, NoteRefused
+from apps.errors import FileChanged, FileRefused
 from apps.integers import read_integer
 from apps.notes import store
 from apps.notes.attachments import FOLDER, attachment_path
 from apps.notes.content import NoteContent, note_content, title_key
+from apps.notes.errors import NoteChanged, NoteRefused
 from apps.notes.models import Note
 from apps.notes.spaces import NoteSpace
 from apps.notes.store import Action

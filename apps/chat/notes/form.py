@@ -7,8 +7,8 @@ from typing import Any, Self
 from django import forms
 from django.utils.translation import gettext, gettext_lazy
 
-from apps.errors import NoteRefused
 from apps.notes.content import NoteContent, note_content
+from apps.notes.errors import NoteRefused
 from apps.notes.limits import LONGEST_TEXT, LONGEST_TITLE
 from apps.notes.models import Note
 from apps.runs.explanations import error_text

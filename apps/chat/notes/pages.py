@@ -20,8 +20,8 @@ from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.chat.notes.access import living_note, own_space
 from apps.chat.visitors import visitor
-from apps.errors import NoteRefused
 from apps.notes.content import title_key
+from apps.notes.errors import NoteRefused
 from apps.notes.filters import LONGEST
 from apps.notes.models import Note, NoteVersion
 from apps.notes.note_lists import backlinks, existing, matching, tag_counts

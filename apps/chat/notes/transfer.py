@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.chat.notes.access import note_author, own_space
 from apps.chat.notes.pages import show_list
-from apps.errors import NoteRefused
+from apps.notes.errors import NoteRefused
 from apps.notes.transfer.note_export import write_zip
 from apps.notes.transfer.note_import import ImportedNotes, import_notes
 from apps.notes.transfer.sources import open_zip

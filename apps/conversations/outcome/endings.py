@@ -21,7 +21,7 @@ from apps.conversations.outcome.memory_notes import memory_notes
 from apps.conversations.outcome.read_files import files_read
 from apps.conversations.outcome.transcript import Transcript
 from apps.conversations.spoken import left_out_of
-from apps.errors import RunAbandoned
+from apps.errors import QuickAppError, gettext_noop
 from apps.live import leases, subagents
 from apps.live.events import AnswerStored, RunFailed, StatusChanged, StreamEvent
 from apps.live.history import run_rows
@@ -35,6 +35,11 @@ from apps.runs.history import unseal
 
 REASONS = {Run.Status.STOPPED: "stopped", Run.Status.FAILED: "error"}
 """The finish reasons of answers that the model did not complete, by the status of the run."""
+
+
+class RunAbandoned(QuickAppError):
+    code = "run_abandoned"
+    text = gettext_noop("The server stopped while it was answering. Ask again.")
 
 
 def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunOutcome) -> Ending:

@@ -133,10 +133,9 @@ class RunSummaryWriter:
             self.begin()
 
     def keep_audit(self, *events: AuditEvent) -> None:
-        if settings.AUDIT:
-            for event in events:
-                if self.audit.add(event):
-                    self.begin()
+        for event in events:
+            if self.audit.add(event):
+                self.begin()
 
     @property
     def queues(self) -> Sequence[RowQueue[Any]]:

@@ -115,11 +115,9 @@ def most_of_application(application: ResolvedApplication, kind: Kind) -> int:
     """Return the application's limit per minute, or 0 if there is none."""
     features = application.manifest.features
     own = features.rate_limits if features is not None else None
-    if kind == "requests":
-        most = own.requests_per_minute if own is not None else None
-        return settings.APPLICATION_REQUESTS_PER_MINUTE if most is None else most
-    most = own.tokens_per_minute if own is not None else None
-    return settings.APPLICATION_TOKENS_PER_MINUTE if most is None else most
+    if own is None:
+        return 0
+    return (own.requests_per_minute if kind == "requests" else own.tokens_per_minute) or 0
 
 
 async def admit_request(rates: Sequence[Rate]) -> Sequence[RemainingRate]:

@@ -72,12 +72,12 @@ class RateLimits(Node):
     """Rate limits of the application, shared by all its callers."""
 
     requests_per_minute: int | None = Field(default=None, ge=0)
-    """The maximum number of questions per minute. Further questions are rejected. Null: the
-    installation's `APPLICATION_REQUESTS_PER_MINUTE`. 0: no limit.
+    """The maximum number of questions per minute. Further questions are rejected. Null or
+    0: no limit.
     """
     tokens_per_minute: int | None = Field(default=None, ge=0)
     """The maximum number of tokens in questions and answers per minute. Further questions are
-    rejected. Null: the installation's `APPLICATION_TOKENS_PER_MINUTE`. 0: no limit.
+    rejected. Null or 0: no limit.
     """
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import yaml
 
 from apps.datetimes import read_datetime
-from apps.errors import NoteRefused
 from apps.manifest.markdown.front_matter import FrontMatterInvalid, Value, compose_node, node_values
 from apps.notes.content import NoteContent, check_content
+from apps.notes.errors import NoteRefused
 from apps.notes.models import Note
 
 LONGEST_BLOCK = 250_000

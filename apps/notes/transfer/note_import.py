@@ -9,10 +9,11 @@ from django.core.files.base import ContentFile
 from django.db import transaction
 from django.utils import timezone
 
-from apps.errors import FileRefused, NoteRefused
+from apps.errors import FileRefused
 from apps.notes import store
 from apps.notes.attachments import EXPORTED, FOLDER, imported_text
 from apps.notes.content import check_content, note_content, title_key
+from apps.notes.errors import NoteRefused
 from apps.notes.models import Note
 from apps.notes.store import Action, Author, NewNote, notes_of
 from apps.notes.transfer.document import NoteDocument, read_note_document, refusal_error

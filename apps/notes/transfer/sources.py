@@ -11,7 +11,7 @@ from zipfile import ZipFile, ZipInfo
 
 from apps.archives import UNREADABLE, TooManyEntries, open_archive
 from apps.documents.zip_names import NamesUnreadable, named_entries
-from apps.errors import NoteRefused
+from apps.notes.errors import NoteRefused
 from apps.notes.limits import MOST_NOTES
 from apps.notes.transfer.document import refusal_error
 from apps.workspace.local.files.paths import clean_name

@@ -6,8 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.conf import settings
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.utils import timezone
 from procrastinate import App, JobContext, PsycopgConnector, RetryDecision
 from procrastinate.exceptions import ConnectorException, JobAborted, UniqueViolation
@@ -68,7 +67,7 @@ async def work(threads: JobThreads) -> None:
             queues=[QUEUE],
             concurrency=JOBS_AT_ONCE,
             install_signal_handlers=False,
-            listen_notify=not settings.DATABASE_TRANSACTION_POOLING,
+            listen_notify=not connection.settings_dict["DISABLE_SERVER_SIDE_CURSORS"],
             fetch_job_polling_interval=POLL_SECONDS,
             abort_job_polling_interval=ABORT_SECONDS,
             shutdown_graceful_timeout=GRACE_SECONDS,

@@ -19,7 +19,8 @@ from apps.live.hub import HUB, Hub
 from apps.live.journal.notifications import announce_waiting, wake_viewers
 from apps.tasks.task import task
 from apps.triggers.schedules import due
-from apps.triggers.schedules.due import Callers, FiringReport, Resolved, Target
+from apps.triggers.schedules.callers import Callers
+from apps.triggers.schedules.due import FiringReport, Resolved, Target
 from apps.workspace.local import read_only
 
 logger = logging.getLogger(__name__)

@@ -5,39 +5,28 @@ several processes can therefore run the schedule, and a process that is killed b
 sent nothing.
 """
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import connection, transaction
 from django.db.models import QuerySet
-from django.utils import timezone, translation
-from django.utils.translation import gettext, gettext_noop
+from django.utils import timezone
+from django.utils.translation import gettext_noop
 
-from apps.accounts.caller import Caller
-from apps.accounts.languages import language_of_kept
-from apps.accounts.models import ServiceAccount
-from apps.catalog.acting_accounts import acting_problem
 from apps.catalog.resolve import named_version
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.asking.wakes import QueuedWake, Wake, ask_all
 from apps.conversations.models import QueuedMessage
 from apps.conversations.senders import Sender
-from apps.errors import ApplicationNotFound, BudgetSpent, QuickAppError, Refused
-from apps.insights.budgets.budget_usage import check_start
-from apps.insights.budgets.models import Budget
-from apps.live.doors import PAGE
+from apps.errors import QuickAppError
 from apps.live.models import Run
-from apps.runs.explanations import error_text
-from apps.schedules.models import LONGEST_REASON, NO_TIME_LEFT, Schedule
+from apps.schedules.models import NO_TIME_LEFT, Schedule
 from apps.schedules.occurrences import DueTimes, due_times
-from apps.triggers.access_problems import can_use, owner_caller
-
-logger = logging.getLogger(__name__)
+from apps.triggers.schedules.callers import Callers, caller_or_none
 
 AT_ONCE = 500
 """The maximum number of schedules that one transaction runs."""
@@ -46,11 +35,6 @@ CHANGED = (
     *("is_paused", "pause_reason", "conversation"),
 )
 GOING_ON = gettext_noop("This run was skipped because the previous run is still in progress.")
-LOST = gettext_noop("The schedule’s account can no longer use the app, or the app is disabled.")
-WITHDRAWN = gettext_noop(
-    "Version {number} of the app was withdrawn. Choose another version or the live version."
-)
-BROKEN = gettext_noop("The run failed because the app can’t be used at the moment: {problem}")
 FAILED = gettext_noop("The run failed. See the server log for the reason.")
 RETRY = timedelta(minutes=1)
 
@@ -76,61 +60,6 @@ def times_until(last: datetime) -> list[datetime]:
     rows = Schedule.objects.filter(is_paused=False, next_at__gt=now, next_at__lte=last)
     found = rows.order_by().values_list("next_at", flat=True).distinct()
     return sorted({at + timedelta(microseconds=-at.microsecond % 1_000_000) for at in found if at})
-
-
-class Callers:
-    """Caches the callers of due schedules, of which thousands may be due at once. An instance is
-    used for a few seconds only, so that permissions are current.
-    """
-
-    def __init__(self) -> None:
-        self.found: dict[tuple[Any, ...], Caller | QuickAppError] = {}
-
-    @cached_property
-    def services(self) -> frozenset[int]:
-        """Return the user IDs of service accounts."""
-        return frozenset(ServiceAccount.objects.values_list("user_id", flat=True))
-
-    @cached_property
-    def has_budgets(self) -> bool:
-        return Budget.objects.exists()
-
-    def of(self, row: Schedule, application: ResolvedApplication) -> Caller:
-        """Return the cached caller of a schedule.
-
-        Raises `Refused` if the owner may no longer send messages, and `BudgetSpent` if a budget is
-        used up.
-        """
-        key = (row.owner, row.application_id, row.time_zone, row.saved_by_id)
-        if key not in self.found:
-            try:
-                self.found[key] = self.look_up(row, application)
-            except (Refused, BudgetSpent) as error:
-                self.found[key] = error
-        known = self.found[key]
-        if isinstance(known, QuickAppError):
-            raise known
-        return known
-
-    def look_up(self, row: Schedule, application: ResolvedApplication) -> Caller:
-        """Return the schedule's owner as a caller with current permissions.
-
-        Raises `Refused` if the owner may no longer send messages, and `BudgetSpent` if a budget is
-        used up.
-        """
-        caller = owner_caller(row)
-        if not can_use(row.application_id, caller):
-            raise Refused("application_not_found", LOST)
-        is_service = row.user_id in self.services
-        if is_service and (problem := acting_problem(row.saved_by, row.user_id)):
-            raise Refused("account_not_permitted", problem)
-        if self.has_budgets:
-            check_start(caller, PAGE, application.slug, row.time_zone)
-        return replace(
-            caller,
-            is_remembered=not is_service,
-            client=replace(caller.client, timezone=row.time_zone, surface=""),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,42 +192,6 @@ def wakes_of(
     places = [new if row.is_same_conversation else uuid4() for _ in times]
     both = zip(times, places, strict=True)
     return [make(sender=sender_of(row, at), new_conversation=place) for at, place in both][:left]
-
-
-def caller_or_none(
-    row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
-) -> Caller | None:
-    """Return a schedule's caller. If the schedule cannot run, store the reason in its row, and
-    return None.
-    """
-    with translation.override(language_of_kept(row.caller)):
-        return caller_or_reason(row, application, callers)
-
-
-def caller_or_reason(
-    row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
-) -> Caller | None:
-    try:
-        if isinstance(application, QuickAppError):
-            raise application
-        return callers.of(row, application)
-    except Refused as error:
-        row.stop(error_text(error))
-        logger.warning("Schedule %s was stopped: %s", row.pk, row.last_problem)
-    except BudgetSpent as error:
-        row.last_problem = error_text(error)[:LONGEST_REASON]
-    except QuickAppError as error:
-        if is_withdrawn(row, error):
-            row.stop(gettext(WITHDRAWN).format(number=row.pinned_version))
-        else:
-            problem = gettext(BROKEN).format(problem=error_text(error))
-            row.last_problem = problem[:LONGEST_REASON]
-    return None
-
-
-def is_withdrawn(row: Schedule, error: QuickAppError) -> bool:
-    is_pinned = isinstance(error, ApplicationNotFound) and row.pinned_version is not None
-    return is_pinned and row.application.is_enabled
 
 
 def sender_of(row: Schedule, at: datetime) -> Sender:

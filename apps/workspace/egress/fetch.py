@@ -13,11 +13,12 @@ import socket
 from dataclasses import dataclass, field
 from email.message import Message
 from http import HTTPStatus
+from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 
-from apps.errors import EgressRefused, FetchReason, FetchRefused
+from apps.errors import EgressRefused, FileRefused
 from apps.workspace.egress.bodies import ResponseBodyTooLarge, read_body
 from apps.workspace.egress.clients import (
     URL,
@@ -38,6 +39,21 @@ _media_type = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 _charset = re.compile(r"\bcharset\s*=\s*[\"']?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
 NAME_BYTES = 200
 """The maximum length of a file name in bytes. File systems allow 255, so a prefix fits."""
+
+
+FetchReason = Literal[
+    "size_limit", "ssrf_block", "redirect_cap", "timeout", "transport",
+    "admin", "builder", "admin_allowlist", "builder_allowlist",
+]  # fmt: skip
+"""The reason why a file was not fetched from the internet. The last four are the settings that
+forbid it.
+"""
+
+
+class FetchRefused(FileRefused):
+    def __init__(self, reason: FetchReason, text: str) -> None:
+        super().__init__(text)
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,10 @@ import msgspec
 from django.utils.translation import gettext
 
 from apps import lazy_numpy as np
-from apps.errors import MemoryRefused, gettext_noop
+from apps.errors import gettext_noop
 from apps.workspace.embeddings.port import Vectors
 from apps.workspace.memories.edits import check_memory, free_id
+from apps.workspace.memories.errors import MemoryRefused
 from apps.workspace.memories.limits import HIGHEST_ID, IMPORT_BYTES, MERGED_CHARACTERS
 from apps.workspace.memories.port import (
     GENERAL,

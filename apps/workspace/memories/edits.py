@@ -9,8 +9,8 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext
 
 from apps.agent.surrogates import well_formed
-from apps.errors import MemoryMissing, MemoryRefused
 from apps.workspace.embeddings.port import Embeddings
+from apps.workspace.memories.errors import MemoryMissing, MemoryRefused
 from apps.workspace.memories.limits import (
     CONTENT_CHARACTERS,
     MERGED_CHARACTERS,

@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 
 from django.utils.translation import gettext
 
-from apps.errors import MemoryMissing, ServiceFailed
+from apps.errors import ServiceFailed
 from apps.workspace.embeddings.port import Embedder, Embeddings
 from apps.workspace.embeddings.vectors import join_embeddings
 from apps.workspace.memories import document, edits
 from apps.workspace.memories.edits import OutdatedVectors
+from apps.workspace.memories.errors import MemoryMissing
 from apps.workspace.memories.port import (
     Change,
     ChangedMemories,

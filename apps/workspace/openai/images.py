@@ -12,8 +12,8 @@ from django.conf import settings
 
 from apps.agent.events import Usage
 from apps.agent.surrogates import decode_json, mend
-from apps.errors import EgressRefused, FetchRefused, ModelFailed
-from apps.workspace.egress.fetch import fetch
+from apps.errors import EgressRefused, ModelFailed
+from apps.workspace.egress.fetch import FetchRefused, fetch
 from apps.workspace.egress.fetch_policy import ServicePolicy
 from apps.workspace.egress.sdk_clients import HTTPError, InvalidURL
 from apps.workspace.egress.transport import ResponseTooLarge

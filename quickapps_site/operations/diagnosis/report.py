@@ -3,10 +3,10 @@
 from functools import partial
 from typing import Any
 
+from django.core.checks import run_checks
 from django.utils import timezone
 
 from quickapps_site.operations.diagnosis import database, machine, services, work
-from quickapps_site.operations.diagnosis.checks import checks
 from quickapps_site.operations.diagnosis.sections import ReportSection, read_sections
 from quickapps_site.operations.diagnosis.variables import set_variables
 
@@ -36,3 +36,13 @@ def sections(*, asks_models: bool) -> list[ReportSection]:
 def diagnose(*, asks_models: bool) -> dict[str, Any]:
     made_at = timezone.now().isoformat(timespec="seconds")
     return {"made_at": made_at, **read_sections(sections(asks_models=asks_models))}
+
+
+def checks() -> list[dict[str, Any]]:
+    """Return the results of all checks, including those for deployment."""
+    found = run_checks(include_deployment_checks=True, databases=["default"])
+    return [
+        {"id": one.id, "level": one.level, "text": one.msg}
+        for one in found
+        if not one.is_silenced()
+    ]

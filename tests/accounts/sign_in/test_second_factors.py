@@ -116,8 +116,7 @@ def test_staff_are_led_to_set_up_a_second_factor_where_it_is_required(ada, setti
     assert person.get("/").status_code == 200
 
 
-def test_a_superuser_takes_a_lost_second_factor_away_which_is_audited(ada, settings):
-    settings.AUDIT = True
+def test_a_superuser_takes_a_lost_second_factor_away_which_is_audited(ada):
     with_totp(ada)
     root = User.objects.create_superuser("root")
     clerk = User.objects.create_user("clerk", is_staff=True)

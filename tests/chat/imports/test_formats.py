@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from apps.chat.imports import files
+from apps.chat.imports.exported_values import moment
 from apps.chat.imports.files import conversations_in
 from apps.chat.imports.tree import (
     BEGINNING,
@@ -18,7 +19,6 @@ from apps.chat.imports.tree import (
     SourceFile,
     SourceNode,
     UnreadableConversation,
-    moment,
     tree_of,
 )
 from tests.chat.imports.samples import (

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from apps.capabilities.mcp.sessions.pool import SessionPool, current_pool
 from apps.catalog.models import Application
+from apps.console.studio.tool_sources import source_texts
 from apps.insights.models import ToolUse
 from apps.workspace.egress.per_loop import forget_object
 from tests.capabilities.mcp.servers import serving_apart
@@ -179,16 +180,16 @@ def test_only_those_ask_who_may_change_the_application(name):
     assert answer.status_code == 403
 
 
-def test_a_pasted_document_may_be_larger_than_other_requests(admin_client, settings):
+def test_a_pasted_document_may_be_larger_than_other_requests(admin_client, monkeypatch):
     row = make_application()
     described = 'Description "so".\n' * 500
     paths = {f"/items/{number}": {"get": {"description": described}} for number in range(1_200)}
     text = json.dumps({**SERVICE, "paths": paths})
-    assert 10_000_000 < len(text) < settings.OPENAPI_MAX_CHARACTERS
+    assert 10_000_000 < len(text) < source_texts.MOST_CHARACTERS
 
     found = asked(admin_client, row, "openapi", text=text)
     too_large = asked(admin_client, row, "curl", text=text)
-    settings.OPENAPI_MAX_CHARACTERS = 10_000_000
+    monkeypatch.setattr(source_texts, "MOST_CHARACTERS", 10_000_000)
     over_the_limit = asked(admin_client, row, "openapi", text=text)
 
     assert (found.status_code, len(found.json()["operations"])) == (200, 1_200)

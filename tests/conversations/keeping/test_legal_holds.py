@@ -24,7 +24,7 @@ from apps.conversations.branch_changes import delete_turn
 from apps.conversations.files import unsent
 from apps.conversations.keeping import arrangement, retention
 from apps.conversations.models import Conversation, Folder, Message
-from apps.errors import Conflict, FileMissing, FileRefused, MemoryRefused
+from apps.errors import Conflict, FileMissing, FileRefused
 from apps.live.history import run_rows, sent_requests
 from apps.live.hub import HUB
 from apps.live.models import Run, RunSummary
@@ -37,6 +37,7 @@ from apps.workspace.local.files import files
 from apps.workspace.local.memories import remembered
 from apps.workspace.local.memories.memories import LocalMemories
 from apps.workspace.local.models import MemoryCollection, MemoryMerge
+from apps.workspace.memories.errors import MemoryRefused
 from tests.chat.pages.test_views import add_application
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres, pytest.mark.usefixtures("storage")]

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.browser.serving import Site, close_shell, new_site
+from tests.constants import with_constants
 from tests.contract import proves
 from tests.postgresql import address_of, database
 
@@ -92,7 +93,7 @@ def test_a_storm_overspends_by_at_most_one_call_for_each_run_that_is_going(site)
 @pytest.mark.slow("several processes spend or fire at the same time")
 @proves("budgets")
 def test_what_a_killed_process_has_reserved_is_released(site):
-    site.environment["RUN_LEASE_SECONDS"] = "600"
+    site.environment.update(with_constants(RUN_LEASE_SECONDS=600))
     site.shell(MAKE, amount=266)
     with process(site, 0, 1) as dying:
         assert dying.stdout is not None

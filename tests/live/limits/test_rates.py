@@ -70,23 +70,23 @@ def test_without_limits_there_is_nothing_to_count():
     assert rates_of(Caller("user-7", "user"), application()) == []
 
 
-def test_a_caller_and_an_application_have_the_limits_of_the_installation(settings: Any):
+def test_a_caller_has_the_limits_of_the_installation_and_an_application_its_own(settings: Any):
     settings.PERSON_REQUESTS_PER_MINUTE, settings.PERSON_TOKENS_PER_MINUTE = 3, 400
     settings.KEY_REQUESTS_PER_MINUTE, settings.KEY_TOKENS_PER_MINUTE = 5, 600
-    settings.APPLICATION_REQUESTS_PER_MINUTE, settings.APPLICATION_TOKENS_PER_MINUTE = 7, 800
+    limited = application(requests_per_minute=7, tokens_per_minute=800)
     of_application = [
         Rate("requests", "application", "shop", 7),
         Rate("tokens", "application", "shop", 800),
     ]
 
-    assert rates_of(Caller("user-7", "user"), application()) == [
+    assert rates_of(Caller("user-7", "user"), limited) == [
         requests("user-7", 3),
         tokens("user-7", 400),
         *of_application,
     ]
     assert rates_of(Caller("key-a", "key"), None) == [requests("key-a", 5), tokens("key-a", 600)]
     assert rates_of(Caller("b1", "dial"), None) == [requests("b1", 5), tokens("b1", 600)]
-    assert rates_of(Caller(""), application()) == of_application
+    assert rates_of(Caller(""), limited) == of_application
 
 
 def test_a_person_has_one_rate_in_all_teams(settings: Any):
@@ -118,7 +118,6 @@ def test_a_visitor_who_forgets_their_cookies_is_no_other_one(
 
 def test_a_key_and_a_manifest_have_limits_of_their_own_and_zero_is_none(settings: Any):
     settings.KEY_REQUESTS_PER_MINUTE = settings.KEY_TOKENS_PER_MINUTE = 5
-    settings.APPLICATION_REQUESTS_PER_MINUTE = settings.APPLICATION_TOKENS_PER_MINUTE = 7
     key = Caller("key-a", "key", limits=KeyLimits(requests_per_minute=9, tokens_per_minute=0))
 
     found = rates_of(key, application(requests_per_minute=0, tokens_per_minute=11))

@@ -102,7 +102,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         PY_INTERPRETER_API_KEY=mark("interpreter"),
         PY_INTERPRETER_DEFAULT_SESSION_ID=mark("session"),
         PROMPT_VARIABLES=json.dumps({"code": mark("prompt")}),
-        WEB_SEARCH_COMMAND=f"search --key {mark('command')}",
         DESK_PROVIDER=mark("provider"),
         SIGN_IN_PROVIDERS=json.dumps([provider]),
         CHAT_SCRIPTS=f"https://a.example.org/x.js?key={mark('script')}",

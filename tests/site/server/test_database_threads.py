@@ -138,7 +138,7 @@ def test_a_serving_process_limits_its_statements(monkeypatch: pytest.MonkeyPatch
                 limited.execute("SELECT pg_sleep(30)")
 
 
-def test_limits_are_not_set_for_sessions_that_a_pooler_shares(monkeypatch: Any, settings: Any):
+def test_limits_are_not_set_for_sessions_that_a_pooler_shares(monkeypatch: Any):
     set_for: list[Any] = []
 
     def limit(connection: Any) -> bool:
@@ -149,10 +149,9 @@ def test_limits_are_not_set_for_sessions_that_a_pooler_shares(monkeypatch: Any, 
     monkeypatch.setattr(
         base.DatabaseWrapper.__mro__[1], "_configure_connection", lambda self, connection: False
     )
-    wrapper = base.DatabaseWrapper({"NAME": "x"})
 
     for is_pooled in (True, False):
-        settings.DATABASE_TRANSACTION_POOLING = is_pooled
+        wrapper = base.DatabaseWrapper({"NAME": "x", "DISABLE_SERVER_SIDE_CURSORS": is_pooled})
         wrapper._configure_connection(str(is_pooled))
 
     assert set_for == ["False"]

@@ -25,16 +25,9 @@ from apps.insights.budgets.models import Budget
 from apps.live.models import JournalEntry, Run
 from apps.schedules.models import NO_TIME_LEFT, Schedule
 from apps.schedules.user_schedules import pause
+from apps.triggers.schedules.callers import LOST, WITHDRAWN, Callers
 from apps.triggers.schedules.clock import resolve_applications
-from apps.triggers.schedules.due import (
-    GOING_ON,
-    LOST,
-    WITHDRAWN,
-    Callers,
-    FiringReport,
-    due_names,
-    fire,
-)
+from apps.triggers.schedules.due import GOING_ON, FiringReport, due_names, fire
 from tests.contract import proves
 from tests.triggers.rows import (
     MINUTE,

@@ -9,11 +9,12 @@ from functools import partial
 import pytest
 
 from apps.agent.backoff import Backoff
-from apps.errors import MemoryRefused, ServiceFailed
+from apps.errors import ServiceFailed
 from apps.workspace.dial import memories
 from apps.workspace.dial.calls import Calls
 from apps.workspace.memories import operations
 from apps.workspace.memories.cache import CACHE
+from apps.workspace.memories.errors import MemoryRefused
 from apps.workspace.memories.port import MemoryItem
 from tests.capabilities.service import Reply, Seen, json_reply
 from tests.contract import proves

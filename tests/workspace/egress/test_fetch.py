@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from apps.errors import FetchRefused
-from apps.workspace.egress.fetch import FetchedFile, fetch
+from apps.workspace.egress.fetch import FetchedFile, FetchRefused, fetch
 from apps.workspace.egress.fetch_policy import FetchPolicy
 from tests import hostile_urls
 from tests.contract import proves

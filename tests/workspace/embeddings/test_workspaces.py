@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from apps.accounts.caller import Caller, Credentials
-from apps.errors import CallsItself, DeploymentNotFound, NotOfThatKind, ServiceFailed
+from apps.errors import CallsItself, DeploymentNotFound, ServiceFailed
 from apps.workspace.dial.core import Core
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.service import ServiceEmbedder
 from apps.workspace.installed_first import InstalledFirst
+from apps.workspace.local.deployments.providers import NotOfThatKind
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace
 from apps.workspace.openai.embeddings import OpenAIEmbeddings

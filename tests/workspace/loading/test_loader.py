@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from apps.accounts.caller import Caller
-from apps.errors import FetchRefused, FileRefused
+from apps.errors import FileRefused
 from apps.manifest.manifest import Manifest
+from apps.workspace.egress.fetch import FetchRefused
 from apps.workspace.egress.fetch_policy import FetchPolicy
 from apps.workspace.loading.files import Loaded
 from apps.workspace.loading.loader import Loader

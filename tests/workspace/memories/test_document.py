@@ -9,7 +9,6 @@ import jsonschema
 import numpy as np
 import pytest
 
-from apps.errors import MemoryRefused
 from apps.workspace.memories import document
 from apps.workspace.memories.document import (
     parse_memories,
@@ -17,6 +16,7 @@ from apps.workspace.memories.document import (
     write_export,
     write_memories,
 )
+from apps.workspace.memories.errors import MemoryRefused
 from apps.workspace.memories.port import MemoryItem, MemoryList
 from tests.contract import proves
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from apps.errors import MemoryMissing, MemoryRefused
 from apps.workspace.memories import operations
 from apps.workspace.memories.cache import CACHE
+from apps.workspace.memories.errors import MemoryMissing, MemoryRefused
 from apps.workspace.memories.operations import new_memory
 from apps.workspace.memories.port import (
     ChangedMemories,

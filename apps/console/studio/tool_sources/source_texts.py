@@ -5,16 +5,18 @@ import re
 from typing import Any
 
 from asgiref.sync import async_to_sync
-from django.conf import settings
 
 from apps.console.studio.tool_sources.yaml_text import YamlInvalid, read_yaml
-from apps.errors import EgressRefused, FetchRefused
+from apps.errors import EgressRefused
 from apps.manifest.json_text import TOO_MANY_DIGITS
 from apps.manifest.validation.json_document import document_problems
-from apps.workspace.egress.fetch import fetch
+from apps.workspace.egress.fetch import FetchRefused, fetch
 from apps.workspace.egress.fetch_policy import OperatorPolicy
 from apps.workspace.egress.guard import unknown_host
 
+MOST_CHARACTERS = 32_000_000
+"""The maximum number of characters of a document. GitHub's, the largest known one, has 13 million.
+"""
 CHARACTERS_PER_VALUE = 10
 """The limit of values in a document is its limit of characters divided by this number. Documents of
 large services have 12 to 20 characters per value.
@@ -40,9 +42,10 @@ def read_source(text: str) -> dict[str, Any]:
     """
     if not text.strip():
         raise SourceInvalid("Paste a document, or enter its URL.")
-    most = settings.OPENAPI_MAX_CHARACTERS
-    if len(text) > most:
-        raise SourceInvalid(f"The document has {len(text):,} characters; the limit is {most:,}.")
+    if len(text) > MOST_CHARACTERS:
+        raise SourceInvalid(
+            f"The document has {len(text):,} characters; the limit is {MOST_CHARACTERS:,}."
+        )
     if text.lstrip().startswith("<"):
         raise SourceInvalid(
             "This is a web page, not an OpenAPI document. Enter the URL of its JSON or YAML."
@@ -51,8 +54,8 @@ def read_source(text: str) -> dict[str, Any]:
     if isinstance(document, str):
         raise SourceInvalid(what_text_is(document.strip()))
     # YAML aliases can multiply, so a text may have no more values than its length allows.
-    values = min(most // CHARACTERS_PER_VALUE, max(LEAST_VALUES, len(text)))
-    if problems := document_problems(document, values, most):
+    values = min(MOST_CHARACTERS // CHARACTERS_PER_VALUE, max(LEAST_VALUES, len(text)))
+    if problems := document_problems(document, values, MOST_CHARACTERS):
         raise SourceInvalid(f"{problems[0]}.")
     assert isinstance(document, dict)  # noqa: S101 document_problems refuses everything else
     return document
@@ -96,8 +99,7 @@ def fetch_source(url: str) -> str:
     if "://" not in url:
         raise SourceInvalid(f"The URL has no scheme: write https://{url[:200]}")
     try:
-        most = settings.OPENAPI_MAX_CHARACTERS
-        found = async_to_sync(fetch)(url, OperatorPolicy(), most, seconds=FETCH_SECONDS)
+        found = async_to_sync(fetch)(url, OperatorPolicy(), MOST_CHARACTERS, seconds=FETCH_SECONDS)
     except FetchRefused as error:
         # The message of the guard explains how an operator can fix the problem.
         cause = error.__cause__

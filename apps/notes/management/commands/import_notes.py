@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from apps.errors import NoteRefused
+from apps.notes.errors import NoteRefused
 from apps.notes.management.owners import add_owner_arguments, named_owner
 from apps.notes.store import Author
 from apps.notes.transfer.note_import import import_notes

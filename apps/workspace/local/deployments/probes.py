@@ -1,10 +1,13 @@
 """Tests deployments with one small request, which shows whether the service answers."""
 
-from apps.workspace.embeddings.probe import probe as probe_embedder
+import asyncio
+
+from apps.errors import ServiceFailed
+from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local.deployments.lookup import FoundDeployment
 from apps.workspace.local.deployments.providers import make_chat_model, make_embedder
 from apps.workspace.local.models import Deployment
-from apps.workspace.services.probe import SECONDS, ProbeResult, probe
+from apps.workspace.services.probe import SECONDS, STATUS_RESULTS, ProbeResult, probe
 
 NO_PICTURE = "Not tested, because images can cost money. Ask for one in a conversation."
 
@@ -20,3 +23,20 @@ async def probe_deployment(deployment: FoundDeployment, seconds: float = SECONDS
     if deployment.info.kind == "embedding":
         return await probe_embedder(make_embedder(deployment), seconds)
     return await probe(make_chat_model(deployment, seconds), seconds)
+
+
+async def probe_embedder(embedder: Embedder, seconds: float = SECONDS) -> ProbeResult:
+    """Embed one word within `seconds`. A failure of the service is returned in the result, not
+    raised.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            found = await embedder.embed(("ready",))
+    except TimeoutError:
+        return ProbeResult("time", f"The service did not respond within {seconds:g} seconds.")
+    except ServiceFailed as failure:
+        # The explanations of statuses for chat models also apply here.
+        step, text = STATUS_RESULTS.get(failure.status or 0, ("answer", str(failure)))
+        return ProbeResult(step, text)
+    size = found.vectors.shape[1]
+    return ProbeResult(None, f"The model returns vectors with {size} dimensions.")

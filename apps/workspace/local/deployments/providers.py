@@ -6,7 +6,7 @@ from django.conf import settings
 
 from apps.agent.model import Model, WritingModel
 from apps.demo.model import DemoModel
-from apps.errors import NotOfThatKind
+from apps.errors import DeploymentNotFound, gettext_noop
 from apps.workspace.anthropic.model import make_anthropic_model
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.port import Embedder
@@ -25,6 +25,18 @@ from apps.workspace.openai.model import make_openai_model
 from apps.workspace.picture_model import ImageModel, PictureKeeper, PictureService, Placeholders
 from apps.workspace.responses.model import make_responses_model
 from apps.workspace.stored_files import Files
+
+
+class NotOfThatKind(DeploymentNotFound):
+    """Raised if a deployment exists, but is not of the requested `kind`."""
+
+    def __init__(self, deployment_id: str, kind: str) -> None:
+        text = gettext_noop(
+            "The deployment {name} configured in this application is not of the kind {kind}. "
+            "Please contact your administrator."
+        )
+        super().__init__(deployment_id, text, name=repr(deployment_id), kind=kind)
+        self.kind = kind
 
 
 def openai_model(deployment: FoundDeployment, idle_seconds: float | None) -> WritingModel:

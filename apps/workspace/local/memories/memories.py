@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from apps.accounts.caller import Caller
 from apps.accounts.legal_holds import is_held, refusal
-from apps.errors import MemoryRefused
 from apps.workspace.embeddings.port import Embeddings
 from apps.workspace.local import pgvector
 from apps.workspace.local.memories.memory_rows import (
@@ -30,6 +29,7 @@ from apps.workspace.local.memories.remembered import (
     settings_of,
 )
 from apps.workspace.memories.cache import CACHE
+from apps.workspace.memories.errors import MemoryRefused
 from apps.workspace.memories.limits import MERGES_KEPT_DAYS
 from apps.workspace.memories.port import (
     UNKNOWN,

@@ -12,14 +12,16 @@ from django.conf import settings
 
 from apps import aged_cache
 from apps.aged_cache import AgedCache
-from apps.errors import NotRegistered, Unsupported
+from apps.errors import Unsupported
 from apps.process_state import on_reset
 from apps.workspace.local.models import McpServer
 
 PROGRAMS = {"py-interpreter": "apps.capabilities.interpreter.server"}
 """Maps the names of built-in MCP servers to their Python modules."""
-WEB_SEARCH = "duckduckgo"
-"""The name of the MCP server that `WEB_SEARCH_COMMAND` starts."""
+
+
+class NotRegistered(Unsupported):
+    """Raised if no enabled MCP server with the requested name is registered in the installation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +29,7 @@ class RegisteredServer:
     """A program that is an MCP server. Its `version` changes with every edit, so that an edited
     server counts as another one.
 
-    A built-in server (`is_built_in`) and a server from a setting have no row: their `id` and
-    `version` are 0.
+    A built-in server has no row: its `id` and `version` are 0.
     """
 
     id: int
@@ -38,7 +39,10 @@ class RegisteredServer:
     arguments: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     working_directory: str = ""
-    is_built_in: bool = False
+
+    @property
+    def is_built_in(self) -> bool:
+        return self.id == 0
 
 
 _kept = AgedCache[str, RegisteredServer]()
@@ -75,7 +79,7 @@ def look_up(name: str) -> RegisteredServer | None:
     """
     row = McpServer.objects.filter(name=name).first()
     if row is None:
-        return built_in(name) or named_by_setting(name)
+        return built_in(name)
     if not row.is_enabled:
         return None
     try:
@@ -106,12 +110,4 @@ def built_in(name: str) -> RegisteredServer | None:
         command=sys.executable,
         arguments=("-m", PROGRAMS[name]),
         working_directory=str(settings.BASE_DIR),
-        is_built_in=True,
     )
-
-
-def named_by_setting(name: str) -> RegisteredServer | None:
-    if name != WEB_SEARCH or not settings.WEB_SEARCH_COMMAND:
-        return None
-    command, *arguments = settings.WEB_SEARCH_COMMAND
-    return RegisteredServer(0, 0, name, command, tuple(arguments))

@@ -19,7 +19,7 @@ from apps.schedules import user_schedules
 from apps.schedules.models import Schedule
 from apps.schedules.proposals import WAITS, agree, differences
 from apps.triggers.access_problems import NO_RIGHTS
-from apps.triggers.schedules.due import LOST
+from apps.triggers.schedules.callers import LOST
 from tests.triggers.rows import NOON, add_schedule, add_user, application_of, fired
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]

@@ -10,10 +10,9 @@ from channels.db import database_sync_to_async
 from django.core.exceptions import ValidationError
 from django.db import connection
 
-from apps.errors import NotRegistered, Unsupported
+from apps.errors import Unsupported
 from apps.workspace.local.models import McpServer
 from apps.workspace.local.tools import mcp_servers
-from tests.contract import proves
 from tests.tables import each_row
 
 
@@ -92,16 +91,3 @@ async def test_a_disabled_or_unknown_server_is_not_found():
     for name in ("time", "other", "a\0b", ""):
         with pytest.raises(Unsupported, match="is not registered or not enabled"):
             await mcp_servers.find(name)
-
-
-@proves("G-46")
-@pytest.mark.django_db
-async def test_a_setting_names_the_program_that_searches_the_web(settings: Any):
-    with pytest.raises(NotRegistered):
-        await mcp_servers.find("duckduckgo")
-    settings.WEB_SEARCH_COMMAND = ["uvx", "duckduckgo-mcp-server"]
-
-    found = await mcp_servers.find("duckduckgo")
-
-    assert (found.command, found.arguments) == ("uvx", ("duckduckgo-mcp-server",))
-    assert not found.is_built_in  # so that its descriptions are pinned
