@@ -1,5 +1,5 @@
-"""Accepts WebSockets only from pages of this site or of `CSRF_TRUSTED_ORIGINS`. Without this, any
-page could open one with this site's cookies.
+"""Accepts WebSockets only from pages of this site or of `CSRF_TRUSTED_ORIGINS`. Otherwise, a page
+of any site could open a WebSocket with this site's cookies.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
