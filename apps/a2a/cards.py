@@ -81,8 +81,8 @@ def input_modes(application: ResolvedApplication) -> list[str]:
 
 
 def card_headers(body: bytes) -> tuple[Header, ...]:
-    """Return headers with which only the client itself caches the card, because it depends on the
-    caller's key.
+    """Return headers that allow only the client itself to cache the card, because the card depends
+    on the caller's key.
     """
     digest = hashlib.sha256(body).hexdigest()[:32]
     return (

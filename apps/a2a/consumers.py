@@ -1,5 +1,5 @@
-"""Serves requests in both bindings of the protocol: authentication, protocol version, and the
-format of responses and errors.
+"""The base of both protocol bindings: checks credentials and protocol version, and formats
+responses and errors.
 """
 
 from collections.abc import Iterable, Mapping
@@ -53,7 +53,7 @@ specification.
 
 
 class AgentConsumer(DoorConsumer):
-    """The base class for requests to an application as an agent."""
+    """The base class of all A2A endpoints of an application."""
 
     finishes_answers = True  # `run` rejects operations that write during maintenance.
 
@@ -79,9 +79,7 @@ class AgentConsumer(DoorConsumer):
         return Surroundings(self.hub, caller, application, self.slug, self.open_workspace)
 
     def check_version(self) -> None:
-        """Raise `VersionNotSupported` if the request uses another version of the protocol
-        than 1.0.
-        """
+        """Raise `VersionNotSupported` if the request uses a protocol version other than 1.0."""
         sent = self.header(VERSION) or self.query.get("A2A-Version", "") or OLD_VERSION
         major, _, rest = sent.strip().partition(".")
         if (major, rest.partition(".")[0]) != ("1", "0"):
@@ -212,12 +210,12 @@ class JsonRpcConsumer(AgentConsumer):
 
 
 class OperationConsumer(AgentConsumer):
-    """The base class for requests in the HTTP+JSON binding, whose parameters are in the path, the
-    query and the body.
+    """The base class of endpoints in the HTTP+JSON binding. The parameters of a request are in its
+    path, query and body.
     """
 
     operations: ClassVar[Mapping[str, str]]
-    """Maps HTTP methods to the operations that the URL offers."""
+    """Maps HTTP methods to names of operations."""
 
     def __init_subclass__(cls) -> None:
         cls.methods = tuple(getattr(cls, "operations", cls.methods))

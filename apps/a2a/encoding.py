@@ -67,7 +67,7 @@ def answer_artifact(text: str) -> Json:
 
 
 def file_artifact(number: int, attachment: Mapping[str, Any]) -> Json:
-    """Return the artifact of one of the answer's files, which are numbered from 1."""
+    """Return the artifact for an answer's file. Files are numbered from 1."""
     title = str(attachment.get("title") or "")
     name = {"name": title} if title else {}
     return {"artifactId": f"file-{number}", **name, "parts": [attachment_part(attachment)]}
@@ -99,9 +99,7 @@ def attachment_part(attachment: Mapping[str, Any]) -> Json:
 
 
 def raw_content(data: str, media_type: str) -> str:
-    """Return the base64 of an attachment's content. `data` of a type that is not text is already
-    base64.
-    """
+    """Return an attachment's content as base64. `data` is already base64 unless its type is text."""
     is_text = media_type.startswith("text/") or media_type == JSON
     return base64.b64encode(data.encode()).decode() if is_text else data
 

@@ -15,8 +15,8 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 REFUSED = -32000
-"""The JSON-RPC code of errors that the parameters did not cause, such as exceeded limits. The
-protocol does not use it.
+"""The JSON-RPC code of errors that the parameters did not cause, such as an exceeded limit. A2A
+itself does not use this code.
 """
 OF_PARAMETERS = frozenset((400, 413, 415, 422))
 """The HTTP statuses of errors that the parameters caused."""
@@ -37,7 +37,7 @@ STATUS_NAMES = {
     429: "RESOURCE_EXHAUSTED",
     503: "UNAVAILABLE",
 }
-"""Maps HTTP statuses to names in `google.rpc.Code`. Other failures are INTERNAL."""
+"""Maps HTTP statuses to names in `google.rpc.Code`. All other statuses are INTERNAL."""
 
 
 class ProtocolError(QuickAppError):
@@ -136,9 +136,7 @@ def protocol_error(error: ProtocolError) -> ErrorBody:
 
 
 def failure_body(found: RunFailure) -> ErrorBody:
-    """Convert the failure of a run to an error body. The protocol itself does not define these
-    errors.
-    """
+    """Convert a failed run to an error body."""
     of_client = INVALID_PARAMS if found.status in OF_PARAMETERS else REFUSED
     rpc_code = of_client if 400 <= found.status < 500 else INTERNAL_ERROR
     name = STATUS_NAMES.get(found.status, "INTERNAL")

@@ -1,4 +1,4 @@
-"""Defines database models for the message IDs and push notification settings of clients."""
+"""Defines the database models for the message IDs and push notification settings that clients send."""
 
 from django.db import models
 from django.utils import timezone
@@ -11,8 +11,8 @@ LONGEST_URL = 2_000
 
 
 class ClientMessage(models.Model):
-    """The ID that a client gave to a message, which started a task (`key` is "") or answered a
-    task's question.
+    """The ID that a client gave to a message. `key` is the key of the task's question that the
+    message answered, or "" if the message started the task.
     """
 
     QUESTION = ""

@@ -43,8 +43,8 @@ class ProtocolOperation:
     call: Callable[[Surroundings, Any], Awaitable[Json]]
     stream: Callable[[Surroundings, Any], Awaitable[Updates]] | None = None
     writes: bool = False
-    """True if the operation is rejected in read-only mode. Tasks can then still be answered and
-    canceled.
+    """True if the operation is rejected in read-only mode. In that mode, clients can still answer
+    and cancel tasks.
     """
 
 
@@ -87,8 +87,8 @@ async def with_task(
 ) -> Updates:
     """Yield the task without artifacts, and then its updates.
 
-    If the task is in one of the states in `repeated`, which the updates report again, it is first
-    reported as working, because clients stop reading at a final state.
+    A task in one of the `repeated` states is first reported as working, because clients stop
+    reading at a final state. The updates then report the actual state.
     """
     async with aclosing(updates):
         task = await stored_task(here, taken.run, history_length, has_artifacts=False)
@@ -183,7 +183,7 @@ async def list_configs(here: Surroundings, sent: ConfigListParams) -> Json:
 
 
 async def delete_config(here: Surroundings, sent: ConfigParams) -> Json:
-    """Delete a push notification configuration. It is not an error if there is none."""
+    """Delete a push notification configuration, if it exists."""
 
     def delete() -> None:
         run = find_task(here.caller, here.application, sent.task_id)

@@ -36,8 +36,8 @@ class ReceivedFile:
 
 @dataclass(frozen=True, slots=True)
 class PartContent:
-    """The content of a message. `paths` are files that the caller uploaded before. `files` are
-    received files, which are not stored yet.
+    """The content of a message. `paths` lists files that the caller uploaded earlier. `files`
+    contains the files in the message, which are not stored yet.
     """
 
     text: str
@@ -74,7 +74,7 @@ def check_part(number: int, part: ClientPart, application: ResolvedApplication) 
     """Raise `InvalidParams` unless the part has exactly one content, and `ContentTypeNotSupported`
     if its media type is not accepted.
 
-    `number` is the index of the part, for the error.
+    The error names the part by its index, `number`.
     """
     given = [part.text, part.raw, part.url]
     count = sum(value is not None for value in given) + (part.data is not msgspec.UNSET)

@@ -86,8 +86,8 @@ def check_url(url: str) -> None:
 
 
 def trust_of(url: str) -> Trust:
-    """Return the trust in the host of a push URL, which a client chose. Private hosts must be
-    listed in `A2A_PUSH_PRIVATE_HOSTS`.
+    """Return the trust level for the host of a push URL, which a client has chosen. Private hosts
+    must be listed in `A2A_PUSH_PRIVATE_HOSTS`.
     """
     hosts: list[str] = settings.A2A_PUSH_PRIVATE_HOSTS
     return Trust.OPERATOR if urlsplit(url).hostname in hosts else Trust.GUARDED

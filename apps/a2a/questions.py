@@ -34,7 +34,7 @@ def open_questions(run: Run) -> list[Interaction]:
 
 
 def question_message(run: Run, asked: Sequence[Interaction]) -> Json:
-    """Return a message of the agent with each question as text and as data."""
+    """Return an agent message that contains each question as text and as data."""
     parts = [part for one in asked for part in question_parts(one)]
     return encoding.agent_message(f"{run.pk}-{asked[0].pk}", run, parts)
 
@@ -49,7 +49,7 @@ def question_parts(asked: Interaction) -> list[Json]:
 
 
 def read_answer(run: Run, sent: SentMessage) -> AnswerFrame:
-    """Return the answer to one of the run's questions in a message.
+    """Return the answer that a message gives to one of the run's questions.
 
     Raises `InvalidParams` if the answer is invalid, and `UnsupportedOperation` if the run has no
     open question.
@@ -83,8 +83,8 @@ def find_question(asked: Sequence[Interaction], key: Any) -> Interaction:
 
 
 def frame_of(run: Run, asked: Interaction, given: Any) -> AnswerFrame:
-    """Convert the answer to the format of the page's socket. Raises `InvalidParams` if it does not
-    fit the question.
+    """Convert the answer to the format of the chat page's WebSocket. Raises `InvalidParams` if it
+    does not fit the question.
     """
     frame = {"type": "answer", "kind": asked.kind, "run": run.pk, "key": asked.key}
     try:

@@ -15,8 +15,8 @@ LONGEST_ID = 200
 MOST_PARTS = 100
 MOST_LISTED = 100
 DEEPEST_FIELD = 4
-"""The number of levels on which names of fields are converted, which reaches `scheme` in
-`configuration.taskPushNotificationConfig.authentication`.
+"""Field names are converted down to this nesting level. The deepest field is
+`configuration.taskPushNotificationConfig.authentication.scheme`.
 """
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -65,8 +65,8 @@ class Authentication(Params, frozen=True):
 
 
 class PushConfigParams(Params, frozen=True):
-    """The parameters that configure push notifications. `task_id` is "" in a message that starts a
-    task.
+    """The parameters that configure push notifications. `task_id` is "" if they are part of a
+    message that starts a task.
     """
 
     url: str
@@ -139,7 +139,7 @@ def with_json_names(value: Any, levels: int = DEEPEST_FIELD) -> Any:
     """Convert names such as `task_id` to `taskId`, because clients may send either, as with
     Protocol Buffers.
 
-    `data` is content of the client and does not change.
+    The content of `data` is not converted.
     """
     if not levels:
         return value

@@ -1,4 +1,4 @@
-"""Starts a task with a client's message, or answers a task's question with it."""
+"""Starts a task with a client's message, or uses the message to answer a task's question."""
 
 from dataclasses import dataclass
 from uuid import UUID, uuid4
@@ -45,7 +45,9 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class SentTask:
-    """The task of a message that was sent. Events after number `after` respond to the message."""
+    """The task to which a message was sent. The events that respond to it have numbers greater than
+    `after`.
+    """
 
     run: Run
     after: int
@@ -97,7 +99,7 @@ async def begin(here: Surroundings, sent: SendParams) -> SentTask:
 
 
 def whole_task(run: Run) -> SentTask:
-    """Return the task of a run, so that a stream begins with the run's first event."""
+    """Return the run's task. A stream of it begins with the first event of the run."""
     return SentTask(run, (journal.first_number(run.pk) or 1) - 1)
 
 
@@ -146,8 +148,8 @@ def unknown_context(context_id: str) -> InvalidParams:
 
 @transaction.atomic
 def note_message(run: Run, key: str, sent: SendParams) -> None:
-    """Store the ID of the client's message, and its push notification settings. `key` is that of
-    the question it answers, or "".
+    """Store the ID of the client's message, and the push notification settings in it. `key` is the
+    key of the question that the message answers, or "".
     """
     id = sent.message.message_id
     ClientMessage.objects.update_or_create(

@@ -33,8 +33,8 @@ Batches = AsyncGenerator[Sequence[Json], None]
 
 @dataclass(slots=True)
 class ArtifactWriter:
-    """Converts events of an answer to artifact updates. The first piece of text creates an
-    artifact, to which others are appended.
+    """Converts an answer's events to artifact updates. The first text creates an artifact, and
+    further text is appended to it.
     """
 
     run: Run
@@ -72,8 +72,8 @@ class ArtifactWriter:
 class TaskStream:
     """Streams the updates of a task after the event number `after`.
 
-    Changes of state up to number `seen` are skipped, except for the final state. The stream ends
-    with the task or, if `ends_interrupted` is True, with a question.
+    Status updates up to event number `seen` are skipped, except for the final state. The stream
+    ends with the task or, if `ends_interrupted` is True, with a question.
     """
 
     hub: Hub
@@ -149,7 +149,7 @@ def stored_status(run: Run) -> Json | None:
 
 
 def read_earlier(writer: ArtifactWriter, until: int) -> None:
-    """Read the run's events up to number `until`, so that the writer continues after them."""
+    """Feed the writer the run's events up to number `until`, so that it continues after them."""
     for event in journal.read_run(writer.run.pk, until):
         match event:
             case TextDelta() | RefusalDelta():

@@ -1,4 +1,4 @@
-"""Finds tasks, which are the runs that callers started over A2A, and describes them as JSON."""
+"""Finds tasks and describes them as JSON. A task is a run that was started over A2A."""
 
 import base64
 import binascii
@@ -178,8 +178,8 @@ def filtered(rows: Any, sent: ListParams) -> QuerySet[Run]:
 
 
 def statuses_of(state: str) -> Sequence[str]:
-    """Return the statuses of runs that mean this task state. Raises `InvalidParams` if the state is
-    unknown.
+    """Return the run statuses that correspond to this task state. Raises `InvalidParams` if the
+    state is unknown.
     """
     if state in (*encoding.UNUSED_STATES, encoding.AUTH_REQUIRED):
         return ()

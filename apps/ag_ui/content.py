@@ -1,8 +1,8 @@
 """Converts the messages of an AG-UI thread to chat completions messages.
 
-The state that tools need in the next turn is the `encryptedValue` of the last assistant message,
-which clients store and send back. Calls of the application's own tools are dropped, because the
-state contains them too.
+The `encryptedValue` of the last assistant message contains the state that tools need in the next
+turn. Clients store it and send it back. Calls to the application's own tools are dropped, because
+the state contains them too.
 """
 
 import binascii
@@ -40,7 +40,7 @@ class ThreadFilePart(Struct):
 
 
 class BinaryPart(Struct):
-    """A file in a message, as protocol versions before 1.0 define it."""
+    """A file in a message, in the format of protocol versions before 1.0."""
 
     mimeType: str  # noqa: N815 - named as in the protocol
     data: str | None = None
@@ -78,8 +78,8 @@ def join_calls(first: ChatMessage, second: ChatMessage) -> None:
 
 
 def only_newest_question(messages: list[ChatMessage]) -> list[ChatMessage]:
-    """Remove open questions from all answers except the last one, because only that can wait for a
-    user.
+    """Remove open questions from all answers except the last one, because only the last answer can
+    wait for a user.
     """
     answers = [message for message in messages if message.role == "assistant"]
     for message in answers[:-1]:
@@ -161,7 +161,8 @@ def read_part(found: MessageContent, part: Object, path: str) -> None:
 def read_file(
     found: MessageContent, mime: str, value: str, name: str, path: str, *, is_url: bool
 ) -> None:
-    """Add a file to `found`. `value` is its URL if `is_url` is True, otherwise its base64.
+    """Add a file to `found`. `value` is the file's URL if `is_url` is True, otherwise its base64
+    data.
 
     Raises `BadRequest` with the part's `path` if the base64 is invalid.
     """

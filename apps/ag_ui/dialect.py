@@ -86,6 +86,6 @@ def place_of(request: RunInput) -> Mapping[str, Any]:
 
 
 def without_effect(request: RunInput) -> frozenset[str]:
-    """Return the names of parts of the request that have no effect, for a warning."""
+    """Return the names of request fields that have no effect. The response warns about them."""
     found = {f"{PROPS}.{name}" for name in place_of(request).keys() - KEYS}
     return frozenset({*found, "state"} if request.state else found)

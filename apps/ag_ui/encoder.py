@@ -51,8 +51,8 @@ TEXT, REASONING = "TEXT_MESSAGE", "REASONING_MESSAGE"
 class RunEncoder:
     """Encodes a run's events as frames of an event stream.
 
-    The answer's state is the `encryptedValue` of the last message. A question to the user becomes
-    an interrupt, and its text is dropped, although other doors send it as the end of the answer.
+    The answer's state is the `encryptedValue` of the last message. A question for the user is sent
+    as an interrupt. The text of the question, which ends the answer in other APIs, is dropped.
     """
 
     headers = EVENT_STREAM
@@ -162,7 +162,7 @@ class RunEncoder:
         self.growing = None
 
     def call(self, calls: Iterable[ToolCall]) -> None:
-        """Write calls to tools of the client, all in the same message."""
+        """Write the calls to the client's tools, all in the same message."""
         self.ensure_message()
         for call in calls:
             self.frames.append(
@@ -171,7 +171,7 @@ class RunEncoder:
             self.pending.append(call.id)
 
     def ensure_message(self) -> None:
-        """Close the open message, after writing an empty one if the answer has none yet."""
+        """Close the open message. If the answer has no message yet, first write an empty one."""
         if not self.message:
             self.open_message(TEXT)
         self.close_message()
@@ -205,7 +205,7 @@ class RunEncoder:
         )
 
     def propose(self, waiting: WaitingCalls) -> None:
-        """Write the call that waits for approval. The next run writes its result."""
+        """Write the tool call that waits for approval. The next run writes the call's result."""
         asked = waiting.asked.asked
         arguments = msgspec.json.encode(asked["arguments"]).decode()
         title = {"title": asked["title"]}
@@ -214,6 +214,6 @@ class RunEncoder:
 
     @property
     def written_usage(self) -> dict[str, Any]:
-        """Return the field with the usage, or {} if no model reported any."""
+        """Return the `usage` field, or {} if no model reported any usage."""
         usage = write_usage(self.usage)
         return {"usage": usage} if usage else {}

@@ -21,7 +21,7 @@ def frame(kind: str, **fields: Any) -> bytes:
 
 
 class TextStream:
-    """A message or reasoning that is streamed. The constant part of its frames is encoded once."""
+    """A streamed message or streamed reasoning. The constant part of its frames is encoded once."""
 
     def __init__(self, kind: str, message_id: str) -> None:
         self.kind = kind

@@ -1,7 +1,8 @@
-"""Converts questions to the user to interrupts, and reads the `resume` entries that answer them.
+"""Converts questions for the user to AG-UI interrupts, and reads the `resume` entries that answer
+them.
 
-A run asks one question at a time. The answer's encrypted state contains the waiting calls. The ID
-of an interrupt is derived from these calls, so a client cannot forge it.
+A run asks one question at a time. The encrypted state of the answer contains the tool calls that
+wait for the user. The ID of an interrupt is derived from these calls, so a client cannot forge it.
 """
 
 import time
@@ -25,7 +26,7 @@ APPROVAL_SCHEMA: Mapping[str, Any] = {
     "required": ["approved"],
 }
 WRITTEN = 0
-"""The form value of an answer in the user's own words."""
+"""The form value that stands for an answer in the user's own words."""
 
 
 class ResumedInterrupt(Struct, frozen=True):
@@ -39,8 +40,8 @@ class ResumedInterrupt(Struct, frozen=True):
 
 
 class Resumption(Struct, frozen=True):
-    """The answer to an interrupt, as a user message and as the value of its form. `call` is None
-    unless it answers an approval request.
+    """The answer to an interrupt, as a user message and as a form value. `call` is the approved or
+    denied call, or None if the interrupt was not an approval request.
     """
 
     message: ChatMessage
@@ -94,8 +95,8 @@ def read_resume(
 ) -> Resumption | None:
     """Return the answer to the open interrupt, or None if there are no entries.
 
-    Raises `BadRequest` if the answer is invalid. Running the application checks who answers, and
-    that the question is still open.
+    Raises `BadRequest` if the answer is invalid. The run itself checks who answers, and whether the
+    question is still open.
     """
     if not entries:
         return None

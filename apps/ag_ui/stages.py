@@ -1,7 +1,7 @@
 """Converts the stages of a run to AG-UI's tool calls and steps.
 
-A tool's stage becomes a tool call, whose result is the content of the stage, because the operator
-decides what a stage shows. Any other stage becomes a step, with its content as an activity.
+A tool's stage is sent as a tool call. Its result is the content of the stage, because the operator
+decides what a stage shows. Any other stage is sent as a step, and its content as an activity.
 """
 
 from apps.ag_ui.content import OWN_CALL
@@ -22,7 +22,9 @@ ACTIVITY = "quickapps.step"
 
 
 class OpenStage:
-    """An open stage. `call_id` is "" if it is a step. `name` is its first title."""
+    """An open stage. `call_id` is "" if the stage is sent as a step. `name` is the stage's first
+    title.
+    """
 
     def __init__(self, name: str, call_id: str = "") -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Defines the data that a run uses from a stored conversation on the chat page."""
+"""Defines the conversation data that a run on the chat page can use."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:  # Some programs use capabilities without Django's models.
 
 @dataclass(frozen=True, slots=True)
 class FoundConversation:
-    """An earlier conversation of the caller.
+    """A search result: an earlier conversation of the caller.
 
-    `address` is the path of its page; `excerpt` is a part of a message.
+    `address` is the path of the conversation's page, and `excerpt` a part of a matching message.
     """
 
     title: str
@@ -36,8 +36,8 @@ Its arguments are the words to search and the maximum number of results.
 
 @dataclass(frozen=True, slots=True)
 class ChatContext:
-    """The data that a run uses from a stored conversation, its user and its folder. It is empty for
-    other doors.
+    """The conversation, user and folder data that a run can use. It is empty for runs without a
+    stored conversation.
     """
 
     search_conversations: SearchConversations | None = None
@@ -47,9 +47,9 @@ class ChatContext:
     summaries: Summaries | None = None
     """The summaries of the conversation, or None if none are stored."""
     correction: float = 1.0
-    """The factor by which token estimates of the conversation are multiplied."""
+    """Token estimates for the conversation are multiplied by this factor."""
     effort: str = ""
-    """The reasoning effort that the user chose. It is ignored if the deployment does not list
+    """The reasoning effort that the user chose. It is ignored if the deployment does not support
     it.
     """
     own_instructions: Callable[[], Awaitable[str]] | None = None

@@ -1,8 +1,9 @@
 """Defines capabilities: features that are declared, prepared once per application version, and
 opened for each run.
 
-`settings.CAPABILITIES` lists them by dotted path, in order, as `MIDDLEWARE` lists middleware.
-Preparing reads the manifest. Opening must be fast.
+`settings.CAPABILITIES` lists them by dotted path, in order, as `MIDDLEWARE` lists middleware. A
+capability reads the manifest when it is prepared. Opening it must be fast, because every run waits
+for it.
 """
 
 from __future__ import annotations
@@ -45,19 +46,19 @@ HistoryStep = Callable[[Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage
 """A function that rewrites the messages once per run. The result is stored."""
 
 Tidy = Callable[[Sequence[ModelMessage]], Sequence[ModelMessage]]
-"""A function that removes messages from a finished conversation that the next request does not
+"""A function that shortens a finished conversation by the messages that the next request does not
 need.
 """
 
 Arrange = Callable[[Toolbox], Iterable[InitializationIssue] | None]
-"""A function that changes which tools the model is offered, after all capabilities have been
-opened. It may return issues.
+"""A function that changes which tools the model can call, after all capabilities have been opened.
+It may return issues.
 """
 
 
 class CompletedAnswer(msgspec.Struct, frozen=True):
-    """The conversation including the answer, and the numbers of model calls and tool calls of the
-    answer.
+    """A conversation that ends with its new answer, and the number of model calls and tool calls
+    that the answer took.
     """
 
     messages: Sequence[ModelMessage]
@@ -66,7 +67,7 @@ class CompletedAnswer(msgspec.Struct, frozen=True):
 
 
 Completion = Callable[[CompletedAnswer], Awaitable[None]]
-"""A function that is awaited with the completed answer before the capabilities are closed."""
+"""A function that is called with the completed answer before the capabilities are closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +98,8 @@ async def nobody(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
 
 
 class Key(Generic[T]):
-    """A typed key of `SharedFindings`. The module that defines the value defines its key as a
-    constant.
+    """A typed key for a value in `SharedFindings`. The module that stores the value defines the key
+    as a constant.
     """
 
     def __init__(self, name: str) -> None:
@@ -152,8 +153,8 @@ class GivenConversation:
 
 @dataclass(frozen=True, slots=True)
 class PredefinedContent:
-    """The predefined content of this installation. `places` are the pages of the host's product on
-    which users chat, by slug.
+    """The predefined content of this installation. `places` maps slugs to the pages of the
+    surrounding product on which users can chat.
     """
 
     skills: tuple[InstalledSkill, ...] = ()
@@ -172,7 +173,7 @@ class Opening(msgspec.Struct, frozen=True):
     emit: Emit
     conversation: GivenConversation = msgspec.field(default_factory=GivenConversation)
     demanded: str = ""
-    """The name of the tool that the client requires the model to call first, or ""."""
+    """The tool that the model must call first because the client requires it, or ""."""
     known: SharedFindings = msgspec.field(default_factory=SharedFindings)
     application: str = ""
     loading: Loading = msgspec.field(default_factory=Loading)
@@ -193,26 +194,28 @@ class Opening(msgspec.Struct, frozen=True):
 
     @property
     def loader(self) -> Loader:
-        """Return a loader of files. All loaders of a run share a cache."""
+        """Return a file loader. All file loaders of a run share a cache."""
         return Loader(self.workspace.files, self.loading, self.taint)
 
 
 Compose = Callable[[Toolbox], str]
-"""A function that returns a part of the system prompt once all tools are known, or ""."""
+"""A function that returns a part of the system prompt, or "". It is called once all tools are
+known.
+"""
 
 Settle = Callable[[], Awaitable["Contribution"]]
-"""A function that returns the actual contribution after all capabilities have been opened, so that
-they can ask the user together.
+"""A function that returns the final contribution once all capabilities are open, so that the user
+is asked once for all of them.
 """
 
 
 class Contribution(msgspec.Struct, frozen=True):
-    """The parts that a capability adds to one run. Steps run in the order of
+    """The tools, prompts and steps that a capability adds to one run. Steps run in the order of
     `settings.CAPABILITIES`.
 
-    Only QuickApps itself can call `hidden` tools. If a model fails, the first of the `recoveries`
-    that rewrites the conversation causes a retry, once per run. `tidying` applies to finished
-    answers only.
+    Only QuickApps itself can call `hidden` tools. If a model call fails, the first of the
+    `recoveries` that rewrites the conversation triggers a retry, at most once per run. `tidying`
+    applies only to finished answers.
     """
 
     tools: tuple[Tool, ...] = ()
@@ -240,16 +243,16 @@ NOTHING = Contribution()
 
 
 def only_after(tool: str, opener: Open) -> Open:
-    """Return an opener that contributes nothing unless the conversation contains a call to the
-    tool.
+    """Return an `Open` function that contributes nothing unless the conversation contains a call to
+    this tool.
     """
     return lambda opening: opener(opening) if opening.has_called(tool) else nullcontext(NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """Declares a capability. `serves` has the parts of a manifest that it supports, by their names
-    in `apps.manifest.parts`.
+    """Declares a capability. `serves` contains the names of the manifest parts that it supports, as
+    defined in `apps.manifest.parts`.
 
     `prepare` returns None if the manifest does not use the capability.
     """
@@ -261,7 +264,7 @@ class Capability:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCapabilities:
-    """The capabilities that one manifest uses, and issues about parts of it that cannot be used."""
+    """The capabilities that a manifest uses, and issues about manifest parts that cannot be used."""
 
     openers: tuple[tuple[str, Open], ...]
     issues: tuple[InitializationIssue, ...]
@@ -299,13 +302,13 @@ def prepare(manifest: Manifest) -> PreparedCapabilities:
 
 SERVED_BY_THE_RUN = frozenset({"contexts.user-defined", "orchestrator.system_prompt.dial"})
 TOLD_BY_THE_CATALOG = frozenset({"tool_sets.predefined", "tools.predefined-tool"})
-"""The parts of a manifest that are references, which the catalog resolves. It has already reported
-unresolved references.
+"""The manifest parts that refer to catalog entries. The catalog resolves these references, and
+reports unresolved ones itself.
 """
 
 
 def unserved(manifest: Manifest) -> list[InitializationIssue]:
-    """Return an issue for each part of the manifest that no capability serves."""
+    """Return an issue for each manifest part that no capability supports."""
     served = SERVED_BY_THE_RUN.union(
         TOLD_BY_THE_CATALOG, *(capability.serves for capability in capabilities())
     )

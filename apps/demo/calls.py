@@ -13,7 +13,7 @@ from apps.demo.clues import Clue, all_clues, read_clauses
 from apps.demo.results import tool_title
 
 MOST_CALLS = 8
-"""The maximum number of tool calls in one answer, each of which adds a stage to it."""
+"""The maximum number of tool calls in one answer, because each call adds a stage to the answer."""
 SHORTEST_KEYWORD = 4
 """The minimum length in characters of keywords in descriptions, and of a prefix that makes two
 words match.
@@ -39,7 +39,7 @@ first match wins.
 _word = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 
 Request = tuple[list[ToolSpec], list[Clue]]
-"""Tools, and the clues with which all of them are called."""
+"""A list of tools, and the clues that are passed as arguments to each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ def plan_calls(
 def read_requests(question: str, tools: Sequence[ToolSpec]) -> list[Request]:
     """Split a question into tools with clues for their arguments.
 
-    The clues of a clause without a tool belong to the previous tools, or to the first ones. Tools
-    without clues share those of the next clause: "the weather and the time in Oslo" calls two tools
-    for one place.
+    The clues of a clause without a tool belong to the tools of the previous clause, or else of the
+    first one. Tools without clues share the clues of the next clause: "the weather and the time in
+    Oslo" calls two tools for one place.
     """
     requests: list[Request] = []
     before: list[Clue] = []
@@ -141,7 +141,7 @@ def alike(word: str, keywords: frozenset[str]) -> bool:
 
 def calls_of(tool: ToolSpec, clues: Sequence[Clue], question: str) -> Iterator[PlannedCall | str]:
     """Yield a call for each subject in the clues, or a sentence about the argument that is missing
-    for it.
+    for the call.
     """
     sent = tool.parameters.get("properties", {}), tool.parameters.get("required", ())
     try:
@@ -173,7 +173,7 @@ def kind_of(name: str, schema: Mapping[str, Any]) -> str:
 
 
 def default_of(schema: Mapping[str, Any], kind: str, question: str) -> Any:
-    """Return the value of a required parameter without a clue, or None if there is none."""
+    """Return the value for a required parameter for which no clue was found, or None."""
     options = schema.get("enum")
     if isinstance(options, list) and options and "default" not in schema:
         return options[0]
@@ -185,7 +185,7 @@ def default_of(schema: Mapping[str, Any], kind: str, question: str) -> Any:
 def fill(
     tool: ToolSpec, kinds: Mapping[str, str], defaults: Mapping[str, Any], clues: list[Clue]
 ) -> PlannedCall | str:
-    """Return a call, or a sentence about the argument that is missing. Each clue is used once."""
+    """Return a tool call, or a sentence about the missing argument. Each clue is used once."""
     arguments = {}
     for name, kind in kinds.items():
         clue = next((clue for clue in clues if kind in clue), None)

@@ -40,7 +40,9 @@ NAMES = "|".join(
     re.escape(name)
     for name in sorted({*_by_name, *(city.name for city in CITIES)}, key=len, reverse=True)
 )
-"""A pattern of all city names, with and without accents. Longer names come before their parts."""
+"""A pattern that matches all city names, with and without accents. Longer names come first, so that
+they match as a whole.
+"""
 
 
 def find_city(name: str) -> City | None:

@@ -20,13 +20,13 @@ _token = re.compile(
 _file = re.compile(r"\w\.[A-Za-z]{2,8}$")
 
 Clue = dict[str, Any]
-"""A possible argument by its kind: a "text", "url", "file" or "number", or a "place" with its
-"zone".
+"""A possible tool argument that was found in a question, by its kind: "text", "url", "file" or
+"number", or "place" with a "zone".
 """
 
 
 class Clause(NamedTuple):
-    """A part of a question. `words` are in lower case, without the words of `clues`."""
+    """A clause of a question. `words` are in lower case and do not include the words of `clues`."""
 
     words: set[str]
     clues: list[Clue]

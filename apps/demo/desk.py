@@ -1,5 +1,5 @@
-"""Serves invented orders and help articles, and accepts tickets without storing them, for the
-demo's support desk.
+"""Serves the demo's support desk API: invented orders and help articles, and tickets that are not
+stored.
 """
 
 import json
@@ -56,7 +56,7 @@ def articles(request: HttpRequest) -> HttpResponse:
 @csrf_exempt  # A ticket is not stored, and no cookie is read.
 @require_POST
 def ticket(request: HttpRequest) -> HttpResponse:
-    """Respond as if a ticket was created. It is not stored."""
+    """Respond as if a ticket had been created. Nothing is stored."""
     try:
         body = json.loads(request.read(LONGEST_BODY))
     except (ValueError, RecursionError):

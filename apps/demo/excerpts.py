@@ -1,5 +1,5 @@
-"""Answers from numbered excerpts of documents, by quoting the sentences that share the most words
-with the request.
+"""Answers requests from numbered document excerpts. The answer quotes the sentences that share the
+most words with the request.
 """
 
 import re

@@ -99,7 +99,7 @@ _page = re.compile(r"(?i:\bpage (\d{1,4})\b)")
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
     """A question. `files` has the URLs of documents that the user attached, and `operator_files`
-    those that the operator provides.
+    the URLs of documents that the operator provides.
     """
 
     text: str
@@ -123,7 +123,7 @@ def known_text(asked: DemoQuestion) -> str:
 
 
 def known_calls(asked: DemoQuestion) -> list[PlannedCall]:
-    """Return the calls of the first use in the list that has any for the question."""
+    """Return the calls that the first applicable rule plans for the question, or []."""
     uses = (
         forgetting,
         new_notes,
@@ -246,8 +246,8 @@ def questions_to_operator_files(asked: DemoQuestion) -> Iterator[PlannedCall]:
 def next_calls(
     asked: DemoQuestion, made: Sequence[str], results: Sequence[str]
 ) -> list[PlannedCall]:
-    """Return a web search if the question is about the user's surroundings and only memories were
-    searched so far, otherwise [].
+    """Return a web search call if the question is about the user's surroundings and only memories
+    were searched so far, otherwise [].
     """
     web = web_search_of(asked)
     is_known = bool(made) and all(name == SEARCH for name in made)

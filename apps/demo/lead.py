@@ -1,4 +1,6 @@
-"""Plans the demo model's calls for sub-agents and a to-do list, step by step."""
+"""Plans the calls with which the demo model starts sub-agents and updates a to-do list, step by
+step.
+"""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +16,7 @@ from apps.demo.results import one_line
 
 SPAWN, TODO, SUMMARY = "spawn-agent", "manage-todo", "summary"
 LEADS = frozenset({SPAWN, TODO, SUMMARY})
-"""The tools that only this module calls, so that no words in a question select them by chance."""
+"""The tools that only this module calls. Word matching must not select them by chance."""
 MOST_TASKS = 4
 REPORT = "Report what the sub-agents found"
 
@@ -66,8 +68,8 @@ def subagent_calls(
 
 
 def tasks_in(question: str) -> list[str]:
-    """Return the tasks after a colon, a task for each place in the question, or else the question
-    itself.
+    """Return the tasks that a question lists after a colon, or else a task for each place in it, or
+    else the question itself.
     """
     if found := _tasks.search(question):
         return [task.strip() for task in found["tasks"].split(";") if task.strip()][:MOST_TASKS]

@@ -17,7 +17,7 @@ _documents = re.compile(r"(?i:\b(?:documents?|files?|pdf|attach\w*|pages?)\b)")
 
 def documents_of(messages: Sequence[ModelMessage]) -> list[str]:
     """Return the documents of the newest question. If it has none but mentions documents, return
-    those of an earlier question.
+    the documents of an earlier question.
     """
     newest, *earlier = [m.text for m in reversed(messages) if m.role == "user"] or [""]
     if found := listed_files(newest):

@@ -1,4 +1,4 @@
-"""Defines the built-in demo model, which needs no language model, key or network.
+"""Defines the built-in demo model, which imitates a language model without a key or network access.
 
 It calls the tools that a question suggests, and shows their results. The same conversation always
 gets the same answer.
@@ -35,17 +35,18 @@ from apps.demo.talk import greeting, long_text, small_talk
 from apps.manifest.narrative import without_narrative
 
 CALL_PREFIX = "demo_call_"
-"""The prefix of the IDs of the model's own calls. It ignores results of other calls."""
+"""The prefix of the demo model's call IDs. The model ignores the results of calls with other IDs.
+"""
 MOST_CHARACTERS = 4_000
-"""The number of characters of each question that the model reads."""
+"""The model reads only this many characters of each question."""
 MOST_ASKED = 6
-"""The number of questions that the model reads, so that "and in Lima?" can refer to an
-earlier one.
+"""The model reads this many of the newest questions, so that "and in Lima?" can refer to an earlier
+one.
 """
 CHARACTERS_PER_TOKEN = 4
-"""The number of characters that count as a token, because there is no tokenizer."""
+"""The assumed number of characters per token. The demo model has no tokenizer."""
 ARGUMENT_PIECE = 12
-"""The number of characters of a call's arguments in one delta, so that they arrive in pieces as
+"""The number of argument characters per delta. Tool call arguments arrive in several deltas, as
 from other models.
 """
 WORD_SECONDS = 0.02
@@ -126,7 +127,7 @@ def answer_to(request: ModelRequest) -> str | list[PlannedCall]:
 def plan_lead_calls(
     question: str, request: ModelRequest, said: Sequence[ModelMessage]
 ) -> list[PlannedCall]:
-    """Return the next calls for sub-agents and the to-do list, or []."""
+    """Return the next calls that start sub-agents or change the to-do list, or []."""
     return lead_calls(question, request.messages, request.tools, own_calls(said))
 
 
@@ -147,7 +148,9 @@ def own_calls(messages: Sequence[ModelMessage]) -> list[tuple[ToolCall, ModelMes
 
 
 def web_search(question: str, request: ModelRequest) -> list[PlannedCall]:
-    """Return a web search if the question needs one after memories were searched, otherwise []."""
+    """Return a web search call if memories were searched and the question also needs a web search,
+    otherwise [].
+    """
     made = own_calls([m for m in request.messages if not tells_todo(m)])
     texts = [result.text for _, result in made if result is not None]
     return next_calls(asked_of(question, request), [call.name for call, _ in made], texts)
@@ -180,8 +183,8 @@ def plan_for(
 
 
 def skill_reads(question: str, request: ModelRequest) -> list[PlannedCall]:
-    """Return calls that read the skills, and their files, that the question and the system prompt
-    name.
+    """Return calls that read the skills in the system prompt to which the question refers, or the
+    files that it names in these skills.
     """
     said = set(re.findall(r"[\w-]+", question.casefold()))
     if not said & {"skill", "skills"} or READ_SKILL not in [spec.name for spec in request.tools]:

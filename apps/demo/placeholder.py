@@ -43,14 +43,14 @@ SUBSTITUTES = {
     **dict.fromkeys((0x201C, 0x201D, 0x201E), '"'),
     0xDF: "ss",
 }
-"""Replaces characters that cannot be decomposed into characters of the font, such as dashes and
-quotation marks.
+"""Maps characters that cannot be decomposed into characters of the font, such as dashes, to
+substitutes.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """The pixels of an image. Each byte of `rows` is the number of a color."""
+    """The pixels of an image. Each byte in `rows` is an index into the palette."""
 
     width: int
     height: int
@@ -96,7 +96,7 @@ def draw(prompt: str, width: int, height: int) -> bytes:
 
 
 def write_words(canvas: Canvas, words: str, unit: int, top: int) -> None:
-    """Write the words on centered lines, as large as possible."""
+    """Write the words on centered lines, in the largest font size that fits."""
     room = canvas.height - 2 * top
     scale = 3 * unit
     while len(lines := wrap_words(words, canvas.width - 32 * unit, scale)) * LEADING * scale > room:

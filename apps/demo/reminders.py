@@ -1,4 +1,6 @@
-"""Plans the demo model's calls that set alarms and schedules, and answers when an alarm rings."""
+"""Plans the calls with which the demo model sets alarms and schedules, and answers the messages of
+alarms.
+"""
 
 import re
 from collections.abc import Collection, Iterator

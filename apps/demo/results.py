@@ -15,7 +15,7 @@ all of it.
 MOST_LINES = 40
 LONGEST_VALUE = 200
 UNITS = {"_celsius": "°C", "_percent": "%", "_km_h": "km/h"}
-"""Maps suffixes of names of values to units."""
+"""Maps field name suffixes to units."""
 IN_WORDS = {"null": "none", "[]": "none", "true": "yes", "false": "no"}
 READ_SKILL = "internal_skills_read_skill"
 
@@ -70,8 +70,8 @@ def decode_json(text: str) -> Any:
 
 
 def is_failure(tool: str, text: str, value: object) -> bool:
-    """Return True if a result looks like an error of one of QuickApps' tools. Nothing else marks it
-    as one.
+    """Return True if a tool result looks like an error of a QuickApps tool. Tool results have no
+    error flag.
     """
     if isinstance(value, Mapping):
         return bool(value.get("error"))

@@ -1,9 +1,9 @@
 """Admits requests from API clients: identifies the caller and the application.
 
-A key of this installation identifies its own caller. Any other key may belong to DIAL Core, which
-is asked for which application it was created, because Core does not sign requests. The name in the
-URL is the slug of an application here, or else an application type in Core. In the second case, the
-header `X-DIAL-APPLICATION-ID` names the application, whose manifest Core stores.
+An API key of this installation identifies the caller. Any other key may be from DIAL Core. Core
+does not sign requests, so Core is asked for which application the key was created. The name in the
+URL is the slug of an application here, or an application type in Core. In the second case, the
+header `X-DIAL-APPLICATION-ID` names the application, and Core stores its manifest.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -43,8 +43,8 @@ WhileConnected = Callable[[Coroutine[Any, Any, "Admission"]], Awaitable["Admissi
 class Admission:
     """The caller of an admitted request.
 
-    For a request from DIAL Core, `named` is the decoded ID of its application there. `kept` is that
-    application's document in Core, or None if the key was created for another one.
+    For a request from DIAL Core, `named` is the decoded ID of the application in Core. `kept` is
+    Core's document of that application, or None if the key was created for another application.
     """
 
     caller: Caller
@@ -53,7 +53,7 @@ class Admission:
 
     async def find(self, name: str) -> ResolvedApplication:
         """Return the requested application. Raises `QuickAppError` if the caller cannot use it.
-        `name` is the one in the URL, or the model in the body.
+        `name` is the name in the URL, or the model in the request body.
         """
         if self.caller.kind != "dial":
             return await find_application(name, self.caller)
@@ -68,7 +68,7 @@ class Admission:
 
     async def kept_application(self, name: str) -> ResolvedApplication:
         """Return the application that Core stores. Raises `NotAuthenticated` if the key was created
-        for another one, or `ApplicationBroken` if its manifest is invalid.
+        for another application, or `ApplicationBroken` if the manifest is invalid.
         """
         if not encoded_name(self.named):
             raise hidden_error(self.named or name, self.caller)
@@ -86,7 +86,7 @@ class Admission:
 async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Admission:
     """Return the admission for an ASGI request.
 
-    `while_connected` cancels the question to Core if the client disconnects. Raises
+    `while_connected` cancels the request to Core if the client disconnects. Raises
     `NotAuthenticated` if the credentials are invalid, or `ServiceFailed` if Core is unavailable.
     """
     try:
@@ -131,8 +131,8 @@ def named_in(scope: Mapping[str, Any]) -> str:
 
 
 async def find_own(name: str) -> ResolvedApplication | ApplicationBroken | None:
-    """Return the application with this slug, the error if it is broken, or None if there is
-    none.
+    """Return the application with this slug, an error if its manifest is invalid, or None if it
+    does not exist.
     """
     try:
         return await resolve_application(name)
@@ -150,8 +150,8 @@ def title_of(kept: Mapping[str, Any]) -> str:
 
 
 def hidden_error(slug: str, caller: Caller) -> QuickAppError:
-    """Return the error for applications that do not exist or that the caller cannot use, which is
-    the same for both.
+    """Return the error for an application that does not exist or that the caller cannot use. It is
+    the same in both cases.
     """
     # Status 401 shows callers without a key that they may need one.
     return (
@@ -171,7 +171,7 @@ async def find_application(slug: str, caller: Caller) -> ResolvedApplication:
 
 
 def check_slug(slug: str, caller: Caller) -> str:
-    """Return the slug. Raises `hidden_error` if it cannot be a slug."""
+    """Return the slug. Raises `hidden_error` if it is not a valid slug."""
     if not slug_re.match(slug):
         raise hidden_error(slug, caller)
     return slug

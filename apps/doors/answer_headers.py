@@ -1,4 +1,4 @@
-"""The response headers for rate limits, with OpenAI's names, and for retries."""
+"""Builds the response headers about rate limits, with OpenAI's names, and about retries."""
 
 import math
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from apps.live.limits.rates import KINDS, RemainingRate
 from apps.runs.failures import TOO_MANY, RunFailure
 
 MOST_RETRY_SECONDS = 31 * 86_400
-"""The maximum value of `Retry-After` in seconds, which covers monthly budgets."""
+"""The maximum value of `Retry-After` in seconds. It is long enough for monthly budgets."""
 
 
 def rate_headers(rests: Sequence[RemainingRate]) -> tuple[Header, ...]:
-    """Return the rate limit headers. Of each kind of limit, they describe the one that is
-    closest.
+    """Return the rate limit headers. For requests and for tokens, they describe the limit that is
+    closest to being reached.
     """
     headers: list[Header] = []
     for kind in KINDS:

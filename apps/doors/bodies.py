@@ -19,12 +19,12 @@ Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 BODY_SECONDS = 300.0
-"""The time in seconds within which a request body must arrive. Large limits allow more; see
-`SLOWEST_BYTES`.
+"""The time in seconds within which a request body must arrive. Bodies with a large size limit have
+more time; see `SLOWEST_BYTES`.
 """
 SLOWEST_BYTES = 125_000
-"""The bytes per second of the slowest connection (1 Mbit/s) over which a body of the maximum size
-arrives in time.
+"""The slowest supported connection in bytes per second (1 Mbit/s). A body of the maximum size must
+arrive in time over such a connection.
 """
 LINGERING_SECONDS = 5.0
 LARGEST_FRAME_BYTES = 1024 * 1024
@@ -162,8 +162,8 @@ def invalid_structure(text: str, prefix: str = "") -> BadRequest:
 
 
 def check_depth(body: bytes, values: Iterable[Any], limit: int, level: int) -> None:
-    """Raise `BadRequest` if the body is nested more deeply than `limit`. `values` are its decoded
-    values at nesting level `level`.
+    """Raise `BadRequest` if the body is nested more deeply than `limit`. `values` contains its
+    decoded values at the nesting level `level`.
     """
     # With so few brackets, the body cannot exceed the limit.
     if body.count(b"[") + body.count(b"{") <= limit:
@@ -193,8 +193,8 @@ def shorten_text(text: str) -> str:
 
 
 def bullet_lines(lines: Sequence[str]) -> str:
-    """Return the lines as a bulleted list of up to `MOST_LINES` lines. A last line counts those
-    that were omitted.
+    """Return the lines as a bulleted list of up to `MOST_LINES` lines. If lines were omitted, a
+    last line states their number.
     """
     shown = [f"- {line}" for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:

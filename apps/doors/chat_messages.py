@@ -19,7 +19,7 @@ from apps.runs.history import StoredCustomContent
 Object = dict[str, Any]
 SYSTEM = ("system", "developer")
 FORM_FIELD = "answer"
-"""The field of a form that contains the user's answer."""
+"""The form field that contains the user's answer."""
 
 
 class FunctionCall(Struct, gc=False):
@@ -46,8 +46,8 @@ class ChatMessage(Struct):
 
 
 def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> ModelMessage:
-    """Convert a message. Of its tool calls, only those of the client's own tools in `external`
-    remain; the application's calls are in its state.
+    """Convert a message. Only calls to the client's own tools, which are in `external`, remain. The
+    calls to the application's tools are in the message's state.
     """
     custom = dict(written.custom_content or {})
     attachments: tuple[Attachment, ...] = tuple(

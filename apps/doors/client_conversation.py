@@ -1,11 +1,11 @@
-"""Converts conversations of OpenAI's clients, whose messages can be in nearly any order.
+"""Converts the conversations that OpenAI clients send. Their messages can be in nearly any order.
 
 System and developer messages can be anywhere; their text follows the operator's prompt. Tool
 messages follow the calls that they answer.
 
-Calls to tools that the request does not define become user messages, because services reject them
-if no tools are listed, and a model might repeat them. The run rejects results of the application's
-own tools, whose names only it knows.
+Calls to tools that the request does not define are converted to user messages, because services
+reject such calls if no tools are listed, and a model might repeat them. Results for the
+application's own tools are rejected later, by the run, which knows the names of these tools.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ ARGUMENTS_SHOWN = 2000
 
 class ParsedConversation(msgspec.Struct, frozen=True):
     """A converted conversation. `instructions` is the text of its system messages.
-    `textual_results` are the names of tools whose results became user messages.
+    `textual_results` names the tools whose results were converted to user messages.
     """
 
     messages: tuple[ModelMessage, ...]
@@ -42,7 +42,7 @@ NO_TEXTUAL_RESULTS: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class MessageGroup:
-    """A message, and the tool results that follow it by call ID."""
+    """A message and, by call ID, the tool results that follow it."""
 
     first: ChatMessage
     results: Mapping[str | None, ChatMessage]
@@ -109,8 +109,8 @@ def check_text_alone(path: str, content: Any) -> None:
 
 
 def violations(messages: Sequence[ChatMessage]) -> Iterator[str]:
-    """Yield an error for each tool message without a matching call, as OpenAI's API does, or if
-    there are no messages.
+    """Yield an error for each tool message without a matching call, like OpenAI's API. Also yield
+    an error if there are no messages.
     """
     if not messages:
         yield "Messages array must not be empty."
@@ -134,8 +134,8 @@ def violations(messages: Sequence[ChatMessage]) -> Iterator[str]:
 
 
 def check_instructions(permissions: ClientPermissions, path: str) -> None:
-    """Raise `BadRequest` if the manifest does not allow instructions of clients. `path` is that of
-    the instructions in the request.
+    """Raise `BadRequest` if the manifest does not allow clients to send instructions. `path` is the
+    path of the instructions in the request.
     """
     if not permissions.system_messages:
         raise invalid(
@@ -171,7 +171,7 @@ def groups(messages: Iterable[ChatMessage]) -> Iterator[MessageGroup]:
 
 
 def values_of(group: MessageGroup, external: dict[str, ToolSpec]) -> Iterator[ModelMessage]:
-    """Yield the message, the results of the client's own tools, and other calls as text."""
+    """Yield the message, the results of the client's own tools, and all other calls as text."""
     said, foreign = to_value(group.first, external), group.foreign(external)
     if not foreign or said.content or said.tool_calls or said.attachments or said.state:
         yield said

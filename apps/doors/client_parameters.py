@@ -1,4 +1,4 @@
-"""Selects the client's parameters that reach the model, and reports those that are ignored. All
+"""Selects the client's parameters that reach the model, and reports the ignored parameters. All
 APIs use the names of the chat completions API here.
 """
 
@@ -42,8 +42,8 @@ class SortedParameters(msgspec.Struct, frozen=True):
 def sort_parameters(
     sent: Mapping[str, Any], application: ResolvedApplication, *, has_functions: bool
 ) -> SortedParameters:
-    """Return the client's parameters that reach the model. Those that the manifest sets or does not
-    allow are ignored. `has_functions` is True if the client sent tools.
+    """Return the client's parameters that reach the model. Parameters that the manifest sets or
+    does not allow are ignored. `has_functions` is True if the client sent tools.
     """
     if not sent:
         return SortedParameters(sent)

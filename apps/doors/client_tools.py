@@ -1,8 +1,8 @@
-"""The tools that clients define in requests.
+"""Converts the tools that clients define in requests.
 
-A tool that takes plain text becomes a function with one text parameter, because few services
-support others. Its calls are plain text again in the response. A grammar becomes a part of the
-description, and is not enforced.
+A tool that takes plain text is converted to a function with one text parameter, because few
+services support plain-text tools. In the response, its calls are converted back to plain text. A
+grammar is added to the description and is not enforced.
 """
 
 from collections.abc import Collection, Mapping
@@ -22,10 +22,10 @@ TEXT_PARAMETERS = {
 
 @dataclass(frozen=True, slots=True)
 class ClientTools:
-    """The tools of one request by the name that the model sees.
+    """The tools in one request, by the name that the model sees.
 
-    `namespaces` maps this name to the tool's namespace and its name in it. `ignored` are the types
-    of tools that the model does not get.
+    `namespaces` maps this name to the tool's namespace and its name in it. `ignored` contains the
+    types of the tools that the model does not get.
     """
 
     specs: Mapping[str, ToolSpec] = field(default_factory=dict)
@@ -45,8 +45,8 @@ def text_description(description: str, grammar: str = "", syntax: str = "") -> s
 def offered(
     specs: Mapping[str, ToolSpec], allowed: Collection[str] | None
 ) -> Mapping[str, ToolSpec]:
-    """Return the tools that the model may call for this answer: those in `allowed`, or all if it is
-    None.
+    """Return the tools that the model may call for this answer: the tools in `allowed`, or all
+    tools if it is None.
     """
     if allowed is None:
         return specs
@@ -54,8 +54,8 @@ def offered(
 
 
 def requires_client_tool(choice: str | Mapping[str, Any] | None, external: Collection[str]) -> bool:
-    """Return True if `choice` forces the model to call one of the client's tools. It has the format
-    of a `ModelRequest`.
+    """Return True if `choice`, in the format of a `ModelRequest`, forces the model to call one of
+    the client's tools.
     """
     if isinstance(choice, Mapping):
         return choice["function"]["name"] in external

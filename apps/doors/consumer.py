@@ -1,5 +1,5 @@
-"""The base of all streaming APIs: answers HTTP requests outside of Django, and cancels them when
-the client disconnects.
+"""Defines the base class of all streaming APIs. It answers HTTP requests outside of Django, and
+cancels them when the client disconnects.
 
 A request takes only two tasks: the server's, which writes the response, and one that waits for the
 disconnect.
@@ -40,8 +40,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     """Answers one request. Subclasses implement `handle`, which is canceled when the client
     disconnects.
 
-    `handle` reads the body with `read_body`, after which disconnects are noticed. It answers with
-    `respond`, or with `start`, `write` and `end`.
+    `handle` reads the body with `read_body`; only after that, disconnects are detected. It responds
+    with `respond`, or with `start`, `write` and `end`.
     """
 
     scope: Scope
@@ -137,7 +137,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
 
     def bounded_body(self, limit: int) -> BoundedBody:
         """Return a reader for a body of up to `limit` bytes. Raises `RequestBodyTooLarge` if the
-        headers announce more.
+        Content-Length exceeds the limit.
         """
         body = BoundedBody(self.receive_next, limit, self.body_seconds)
         body.expect(self.scope["headers"])
@@ -190,7 +190,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     # --- Out -----------------------------------------------------------------------------------
 
     async def respond(self, status: int, body: bytes, headers: Iterable[Header] = ()) -> None:
-        """Send a complete response. The response to a HEAD request has the same headers and no
+        """Send a complete response. The response to a HEAD request has the same headers but no
         body.
         """
         length = (b"content-length", b"%d" % len(body))

@@ -1,4 +1,4 @@
-"""The interface of a dialect, which is the wire format of an API."""
+"""Defines the interface of a dialect: the wire format of one API."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -13,8 +13,8 @@ from apps.runs.requests import RunRequest
 
 
 class PreparedRun(msgspec.Struct, frozen=True):
-    """A request that is ready to run, and the names of its parameters that have no effect.
-    `narrative` is the client's description of the user's screen, which the answer shows.
+    """A run request, and the names of its parameters that have no effect. `narrative` is the
+    client's description of the user's screen, which is shown with the answer.
     """
 
     request: RunRequest
@@ -34,13 +34,13 @@ class Encoder(Protocol):
 
     @property
     def ends_apart(self) -> bool:
-        """Return True if `end` is sent separately, not together with the last event."""
+        """Return True if the bytes of `end` are sent separately, not together with the last event."""
 
     def opening(self) -> bytes:
-        """Return the beginning of the stream, which is sent before the first frame."""
+        """Return the bytes that are sent before the first frame."""
 
     def encode(self, events: Sequence[Event]) -> bytes:
-        """Return the frames for these events, or b"" if they show nothing."""
+        """Return the frames for these events, or b"" if the client sees none of them."""
 
     def error(self, body: Any) -> bytes:
         """Return the frames that end the stream with an error. `body` is the result of
@@ -63,11 +63,11 @@ class WholeEncoder(Protocol):
 
 
 class ParsedRequest(msgspec.Struct, frozen=True):
-    """A parsed request, whose application is not known yet.
+    """A parsed request whose application has not been looked up yet.
 
     `prepare` can raise `BadRequest`. `encoder` and `whole` are called with the application's slug.
-    `application` is the one in the body, or "" if the URL contains it. `end_user` is the user for
-    whom the client sends the request.
+    `application` is the name in the body, or "" if the URL names the application. `end_user` is the
+    user for whom the client sends the request.
     """
 
     prepare: Callable[[ResolvedApplication], PreparedRun]
@@ -81,8 +81,9 @@ class ParsedRequest(msgspec.Struct, frozen=True):
 class Dialect(Protocol):
     """Parses the requests of an API, and encodes its responses.
 
-    `door` is the name that is stored with each run. `passed_on` are the status codes of model
-    services that the client gets unchanged; without 429, rate limits get another status.
+    `door` is the name that is stored with each run. `passed_on` contains the status codes of model
+    services that are passed to the client unchanged. If it lacks 429, rate limits have another
+    status.
     """
 
     @property

@@ -1,4 +1,6 @@
-"""The base of the HTTP endpoints of all APIs, with responses and errors in the clients' formats."""
+"""Defines the base class of all API endpoints. It sends responses and errors in the format of each
+API.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -23,8 +25,8 @@ JSON: tuple[Header, ...] = (
 )
 READING = frozenset({"GET", "HEAD"})
 ONCE_IN_SECONDS = 60.0
-"""The time in seconds in which only the first denial per IP address, endpoint and application is
-recorded in the audit log, so that a client that retries does not flood it.
+"""The audit log records at most one denial per IP address, endpoint and application in this many
+seconds, so that retries do not flood it.
 """
 DENIALS = NotAuthenticated, ApplicationNotFound
 _noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
@@ -36,8 +38,8 @@ class DoorConsumer(HttpConsumer):
 
     methods: ClassVar[tuple[str, ...]] = ("GET", "HEAD")
     finishes_answers: ClassVar[bool] = False
-    """True if the requests belong to answers in progress, which can be completed while the site is
-    read-only.
+    """True if requests belong to answers in progress. Such answers can be completed while the site
+    is read-only.
     """
     spent_budget_status: ClassVar[int | None] = None
     """The status code for a spent budget, if the API's clients would retry after 429."""
@@ -65,7 +67,7 @@ class DoorConsumer(HttpConsumer):
 
     @property
     def passed_on(self) -> frozenset[int]:
-        """Return the status codes of model services that the client gets unchanged."""
+        """Return the status codes of model services that are passed to the client unchanged."""
         return WITH_LIMITS
 
     @property

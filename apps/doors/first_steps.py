@@ -1,4 +1,6 @@
-"""The first steps in a new installation: connect a model, create an application, and talk to it."""
+"""Lists the setup steps of a new installation: connect a model, create an application, and talk to
+it.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -29,10 +31,10 @@ class FirstStep:
 def first_steps(
     user: Any, applications: QuerySet[Application], *, uses_demo: bool = False
 ) -> list[FirstStep]:
-    """Return the steps of the setup, or [] if all are complete. Runs one query.
+    """Return the setup steps, or [] if all are complete. Runs one query.
 
-    `applications` are those that the user can see. `uses_demo` is True if the user has decided to
-    use only the demo model.
+    `applications` contains the applications that the user can see. `uses_demo` is True if the user
+    has decided to use only the demo model.
     """
     models = Deployment.objects.filter(is_enabled=True, kind=Deployment.Kind.CHAT)
     own = applications.filter(imported_hash="", archived_at=None).order_by("-pk")

@@ -1,6 +1,4 @@
-"""Defines the guides to the APIs, with URLs and snippets for clients, for the studio and the
-docs.
-"""
+"""Defines the API guides in the studio and the docs, with URLs and code snippets for clients."""
 
 import json
 from collections.abc import Sequence
@@ -39,8 +37,8 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class DoorGuide:
-    """The guide to an API. `docs` is its page in the docs. `trial` is None if trying it takes more
-    than one request.
+    """The guide to an API. `docs` is the API's page in the docs. `trial` is None if trying the API
+    takes more than one request.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""The base of endpoints for the page's scripts and API clients that respond with JSON."""
+"""Defines the base class of JSON endpoints for the chat page's scripts and for API clients."""
 
 from dataclasses import replace
 
@@ -38,8 +38,8 @@ class JsonConsumer(DoorConsumer):
         raise MethodNotAllowed(gettext("Use the {method} method.").format(method=allowed))
 
     async def caller(self) -> Caller:
-        """Return the caller of the API key or, without a key, of the session. Raises
-        `NotAuthenticated` for an invalid key, and `Refused` for a browser without a session.
+        """Return the caller that the API key or, without a key, the browser session identifies.
+        Raises `NotAuthenticated` for an invalid key, and `Refused` for a browser without a session.
         """
         sent = read_headers(self.scope["headers"])
         if not sent.api_key and not sent.bearer:

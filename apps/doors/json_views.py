@@ -1,4 +1,6 @@
-"""JSON errors for unknown URLs and unsupported methods, in the format of Django REST framework."""
+"""Returns JSON errors for unknown URLs and unsupported methods, in the format of Django REST
+framework.
+"""
 
 from collections.abc import Callable
 from functools import wraps
@@ -15,9 +17,9 @@ View = Callable[..., Any]
 
 @csrf_exempt
 def nowhere(request: HttpRequest) -> HttpResponse:
-    """Return a 404, or redirect to the URL with a trailing slash if that exists.
+    """Return a 404, or redirect to the same URL with a trailing slash if that exists.
 
-    `APPEND_SLASH` cannot do this, because this view matches every path.
+    `APPEND_SLASH` does not work here, because this view matches every path.
     """
     mended = f"{request.path_info}/"
     if request.path_info.endswith("/") or resolve(mended).func is nowhere:
@@ -29,8 +31,8 @@ def nowhere(request: HttpRequest) -> HttpResponse:
 
 
 def allow_methods(*methods: str) -> Callable[[View], View]:
-    """Return a decorator that rejects all other methods with status 405. Its views are exempt from
-    CSRF checks, so they must not trust cookies.
+    """Return a decorator that rejects all other methods with status 405. The decorated views are
+    exempt from CSRF checks, so they must not trust cookies.
     """
 
     def refusal(request: HttpRequest) -> JsonResponse | None:

@@ -1,10 +1,10 @@
-"""Builds the content of a message in the format of the chat completions API."""
+"""Builds message content in the format of the chat completions API."""
 
 from apps.doors.chat_messages import Object
 
 
 class MessageContent:
-    """The parts of a client's message for the model, and its attached files."""
+    """The content parts of a client's message for the model, and its attached files."""
 
     def __init__(self) -> None:
         self.parts: list[Object] = []

@@ -10,7 +10,7 @@ FIELD = "Your request contained invalid structure on path "
 
 
 def openai_error(found: RunFailure, *, internal: str, code: str | None) -> dict[str, Any]:
-    """Return the error object. `internal` is the error type of the API for server errors."""
+    """Return the error object. `internal` is the API's error type for server errors."""
     return {
         "message": found.text,
         "type": error_type(found, internal),
@@ -20,8 +20,8 @@ def openai_error(found: RunFailure, *, internal: str, code: str | None) -> dict[
 
 
 def error_type(found: RunFailure, internal: str) -> str:
-    """Return the error type of the model service, or else that of OpenAI for the status. `internal`
-    is the type for server errors.
+    """Return the error type that the model service reported, or else OpenAI's error type for the
+    status. `internal` is the type for server errors.
     """
     if found.upstream_type:
         return found.upstream_type

@@ -1,4 +1,4 @@
-"""The notice that pages show while the installation is read-only."""
+"""Defines the notice that pages show while the installation is read-only."""
 
 from apps.errors import ReadOnly
 from apps.runs.explanations import error_text

@@ -22,8 +22,8 @@ def has_detail(path: str) -> bool:
 def write_refusal(
     path: str, accept: str, status: int, title: str, text: str, code: str
 ) -> tuple[bytes, bytes]:
-    """Return the content type and the content of an error response, which is a page for browsers,
-    and JSON for all others.
+    """Return the content type and the content of an error response. Browsers get a page, and all
+    other clients get JSON.
     """
     if "text/html" in accept:
         # Rendered without the request, because the page would query the database for the user.

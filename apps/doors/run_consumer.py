@@ -1,5 +1,5 @@
-"""The base of endpoints that run an application: parses the request, runs the application and
-encodes the response.
+"""Defines the base class of endpoints that run an application. It parses the request, runs the
+application and encodes the response.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ OpenWorkspace = Callable[[Caller, ResolvedApplication], Workspace]
 logger = logging.getLogger(__name__)
 
 FAREWELL_SECONDS = 4.0
-"""The time in seconds that interrupted runs have to release their tools and send an error to their
+"""Interrupted runs have this many seconds to release their tools and to send an error to their
 clients.
 """
 
@@ -111,8 +111,8 @@ class RunConsumer(DoorConsumer):
     async def complete(
         self, asked: ParsedRequest, caller: Caller, application: ResolvedApplication
     ) -> ParsedRequest:
-        """Return the request with the stored part of its conversation, which some subclasses have.
-        Raises `BadRequest` if the conversation is invalid.
+        """Return the request with any stored earlier messages of its conversation added. Subclasses
+        with stored conversations override this. Raises `BadRequest` if the conversation is invalid.
         """
         return asked
 
@@ -160,7 +160,7 @@ class RunConsumer(DoorConsumer):
         await self.end(rest + encoder.end())
 
     async def complete_answer(self, encoder: Encoder | WholeEncoder) -> None:
-        """Finish the work that must be done before the client reads the end of the response.
+        """Finish the work that must be complete before the client receives the end of the response.
         Subclasses override this.
         """
 
@@ -197,7 +197,7 @@ class RunConsumer(DoorConsumer):
 
 
 class OpenAnswers:
-    """The answers in progress in this process, so that they can be interrupted when it stops."""
+    """Tracks the answers in progress in this process, and interrupts them when the process stops."""
 
     def __init__(self) -> None:
         self.deadlines: set[asyncio.Timeout] = set()
@@ -210,8 +210,8 @@ class OpenAnswers:
         return OpenAnswer(self)
 
     async def end(self, seconds: float) -> None:
-        """Wait up to `seconds` for answers in progress, then interrupt the others and wait for
-        their end.
+        """Wait up to `seconds` for answers in progress. Then interrupt the remaining answers, and
+        wait until they have ended.
         """
         await self.wait_for_end(seconds)
         if self.deadlines:

@@ -1,5 +1,5 @@
-"""Executes an API client's run: holds a slot, records the run, watches the caller's key and counts
-tokens.
+"""Executes the runs of API clients: holds a slot, records the run, cancels it if the API key
+expires, and charges its tokens to the rate limits.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ from apps.runs.run import run_application
 from apps.workspace.port import Workspace
 
 Recorded = Callable[[RunFigures], AbstractContextManager[Progress]]
-"""Returns a context manager that records a run and yields its `Progress`."""
+"""A function that returns a context manager, which records a run and yields its `Progress`."""
 
 
 @asynccontextmanager
@@ -49,7 +49,9 @@ async def held_place(places: RunSlots, caller: Caller, name: str) -> AsyncIterat
 
 
 class AdmittedRun(msgspec.Struct, frozen=True):
-    """A request that was admitted and is ready to run. Its tokens count toward `rates`."""
+    """An admitted request that is ready to run. Its tokens are charged to the rate limits in
+    `rates`.
+    """
 
     door: str
     application: ResolvedApplication
@@ -63,7 +65,7 @@ class AdmittedRun(msgspec.Struct, frozen=True):
 async def run_slot(
     run: AdmittedRun, places: RunSlots, recorded: Recorded
 ) -> AsyncIterator[Progress]:
-    """Hold a slot for the run and record it, during the block.
+    """During the block, hold a slot for the run, and record the run.
 
     Raises `TooManyRuns` if no slot is free. If the caller's key is revoked or expires, the block is
     canceled and `NotAuthenticated` is raised.
@@ -83,8 +85,8 @@ async def run_slot(
 
 
 async def answer_request(run: AdmittedRun, emit: Emit, progress: Progress) -> Ledger:
-    """Run the request, and return its ledger. The newest message can answer the question with which
-    the previous answer ended. Raises `QuickAppError` if the run fails.
+    """Run the request, and return the run's ledger. The newest message can answer a question with
+    which the previous answer ended. Raises `QuickAppError` if the run fails.
     """
     application, caller = run.application, run.caller
     asked, ledger = await take_answer(run.request, application, caller, claim_answer)

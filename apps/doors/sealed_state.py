@@ -1,5 +1,5 @@
 """Encrypts an answer's state as text that only this installation can decrypt. APIs without a field
-for the state send it in place of the vendor's encrypted reasoning.
+for the state send it in the field for the vendor's encrypted reasoning.
 """
 
 import zlib
@@ -29,7 +29,7 @@ def unsealed(content: str) -> dict[str, Any]:
 
 
 class StateTooLarge(ValueError):
-    """A state exceeds `MOST_BYTES` when it is decompressed."""
+    """Raised if a decompressed state exceeds `MOST_BYTES`."""
 
 
 def packed(written: bytes) -> str:

@@ -28,7 +28,7 @@ from apps.live.hub import HUB, Hub
 from apps.live.journal.notifications import wake_viewers
 
 VISITOR = "visitor"
-"""The session key of the visitor's bucket, which remains until the visitor signs in."""
+"""The session key under which the visitor's bucket is stored until the visitor signs in."""
 
 
 def session_bucket(session_key: str) -> str:
@@ -54,8 +54,8 @@ def session_caller(user: Any, session: SessionBase, locale: str) -> Caller:
 
 
 async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
-    """Return the caller of a connection that bypasses Django's middleware, and activate the
-    caller's language. Raises `Refused` for a browser without a session.
+    """Return the caller of a connection that does not go through Django's middleware, and activate
+    the caller's language. Raises `Refused` for a browser without a session.
     """
     name = settings.PROXY_LANGUAGE_HEADER.encode()
     accepted = next((value for key, value in scope["headers"] if key.lower() == name), b"")

@@ -1,6 +1,7 @@
-"""The place of an API client's user and the description of their screen.
+"""Reads the page of the product that an API client's user has open, and the description of their
+screen.
 
-OpenAI's clients send them as `place` and `narrative` in `metadata`, and DIAL's clients in
+OpenAI clients send them as `place` and `narrative` in `metadata`, and DIAL clients in
 `custom_fields.configuration`.
 """
 
@@ -24,7 +25,7 @@ KEYS = frozenset({PLACE, NARRATIVE})
 def run_at_place(
     prepared: PreparedRun, application: ResolvedApplication, told: Mapping[str, Any], path: str
 ) -> PreparedRun:
-    """Return the run with the place and the narrative that `told` contains.
+    """Return the run with the `place` and the `narrative` that `told` contains.
 
     `path` is the path of these fields for errors. Raises `BadRequest` if the place is unknown or a
     value is not a text.
@@ -45,8 +46,8 @@ def run_at_place(
 
 
 def without_places(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the parameters without the place in their metadata, which model services must not
-    get.
+    """Return the parameters without `place` and `narrative` in their metadata, because model
+    services must not receive them.
     """
     metadata = parameters.get("metadata") or {}
     if not metadata.keys() & KEYS:

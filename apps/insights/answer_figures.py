@@ -1,4 +1,4 @@
-"""Sums up the models and costs of an answer after each of its calls, at current prices."""
+"""Updates an answer's list of models and its costs after each model call, at current prices."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,9 +23,9 @@ them.
 class AnswerFigures:
     """The models and costs of an answer so far, including calls by nested applications.
 
-    `models` has deployment titles in the order of their first calls, and `costs` amounts by
-    currency. If `is_priced` is False, the cost of a call is unknown, and `costs` is incomplete.
-    `told` has the metrics that the application shows, or is None for all.
+    `models` lists deployment titles in the order of their first calls, and `costs` maps currencies
+    to amounts. If `is_priced` is False, the cost of a call is unknown, and `costs` is incomplete.
+    `told` names the metrics that the application shows, or is None for all.
     """
 
     version: int = 0
@@ -64,7 +64,9 @@ def has_cost(report: ModelCallReport, service: PricedService) -> bool:
 
 
 class FiguresMeter(msgspec.Struct):
-    """Forwards reports to another meter, and passes each report of a model call to `tell`."""
+    """Forwards usage reports to another meter, and also passes the reports about model calls to
+    `tell`.
+    """
 
     meter: RunMeter
     tell: Callable[[ModelCallReport], None]
@@ -91,6 +93,6 @@ class FiguresMeter(msgspec.Struct):
 
 
 def with_call(figures: AnswerFigures, report: ModelCallReport) -> AnswerFigures:
-    """Return the metrics with this call added, at the prices that this process has cached."""
+    """Return the metrics including this call, at the prices in the process's cache."""
     today = datetime.now(UTC).date()
     return figures.with_call(report, PRICES.service(report.deployment), today)

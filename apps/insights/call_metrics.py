@@ -1,4 +1,4 @@
-"""Counts calls in the metrics when their rows are written, so that calls are not delayed."""
+"""Updates the call metrics when the rows of calls are written, so that the calls are not delayed."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,12 +8,12 @@ from apps.metrics import OTHER, Instrument
 
 MODEL = ("provider", "model")
 DURATIONS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
-"""The buckets of durations in seconds: from the shortest noticeable time to twice the tool
-timeout.
+"""The histogram buckets for durations in seconds, from the shortest noticeable time to twice the
+tool timeout.
 """
 RATIOS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 MOST_MODELS = 200
-"""The maximum number of models with time series of their own. Services may report any number of
+"""The maximum number of models with separate time series. Services may report any number of model
 names.
 """
 
@@ -49,7 +49,7 @@ TOOL_SECONDS = Instrument(
 
 KINDS = ("input", "cached", "created", "output", "reasoning")
 REASONS = frozenset({"timeout", "connection", "stream", "answer", CANCELLED})
-"""The types of errors that have their own outcome, in addition to HTTP status codes."""
+"""The error types that have a separate outcome label, in addition to HTTP status codes."""
 
 Row = Mapping[str, Any]
 
@@ -57,7 +57,7 @@ _models: set[tuple[str, str]] = set()
 
 
 def count(calls: Iterable[Row], uses: Iterable[Row]) -> None:
-    """Add rows of model calls and tool calls, as dictionaries by column name, to the metrics."""
+    """Add model calls and tool calls to the metrics. Each row is a dictionary by column name."""
     for call in calls:
         count_model_call(call)
     for use in uses:
@@ -87,8 +87,8 @@ def count_model_call(row: Row) -> None:
 
 
 def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]:
-    """Return the labels of a model. A model that has never responded, and may not exist, gets the
-    label `OTHER`.
+    """Return a model's labels. A model that has never responded may not exist, and gets the label
+    `OTHER`.
     """
     labels = provider, model
     if labels in _models:
@@ -100,7 +100,7 @@ def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]
 
 
 def outcome_of(error: str) -> str:
-    """Return the outcome label for a type of error. There are few different labels."""
+    """Return the outcome label for an error type. The number of labels is small."""
     if not error:
         return "done"
     reason, _, status = error.partition(" ")

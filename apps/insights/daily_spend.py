@@ -1,4 +1,4 @@
-"""Reads the costs of model calls today (UTC), and of the same hours yesterday."""
+"""Reads today's model costs (UTC), and yesterday's costs up to the same time of day."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ class DailySpend:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The time from midnight (UTC) until `until`. Calls from `rows_since` on are not included in
-    stored sums yet.
+    """The time range from midnight (UTC) to `until`. Stored sums cover the calls before
+    `rows_since`; later calls are read from their rows.
     """
 
     since: datetime
@@ -68,8 +68,8 @@ def read_daily_spend(
 
 
 def add_costs(spent: Mapping[str, Sums], rows: QuerySet[Any], today: Q, yesterday: Q) -> None:
-    """Add the costs of both days to `spent`, with one query. `today` and `yesterday` are filters of
-    the rows.
+    """Add the costs of both days to `spent`, with one query. `today` and `yesterday` filter the
+    rows.
     """
     priced = rows.filter(today | yesterday).exclude(currency="").order_by().values("currency")
     sums = {"today": Sum("cost", filter=today), "yesterday": Sum("cost", filter=yesterday)}

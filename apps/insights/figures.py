@@ -1,7 +1,7 @@
 """Reads the usage in a period: totals, a time series, and one line for each value of a dimension.
 
-It comes from stored sums and newer rows, with a fixed number of queries, and without the histograms
-of lines that are not shown.
+The usage is computed from stored sums and newer call rows, with a fixed number of queries.
+Histograms are read only for the lines that are shown.
 """
 
 from collections import defaultdict
@@ -50,9 +50,10 @@ Percentiles = tuple[float | None, ...]
 Lines = Mapping[str, Sums]
 """Maps names in a dimension to their sums."""
 FindTitles = Callable[[Iterable[str]], Mapping[str, str]]
-"""A function that returns the titles of names. A name without a title is shown itself."""
+"""A function that maps names, such as slugs, to titles. A name without a title is shown unchanged.
+"""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
-"""Maps the start of an hour or day to sums of recent calls."""
+"""Maps the start of each hour or day to the sums of its recent calls."""
 CALLERS = ("user", "key")
 SORT_VALUES: Mapping[str, Callable[[Sums], float | Decimal | None]] = {
     "runs": lambda sums: sums.runs,
@@ -77,8 +78,8 @@ SORT_COLUMNS: Mapping[Order, Sequence[str]] = {
     "cached": ("cache_shares", "cache_reports"),
     "mean": ("total_seconds", "calls"),
 }
-"""The columns from which each sort value is computed. `name` has one too, because a query must sum
-something.
+"""The columns from which each sort value is computed. The order `name` needs one only because a
+query must sum at least one column.
 """
 
 
@@ -109,10 +110,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """The usage in a period. `lines` are the first of `count` lines.
+    """The usage in a period. `lines` contains the first lines of `count` lines in total.
 
-    `callers` is the number of different users and keys. `errors` has model errors by type, most
-    frequent first.
+    `callers` is the number of different users and keys. `errors` lists the metrics of
+    model errors by type, most frequent first.
     """
 
     period: Period
@@ -146,11 +147,11 @@ def report(
     with_percentiles: bool = True,
     find_titles: FindTitles = no_titles,
 ) -> UsageReport:
-    """Return the usage in the last `length` of time, with up to `most` lines.
+    """Return the usage in the period of this length that ends now, with up to `most` lines.
 
-    `among` restricts it to applications with these slugs; None means all. Without
-    `with_percentiles`, lines have no percentiles, which saves reading their histograms.
-    `find_titles` returns the titles by which the order `name` sorts.
+    `among` restricts it to applications with these slugs; None means all. If `with_percentiles` is
+    False, lines have no percentiles, and their histograms are not read. `find_titles` returns the
+    titles by which the order `name` sorts.
     """
     period = Period.ending(timezone.now(), length)
     recent = recent_sums(period, count_runs, among)
@@ -189,16 +190,14 @@ def report(
 def read_points(
     length: timedelta, count_runs: RunCounter, among: Collection[str] | None = None
 ) -> tuple[Period, tuple[Point, ...]]:
-    """Return the period of this length that ends now, and its time series, without the other parts
-    of a report.
-    """
+    """Return the period of this length that ends now, and its time series, without a full report."""
     period = Period.ending(timezone.now(), length)
     return period, read_series(period, recent_sums(period, count_runs, among), among)
 
 
 def dimension_filter(among: Collection[str] | None, *dimensions: str) -> Q:
-    """Return a filter of stored sums for dimensions, within these applications. None means all
-    applications.
+    """Return a filter for the stored sums of these dimensions, restricted to these applications.
+    None means all applications.
     """
     return Q(dimension__in=[one for base in dimensions for one in dimensions_within(base, among)])
 
@@ -210,7 +209,7 @@ def shown_tools(by: By, shown: Iterable[str]) -> set[str]:
 def recent_sums(
     period: Period, count_runs: RunCounter, among: Collection[str] | None = None
 ) -> RecentSums:
-    """Return sums over the calls that are not included in stored sums yet."""
+    """Sum up the calls that stored sums do not include yet."""
     since, until = period.rows_since, period.now
     calls: dict[datetime, list[CallRow]] = defaultdict(list)
     uses: dict[datetime, list[UseRow]] = defaultdict(list)
@@ -235,7 +234,7 @@ def read_lines(
     """Return the period's sums by dimension and name, without stored histograms.
 
     `wanted` filters the stored sums; recent calls are always included. Only `columns` are read,
-    because there may be a line for each user.
+    because there may be one line per user.
     """
     names = ("dimension", "name", *(["currency"] if "cost" in columns else []))
     found: dict[str, dict[str, Sums]] = defaultdict(lambda: defaultdict(Sums))
@@ -249,7 +248,9 @@ def read_lines(
 
 
 def add_histograms(period: Period, lines: Mapping[str, Lines], wanted: Iterable[Q]) -> None:
-    """Add the stored histograms of durations that match a filter in `wanted` to the lines."""
+    """Add stored duration histograms to the lines. A histogram is added if it matches a filter in
+    `wanted`.
+    """
     for row in of_period(period, *wanted).values("dimension", "name", **HISTOGRAM_TEXTS):
         lines[base_dimension(row["dimension"])][row["name"]].add_bins(row)
 
@@ -294,8 +295,8 @@ def count_callers(
 def of_period(period: Period, *wanted: Q) -> QuerySet[UsageSum]:
     """Return the period's stored sums that match one of the filters in `wanted`.
 
-    The condition is a union of index ranges. For a union of spans combined with a union of
-    dimensions, PostgreSQL would read the sums of all dimensions.
+    The condition is one union of index ranges. If it were an intersection of two unions, over spans
+    and over dimensions, PostgreSQL would read the sums of all dimensions.
     """
     ranges = any_of(part & one for part in period.stored_parts for one in wanted)
     return UsageSum.objects.filter(ranges).order_by()

@@ -1,7 +1,7 @@
-"""Defines histograms of durations, in which each bin is 10 % wider than the previous one.
+"""Defines duration histograms. Each bin is 10 % wider than the previous one.
 
-Percentiles are accurate to 5 %: with a growth factor g, a bin's middle value differs by at most (g
-- 1) / (g + 1) (DDSketch, Masson et al. 2019).
+Percentiles are accurate to 5 %: with a growth factor g, a bin's middle value differs from its
+values by at most (g - 1) / (g + 1) of them (DDSketch, Masson et al. 2019).
 """
 
 import math
@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 GROWTH = 1.1
 SHORTEST = 1e-4
-"""Durations shorter than this many seconds are counted as this long."""
+"""Shorter durations are recorded as this many seconds."""
 SCALE = math.log(GROWTH)
 
 Histogram = Mapping[int, int]
-"""Maps bins to the number of their values. Bin n ends at `GROWTH` to the power of n seconds."""
+"""Maps each bin to its number of values. Bin n ends at `GROWTH` ** n seconds."""
 
 
 def bin_of(seconds: float) -> int:

@@ -36,8 +36,8 @@ class ModelLatency:
 
 @dataclass(frozen=True, slots=True)
 class ToolLatency:
-    """The latencies of a tool, or of all tools at a `location`. Latencies of tools on clients are
-    unknown.
+    """The latencies of a tool, or of all tools at a `location`. They are unknown for tools that run
+    on clients.
     """
 
     tool: str
@@ -56,7 +56,7 @@ class LatencyReport:
 
 @dataclass(slots=True)
 class Samples:
-    """The measurements of calls in one line of the report."""
+    """The measurements that one line of the report summarizes."""
 
     calls: int = 0
     errors: int = 0
@@ -91,7 +91,7 @@ def latency_report(
 
 
 def model_lines(calls: QuerySet[ModelCall]) -> Iterator[ModelLatency]:
-    """Yield the latencies of each model, most calls first."""
+    """Yield each model's latencies. Models with the most calls come first."""
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
     columns = ("seconds", "first_text_seconds", "error", "input_tokens", "cached_tokens")
     for provider, model, *values in calls.values_list("provider", "model", *columns).iterator():
@@ -127,8 +127,8 @@ def add_call(
 
 
 def tool_lines(uses: QuerySet[ToolUse], *, by_tool: bool) -> Iterator[ToolLatency]:
-    """Yield the latencies of each location, or of each tool at each location if `by_tool` is True,
-    most calls first.
+    """Yield the latencies per location, or per tool and location if `by_tool` is True. Lines with
+    the most calls come first.
     """
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
     rows = uses.values_list("tool", "location", "seconds", "has_failed").iterator()
@@ -149,7 +149,7 @@ def in_order(
 
 
 def percentiles(values: list[float]) -> Seconds:
-    """Return exact percentiles by the nearest rank."""
+    """Return exact percentiles, computed by the nearest-rank method."""
     values.sort()
     return {
         f"p{percent}": values[nearest_rank(len(values), percent) - 1] if values else None

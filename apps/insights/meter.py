@@ -1,4 +1,6 @@
-"""Adds a run's data to reports of its calls, which are written to the database later."""
+"""Adds run data, such as the caller, to usage reports. The reports are written to the database
+later.
+"""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -12,7 +14,7 @@ from apps.agent.model import ModelRequest
 
 
 class CallEntry(msgspec.Struct, frozen=True, gc=False):
-    """The report of a call, with the meter of its run. `ended_at` is in seconds since 1970."""
+    """A call's usage report and the meter of its run. `ended_at` is in seconds since 1970."""
 
     of: "RunMeter"
     report: ModelCallReport | ToolCallReport
@@ -20,14 +22,14 @@ class CallEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 SERVER = "server"
-"""The door and the bucket of calls that the installation itself makes."""
+"""The name of both the door and the bucket for calls that the installation itself makes."""
 
 Keep = Callable[[CallEntry], None]
-"""A function that stores a report. It must not block or raise."""
+"""A function that stores a usage report. It must not block or raise."""
 
 
 class Budgets(Protocol):
-    """Admits calls until a budget is used up, and counts their costs."""
+    """Admits calls until a budget is used up, and charges their costs to the budgets."""
 
     async def admit(
         self, meter: "RunMeter", deployment: str, request: ModelRequest
@@ -38,7 +40,7 @@ class Budgets(Protocol):
         ...
 
     def settle(self, entry: CallEntry) -> None:
-        """Count the cost of a call. Must not block or raise."""
+        """Charge the cost of a call to its budgets. Must not block or raise."""
         ...
 
 
@@ -74,9 +76,9 @@ KeepRequest = Callable[[KeptRequest], object]
 class RunMeter(msgspec.Struct, frozen=True):
     """Reports a run's model and tool calls. `run` is None for a request that is not a run.
 
-    `bucket` and `team` are the caller's. `chain` has the applications whose runs contain the calls,
-    outermost first. `time_zone` is the user's, or "" if unknown. Without `keep_request`, model
-    requests are not stored.
+    `bucket` and `team` identify the caller. `chain` lists the nested applications, outermost first.
+    `time_zone` is the user's time zone, or "" if unknown. Model requests are stored only if
+    `keep_request` is set.
     """
 
     keep: Keep
@@ -120,5 +122,5 @@ class RunMeter(msgspec.Struct, frozen=True):
 
 
 def server_meter(keep: Keep, application: str, version: int) -> RunMeter:
-    """Return a meter for background work of the installation for an application."""
+    """Return a meter for background work that the installation does for an application."""
     return RunMeter(keep, SERVER, SERVER, application=application, version=version)

@@ -1,4 +1,4 @@
-"""Defines database models for calls, their sums over time, and prices.
+"""Defines the database models for calls, usage sums and prices.
 
 No row contains text from conversations, arguments or results. The row of a failed model call
 contains the service's error message, without credentials.
@@ -21,7 +21,7 @@ LONGEST_SAID = 500
 `apps.workspace.services.failures`.
 """
 LONGEST_VERSION = 11
-"""The number of characters that a version adds to an application's name: "@" and ten digits."""
+"""A version adds up to this many characters to an application's name: "@" and ten digits."""
 LONGEST_DIMENSION = 20 + len("@") + LONGEST_NAME
 """The maximum length of a dimension within an application, in characters."""
 COST_DIGITS, COST_PLACES = 20, 10
@@ -143,11 +143,12 @@ class ToolUse(CallRecord):
 
 
 class UsageSum(models.Model):
-    """The sums over five minutes, an hour, a day or a week (UTC) for one `name` in one dimension.
+    """Usage sums for one `name` in one dimension, over five minutes, an hour, a day or a week
+    (UTC).
 
     `apps.insights.sums` lists the dimensions, also within applications. `apps.insights.histograms`
-    defines the histograms. `cache_shares` is the sum of the cached shares of the input, over the
-    `cache_reports` calls that report them.
+    defines the histograms. `cache_reports` is the number of calls that report the cached share of
+    their input, and `cache_shares` the sum of these shares.
     """
 
     class Span(models.TextChoices):
@@ -216,9 +217,7 @@ AMOUNT: dict[str, Any] = {
 
 
 class Price(Versioned):
-    """A deployment's price from a day on. It overrides the list price of the deployment's
-    service.
-    """
+    """A deployment's price from a given day on. It overrides the service's list price."""
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="prices")
     valid_from = models.DateField(help_text="The first day, in UTC.")

@@ -1,4 +1,4 @@
-"""Decides which parts of a period are read from stored sums, and which from rows of calls."""
+"""Decides which parts of a period are read from stored sums, and which from call rows."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -60,11 +60,11 @@ def ends_of_sums() -> dict[str, datetime]:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A range of whole hours or days (UTC), the last of which contains `now`.
+    """A range of whole hours or days (UTC). The last of them contains `now`.
 
-    Calls since `rows_since` are read from rows, and earlier ones from sums: whole weeks between
-    `weeks_since` and `weeks_until`, other days between `days_since` and `days_until`, the hours
-    around these days until `hours_until`, and then five-minute spans.
+    Calls since `rows_since` are read from call rows, and earlier calls from sums: weekly sums
+    between `weeks_since` and `weeks_until`, daily sums between `days_since` and `days_until`,
+    hourly sums before and after these days until `hours_until`, and then five-minute sums.
     """
 
     span: UsageSum.Span
@@ -112,7 +112,7 @@ class Period:
 
     @property
     def stored_parts(self) -> list[Q]:
-        """Return the filters of which `stored` is the union, one for each range of spans."""
+        """Return one filter for each range of spans. `stored` is their union."""
         weeks_since, weeks_until = self.weeks_since, self.weeks_until
         if weeks_since == weeks_until:
             weeks_since = weeks_until = self.days_since  # All its days are consecutive.
@@ -126,7 +126,7 @@ class Period:
 
     @property
     def latest_parts(self) -> list[Q]:
-        """Return filters for the stored sums after the last day that is summed up."""
+        """Return filters for the stored sums after the last summed-up day."""
         return [
             *between(UsageSum.Span.HOUR, self.days_until, self.hours_until),
             *between(UsageSum.Span.FIVE_MINUTES, self.hours_until, self.rows_since),
@@ -134,7 +134,7 @@ class Period:
 
     @property
     def stored_places(self) -> Q:
-        """Return a filter for stored sums, each of which lies within one hour or day of the
+        """Return a filter for the stored sums whose span lies within a single hour or day of the
         chart.
         """
         if self.span == UsageSum.Span.HOUR:
@@ -168,5 +168,5 @@ def between(span: UsageSum.Span, since: datetime, until: datetime) -> Iterator[Q
 
 
 def any_of(parts: Iterable[Q]) -> Q:
-    """Return the union of the filters, which matches nothing if there are none."""
+    """Return the union of the filters. It matches nothing if there are no filters."""
     return reduce(or_, parts, Q(pk__in=()))

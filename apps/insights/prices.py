@@ -20,7 +20,7 @@ from apps.workspace.local.deployments.lookup import speaks_dial
 from apps.workspace.local.models import Deployment
 
 DIAL = "dial"
-"""The provider of deployments without a database row, which belong to DIAL Core."""
+"""The provider name for deployments without a database row, which belong to DIAL Core."""
 
 SERVICES_SECONDS = 10.0
 """The cache lifetime of services and prices in seconds. A new price applies after at most this
@@ -54,7 +54,7 @@ def rates_of(price: Price) -> Rates:
 
 
 class EntryCost(NamedTuple):
-    """The model, cost and currency of one usage entry in a call's report. `cost` is None if
+    """The model, cost and currency of one usage entry in a call's usage report. `cost` is None if
     unknown.
     """
 
@@ -65,10 +65,10 @@ class EntryCost(NamedTuple):
 
 @dataclass(slots=True)
 class PricedService:
-    """The service behind a deployment, with its prices.
+    """The model service behind a deployment, and its prices.
 
     `model` is the model's name at the service. `base_url` is None for DIAL Core. `title` is the
-    deployment's display name. `prices` has the operator's prices with their first day, newest
+    deployment's display name. `prices` lists the operator's prices with their first day, newest
     first.
     """
 
@@ -114,8 +114,8 @@ class PricedService:
         return listed_rates(model[:LONGEST_NAME], self.base_url, day)
 
     def model_of(self, deployment: str, usage: ModelUsage | None) -> str:
-        """Return the model that a usage entry names: the deployment's own model if it names only
-        the deployment, or if `usage` is None.
+        """Return the model that a usage entry names. If the entry names only the deployment, or if
+        `usage` is None, return the deployment's own model.
         """
         named = usage.model if usage is not None else deployment
         return self.model if named == deployment else named

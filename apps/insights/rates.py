@@ -1,5 +1,5 @@
-"""Computes the cost of calls, and finds the list prices of services in the package `genai-prices`,
-without network access.
+"""Computes call costs, and finds services' list prices in the package `genai-prices`, without
+network access.
 """
 
 from collections.abc import Iterable
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 MILLION = Decimal(1_000_000)
 
 Tiers = tuple[tuple[int, Decimal], ...]
-"""Prices per million tokens, each with the size of the input from which it applies,
-smallest first.
+"""Pairs of the minimum input size in tokens and the price per million tokens from that size on,
+smallest size first.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """A model's prices. Cached and created tokens cost as much as other input if they have no price
-    of their own.
+    """A model's prices. Tokens that are read from or written to the cache cost as much as other
+    input unless they have a separate price.
     """
 
     input: Tiers
@@ -68,8 +68,8 @@ def rate_at(tiers: Tiers, tokens: int) -> Decimal:
 def listed_rates(model: str, base_url: str | None, day: date) -> Rates | None:
     """Return the list price of a model on a day, or None if it is unknown.
 
-    `base_url` is the service's URL, because other services may sell a model of the same name at
-    another price. It is None for DIAL Core, which may use any service.
+    `base_url` is the service's URL, because prices for the same model name differ between services.
+    It is None for DIAL Core, which may use any service.
     """
     # Imported with the first price, because its data is slow to load.
     from genai_prices.data_snapshot import get_snapshot

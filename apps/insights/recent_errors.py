@@ -12,14 +12,14 @@ from apps.insights.models import ModelCall, ToolUse
 from apps.insights.sums import FAILED, of_applications
 
 FAILED_TOOL = "tool failed"
-"""The error type of all failed tool calls, because the errors of tools are not stored."""
+"""The error type of all failed tool calls, because tool errors are not stored."""
 COMMON = ("started_at", "application", "bucket", "run")
 
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """A failed call. `kind` is the type of error, such as "status 429". `name` is the deployment or
-    the tool.
+    """A failed call. `kind` is the error type, such as "status 429". `name` is the name of the
+    deployment or tool.
     """
 
     started_at: datetime

@@ -1,4 +1,4 @@
-"""Sums up usage in past spans of time, and deletes old rows. Several processes may do this
+"""Sums up the usage in past time spans, and deletes old rows. Several processes can do this
 concurrently.
 """
 
@@ -33,15 +33,15 @@ LATE = {
     UsageSum.Span.HOUR: timedelta(minutes=30),
     UsageSum.Span.DAY: 6 * HOUR,
 }
-"""The delay between the end of a span and summing it up. A call's row has the time when the call
-began, and may be written late if the database is down.
+"""A span is summed up this long after its end, because a call belongs to the span in which it
+began, and its row may be written late if the database is down.
 
-Rows that are written even later are included in the sums of the next longer span.
+Rows that are written after that are only included in the sums of the next longer span.
 """
 HOURS_KEPT = 8 * DAY
 KEPT = {UsageSum.Span.FIVE_MINUTES: DAY, UsageSum.Span.HOUR: HOURS_KEPT}
-"""The retention time of sums of short spans. Pages read hourly sums for a week, and five-minute
-sums only until their hour is summed up.
+"""The retention times of the sums of short spans. Pages read hourly sums for a week, and
+five-minute sums only until their hour is summed up.
 """
 CALLS = (ModelCall, ToolUse)
 
@@ -55,8 +55,8 @@ def due_spans(span: UsageSum.Span) -> Iterator[datetime]:
 
 
 def known_until(span: UsageSum.Span) -> datetime | None:
-    """Return the time up to which data for spans of this type is complete, or None if there are no
-    days to sum up to weeks.
+    """Return the time up to which the data for spans of this type is complete. Return None for
+    weeks if no day is summed up yet.
     """
     if span == UsageSum.Span.WEEK:
         return ends_of_sums().get(UsageSum.Span.DAY)
@@ -135,7 +135,7 @@ def mark_as_summed(span: UsageSum.Span, start: datetime) -> bool:
 
 
 def sum_up_days(start: datetime, end: datetime) -> dict[SumKey, Sums]:
-    """Return the sums over whole days from stored sums, because the rows may already be deleted."""
+    """Add up the stored sums of whole days, because their call rows may already be deleted."""
     found: dict[SumKey, Sums] = defaultdict(Sums)
     days = UsageSum.objects.filter(span=UsageSum.Span.DAY, start__gte=start, start__lt=end)
     columns = ("dimension", "name", "currency", "cost", *COUNTS)
@@ -187,8 +187,8 @@ def delete_sums(span: UsageSum.Span) -> None:
 
 
 LONGEST_WINDOW_DAYS = 62
-"""The minimum retention of budget windows in days: a month, and another one for a run that waits
-for a user.
+"""The minimum retention of budget windows in days: one month for the window itself, and one month
+for a run that waits for a user.
 """
 
 

@@ -31,14 +31,14 @@ FAILED = ~Q(error__in=NO_ERROR)
 REPORTS_CACHE = Q(cached_tokens__isnull=False, input_tokens__gt=0)
 
 TOTAL, TOTAL_OF_TOOLS = "total", "tools"
-"""The dimensions whose only name is "". Others are in `dimensions_of_call`, plus "tool". Each
-dimension also exists within each application, see `within`.
+"""The dimensions of grand totals. Their only name is "". The other dimensions are "tool" and the
+dimensions in `dimensions_of_call`. Each dimension also exists per application; see `within`.
 """
 SUMMED = "summed"
-"""The dimension of a row that marks five minutes as summed up.
+"""A row with this dimension records that a span of five minutes is summed up.
 
-Longer spans have a `SummedSpan` instead. An older version of QuickApps on the same database rejects
-a `SummedSpan` of five minutes.
+Longer spans have a `SummedSpan` row instead. Five-minute spans cannot have one, because older
+versions of QuickApps on the same database reject it.
 """
 
 BINS = msgspec.json.Decoder(dict[int, int])
@@ -49,11 +49,11 @@ HISTOGRAM_TEXTS = {
 }
 
 JOINED = "@"
-"""Separates a dimension from its application."""
+"""Separates the dimension from the application in a stored dimension name."""
 
 SumKey = tuple[str, str, str]
-"""The key of stored sums: a dimension, a name in it, and a currency, which is "" for calls without
-a price.
+"""The key of stored sums: a dimension, a name in it, and a currency. The currency is "" for calls
+without a price.
 """
 
 
@@ -91,7 +91,7 @@ class UseRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """The number of runs, and of failed runs, of one caller with one application in one hour."""
+    """The number of runs and failed runs in one hour, for one caller and one application."""
 
     hour: datetime
     application: str
@@ -107,8 +107,8 @@ RunCounter = Callable[[datetime, datetime], Iterable[RunCount]]
 
 @dataclass(slots=True)
 class Sums:
-    """Sums of calls and runs. The fields are columns of `UsageSum`; `costs` has costs by
-    currency.
+    """Sums of calls and runs. The fields are columns of `UsageSum`. `costs` maps currencies to
+    costs.
     """
 
     runs: int = 0
@@ -129,7 +129,7 @@ class Sums:
     first_text_seconds: Counter[int] = field(default_factory=Counter)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add a row of counts, and its histograms if it has any."""
+        """Add the counts in the row, and its histograms if it has any."""
         for name in COUNTS:
             value = getattr(self, name)
             # PostgreSQL returns sums of integers as decimals.
@@ -145,7 +145,7 @@ class Sums:
                 getattr(self, name).update(BINS.decode(bins))
 
     def add_call(self, row: CallRow, share: float | None) -> None:
-        """Add a row of a model call. `share` is the cached share of the input, or None if unknown.
+        """Add a model call's row. `share` is the cached share of the input, or None if unknown.
 
         Only the first row of a call has a duration and counts as a call.
         """
@@ -205,7 +205,7 @@ class Sums:
 
 
 def of_applications(among: Collection[str] | None) -> Q:
-    """Return a filter of call rows for applications with these slugs. None means all
+    """Return a filter for the call rows of applications with these slugs. None means all
     applications.
     """
     return Q() if among is None else Q(application__in=among)
@@ -228,13 +228,13 @@ def uses_between(
 
 
 def within(dimension: str, application: str) -> str:
-    """Return the dimension whose sums include only calls of the application."""
+    """Return the name of the dimension that is restricted to the application's calls."""
     return f"{dimension}{JOINED}{application}"
 
 
 def dimensions_within(dimension: str, among: Collection[str] | None) -> list[str]:
-    """Return the dimensions that together include the calls of these applications. None means all
-    applications.
+    """Return the dimension names that together cover the calls of these applications. None means
+    all applications.
     """
     return [dimension] if among is None else [within(dimension, one) for one in among]
 
@@ -282,8 +282,8 @@ def dimensions_of_use(row: UseRow) -> Iterator[tuple[str, str]]:
 def with_applications(
     named: Iterable[tuple[str, str]], application: str, by_application: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield the dimensions, and also the dimensions within the application if `by_application` is
-    True.
+    """Yield the given dimensions and, if `by_application` is True, their counterparts within the
+    application.
     """
     for dimension, name in named:
         yield dimension, name
@@ -323,7 +323,7 @@ def sum_up_rows(
 
 
 def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]]:
-    """Yield a row of counts for each value of the column `by` and each currency."""
+    """Yield the counts of model calls, grouped by currency and by the values of the column `by`."""
     share = Case(
         When(REPORTS_CACHE, then=Cast("cached_tokens", FloatField()) / F("input_tokens")),
         default=Value(0.0),

@@ -15,12 +15,12 @@ from apps.catalog.models import Application
 from apps.live.models import ALL_TOOLS, LONGEST_TOOL_NAME, Consent, Interaction, Run, RunStep
 
 LOOKED_AT = 200
-"""The number of a user's newest model answers in which called tools are searched."""
+"""Called tools are searched in this many of a user's newest model calls."""
 
 
 def read_consents(run: Run) -> dict[str, Mode]:
-    """Return the user's decisions by tool name. Those for the conversation override those for the
-    application.
+    """Return the user's decisions by tool name. Decisions for the conversation override decisions
+    for the application.
     """
     rows = Consent.objects.filter(bucket=run.bucket, application=run.application_pk or 0)
     rows = rows.filter(Q(stream=None) | Q(stream=run.stream))
@@ -29,7 +29,9 @@ def read_consents(run: Run) -> dict[str, Mode]:
 
 
 def keep_consent(run: Run, asked: Interaction, answer: Mapping[str, Any]) -> None:
-    """Store a consent if the user chose *Don't ask again* and the approval card offered this."""
+    """Store a consent if the user chose *Don't ask again* and the approval card offered this
+    option.
+    """
     scope, tool = answer.get("always"), asked.asked.get("name")
     if answer.get("outcome") != "approved" or scope not in asked.asked.get("always", ()):
         return
@@ -69,9 +71,7 @@ def ask_each_time(bucket: str, application: int, tool: str) -> None:
 
 
 def tools_called(bucket: str) -> dict[int, list[str]]:
-    """Return the names of the tools that the user's newest answers called, by application primary
-    key.
-    """
+    """Return the names of the tools that the user's newest runs called, by application primary key."""
     steps = RunStep.objects.filter(run__bucket=bucket, kind="model", status="done")
     steps = steps.filter(run__application_pk__isnull=False)
     newest = steps.order_by("-begun_at").values_list("run__application_pk", "result")
@@ -84,8 +84,8 @@ def tools_called(bucket: str) -> dict[int, list[str]]:
 
 
 def forget_tools(tools: Collection[str]) -> None:
-    """Delete the consents for these tools in all applications. Not limited to one, because a nested
-    application's tools are approved for the outermost one.
+    """Delete the consents for these tools in all applications, because consents for a nested
+    application's tools belong to the outermost application.
     """
     Consent.objects.filter(tool__in=tools).delete()
 

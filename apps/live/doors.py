@@ -1,6 +1,4 @@
-"""Defines the doors, which are the APIs and pages through which runs are started. The name of its
-door is stored with each run.
-"""
+"""Defines the doors: the APIs and pages that start runs. Each run stores the name of its door."""
 
 PAGE = "page"
 GATEWAY = "gateway"
@@ -26,8 +24,8 @@ LABELS = {
 }
 """The labels of doors that operators see."""
 PATHS = {GATEWAY: ("/openai/", "/v1/"), MCP: ("/mcp",), A2A: ("/a2a/",), AG_UI: ("/ag-ui/",)}
-"""The path prefixes of the doors' API requests. Metrics count the requests of each door. Other
-origins can call these paths if the operator allows them.
+"""Maps doors to the path prefixes of their APIs. Metrics count requests by door. If the operator
+allows it, pages of other origins can call these paths.
 """
 KEPT_DOORS = (PAGE, SCHEDULE, WEBHOOK, A2A)
 """The doors whose runs are stored as answers in conversations."""

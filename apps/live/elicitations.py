@@ -24,17 +24,17 @@ from apps.live.journal.run_record import RunRecord
 from apps.live.models import LONGEST_KEY, Interaction, Run
 
 LOOK_SECONDS = 2.0
-"""The interval in seconds at which a process checks for answers whose announcement was lost."""
+"""A process checks at this interval in seconds for answers whose announcement was lost."""
 TIMEOUT: Mapping[str, Any] = {"outcome": "timeout"}
 LOST: Mapping[str, Any] = {"outcome": "lost"}
 YOU = "you"
 """The name under which a conversation shows answers of its owner."""
 BY = "by"
-"""The key, in a stored answer, of the name of the user who answered."""
+"""The key under which a stored answer contains the name of the user who answered."""
 
 
 async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, Any]:
-    """Show the question to the user, and return the answer, of which only the outcome remains
+    """Show the question to the user, and return the answer. Only the outcome of the answer remains
     stored. If the call is canceled or the process ends, the outcome is `lost`.
     """
     row = question_row(record, question)
@@ -97,8 +97,8 @@ def close(row: Interaction, outcome: Mapping[str, Any]) -> None:
 
 
 def end_lost_questions(run: Run) -> list[InteractionResolved]:
-    """Close the open questions of a run whose process has ended, and return the events for this.
-    Answers can no longer reach their calls.
+    """Close the open questions of a run whose process has ended, because answers can no longer
+    reach the calls that asked. Return the events that announce this.
     """
     rows = Interaction.objects.filter(run=run, kind="elicitation", due_at__isnull=False)
     keys = list(rows.values_list("key", flat=True))

@@ -1,7 +1,7 @@
-"""Defines the events of a stream: those that a run emits, and those about the run itself.
+"""Defines the events of a stream: events that a run emits, and events about the run itself.
 
-Each event has a number. A text takes one number per character, so texts can be joined or split
-without changing other numbers.
+Each event has a number. A text event takes one number per character, so text events can be joined
+or split without renumbering other events.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ class QuestionAdded:
 
 @dataclass(frozen=True, slots=True)
 class BranchesChanged:
-    """The conversation now shows another branch, so viewers must read it again."""
+    """Reports that the conversation now shows another branch, so viewers must reload it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ class StatusChanged:
 
 @dataclass(frozen=True, slots=True)
 class Continued:
-    """Another process has resumed the run after its process had died."""
+    """Reports that another process has resumed the run after the run's process died."""
 
 
 @dataclass(frozen=True, slots=True)
 class InteractionResolved:
-    """A question was closed at the time `at`, in seconds since 1970. `by` is the name of the user
-    who answered, or "" after a timeout.
+    """Reports that a question was closed at the time `at`, in seconds since 1970. `by` is the name
+    of the user who answered, or "" after a timeout.
     """
 
     key: str
@@ -58,7 +58,7 @@ class RunFailed:
 
 @dataclass(frozen=True, slots=True)
 class CallCounted:
-    """A model call has ended. `figures` are the updated metrics of the answer."""
+    """Reports that a model call has ended. `figures` contains the updated metrics of the answer."""
 
     figures: AnswerFigures
 
@@ -80,7 +80,9 @@ StreamEvent: TypeAlias = (
     | AnswerStored
 )
 NumberedEvent: TypeAlias = tuple[int, UUID, StreamEvent]
-"""The number of an event (of a text, that of its last character), the run's ID, and the event."""
+"""An event's number, the run's ID, and the event. The number of a text event is that of its last
+character.
+"""
 
 NUL = rb"\u0000"
 """A NUL character, as JSON encodes it."""
@@ -116,8 +118,8 @@ NAMES: Mapping[str, type[Any]] = {
     "counted": CallCounted,
     "answer": AnswerStored,
 }
-"""The classes of events by their names in the journal. Stored rows use the names, so they must not
-change.
+"""Maps event names in the journal to event classes. Never change a name, because stored rows
+contain it.
 """
 _names = {kind: name for name, kind in NAMES.items()}
 
@@ -143,7 +145,9 @@ def read(written: Mapping[str, Any]) -> StreamEvent:
 
 
 def length(event: StreamEvent) -> int:
-    """Return how many numbers the event takes: one per character of a text, otherwise one."""
+    """Return how many numbers the event takes: one per character for text events, and one for other
+    events.
+    """
     return len(event.text) if isinstance(event, TEXTS) else 1
 
 
@@ -167,8 +171,8 @@ def with_text(event: StreamEvent, text: str) -> StreamEvent:
 
 
 def join_texts(events: Iterable[NumberedEvent]) -> list[NumberedEvent]:
-    """Return the events with adjacent texts joined. A joined text has the number of the last
-    one.
+    """Return the events with adjacent text events joined. A joined event has the number of the last
+    text.
     """
     joined: list[NumberedEvent] = []
     texts: list[str] = []
@@ -209,8 +213,8 @@ def storable_value(value: Any) -> Any:
 
 
 def is_storable(value: Any) -> bool:
-    """Return True if the JSON value contains neither NUL characters nor lone surrogates. This is
-    nearly always the case, and faster than replacing them.
+    """Return True if the JSON value contains neither NUL characters nor lone surrogates. Nearly all
+    values contain none, and this check is faster than `storable_value`.
     """
     try:
         return NUL not in msgspec.json.encode(value)
@@ -231,8 +235,8 @@ def replace_unstorable(value: Any) -> Any:
 
 
 def kept_key(key: str) -> str:
-    """Return the key, shortened with a hash if it exceeds the column. Models choose call IDs of any
-    length.
+    """Return the key, shortened with a hash if it is too long for its column. Models choose call
+    IDs of any length.
     """
     key = storable_value(key)
     if len(key) <= LONGEST_KEY:

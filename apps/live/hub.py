@@ -1,5 +1,5 @@
-"""The hub of a process, which holds its active runs with their streams, and the writers of their
-rows.
+"""Defines the hub of a process, which holds its active runs, their streams, and the writers of
+their database rows.
 """
 
 import asyncio
@@ -63,8 +63,8 @@ class Hub:
     awaited: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a run needs a process that resumes it."""
     has_queue: bool = False
-    """True if the last check found queued runs. When a run ends, its slot then goes to a queued
-    one.
+    """True if the last check found queued runs. If so, the slot of an ended run is given to a
+    queued run.
     """
     places: RunSlots = field(init=False)
     committer: Committer = field(init=False)
@@ -100,7 +100,7 @@ class Hub:
 
 
 HUB = Hub(OwnThread("committer"), OwnThread("budgets"), OwnThread("summaries"))
-"""The hub of this process. The committer, budgets and summaries have a database thread each, so
-that they do not delay each other.
+"""The hub of this process. The committer, the budgets and the summaries each have a separate
+database thread, so that they do not delay each other.
 """
 on_reset(HUB.forget)

@@ -1,4 +1,4 @@
-"""Stores the answers to questions of waiting runs, which come from users, API clients and
+"""Stores answers to the questions of waiting runs. Answers come from users, API clients and
 timeouts.
 """
 
@@ -41,7 +41,8 @@ async def take_answer(
     by: str,
     name: str = YOU,
 ) -> None:
-    """Store the answer to a question, and notify all processes, one of which resumes the run.
+    """Store the answer to a question, and notify all processes, so that one of them resumes the
+    run.
 
     `by` is the bucket of the user who answers, and `name` the user's name in the conversation.
     Raises `Refused` if the question is no longer open or another user must answer it.
@@ -83,8 +84,8 @@ def answer_interaction(
 
 
 def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: str) -> None:
-    """Store the answer to the question of a running call, whose process then notifies viewers.
-    Raises `Refused` if the question is no longer open.
+    """Store the answer to a running call's question. The process that runs the call then notifies
+    viewers. Raises `Refused` if the question is no longer open.
     """
     rows = Interaction.objects.filter(pk=asked.pk, answer__isnull=True)
     rows = rows.filter(run__status=Run.Status.RUNNING)
@@ -93,8 +94,8 @@ def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: st
 
 
 def resolve(asked: Interaction, answer: Mapping[str, Any], by: str = "", name: str = "") -> None:
-    """Store the answer to a question, notify viewers and queue the run. Must be called in a
-    transaction. Raises `Refused` if the question is no longer open.
+    """Store the answer to a question, announce it to viewers, and queue the run. Must be called in
+    a transaction. Raises `Refused` if the question is no longer open.
     """
     resolve_all(asked.run, (asked,), answer, by, name)
 
@@ -134,18 +135,18 @@ def too_soon() -> Refused:
 
 
 def waiting(run: Run) -> QuerySet[Run]:
-    """Return a query for the run's row, which finds nothing if the run is not waiting."""
+    """Return a query for the run's row that is empty unless the run is waiting for a user."""
     return Run.objects.filter(pk=run.pk, status=Run.Status.WAITING)
 
 
 def open_calls(run: Run) -> QuerySet[Interaction]:
-    """Return the run's open calls of browser tools."""
+    """Return the run's open browser tool calls."""
     return Interaction.objects.filter(run=run, kind=CALL, answer__isnull=True)
 
 
 def delete_unfinished_accounts() -> int:
-    """Delete tool accounts whose users never completed the sign-in, except those for which a run
-    waits, and return their number.
+    """Delete tool accounts whose users never completed the sign-in, unless a run waits for it.
+    Return the number of deleted accounts.
     """
     open_now = Interaction.objects.filter(
         kind="sign_in", answer__isnull=True, run__status__in=Run.OPEN
@@ -154,7 +155,7 @@ def delete_unfinished_accounts() -> int:
 
 
 def claim_for_page(run: Run, key: str, page: str, former: str = "") -> Claim:
-    """Assign a browser tool's call to one page, which executes it.
+    """Assign a browser tool call to one page, which executes it.
 
     `page` and `former` are the page's IDs now and before a reload. Returns `granted`, `taken` (by
     another page), or `lost` if the page had begun the call before the reload and it must not be
@@ -178,7 +179,9 @@ def due() -> QuerySet[Interaction]:
 
 
 def answer_due() -> list[UUID]:
-    """Answer expired questions with a timeout. Return the IDs of their runs' streams."""
+    """Close expired questions with a timeout as their answer. Return the stream IDs of the runs
+    that asked them.
+    """
     answered: list[UUID] = []
     for asked in due().select_related("run")[:AT_ONCE]:
         with suppress(Refused), transaction.atomic():

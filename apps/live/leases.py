@@ -1,4 +1,4 @@
-"""Grants and checks the leases of runs, and requests that runs stop."""
+"""Grants and checks run leases, and requests that runs stop."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -16,8 +16,8 @@ from apps.live.journal.notifications import announce_waiting
 from apps.live.models import FORMAT, Run
 
 MOST_ATTEMPTS = 6
-"""The maximum number of times that a run is resumed without a new step, because it may crash its
-processes. With three, healthy runs were given up when processes were killed every nine seconds.
+"""A run is given up after this many attempts without a new step, because it may crash its
+processes. A limit of three gave up healthy runs when processes were killed every nine seconds.
 """
 
 
@@ -38,14 +38,16 @@ def open_run(stream: UUID) -> Run | None:
 
 
 def request_stop(stream: UUID) -> bool:
-    """Request that the stream's active run stop. Return False if no process executes one."""
+    """Request that the stream's active run stop. Return False if no process executes a run of the
+    stream.
+    """
     runs = Run.objects.filter(stream=stream, status__in=Run.GOING).exclude(holder="")
     return bool(runs.update(is_stop_requested=True))
 
 
 def request_end(run: UUID) -> bool:
-    """Request that the run stop, which its process does, or else a sweeper. Return False if it has
-    ended.
+    """Request that the run stop. Its process stops it, or a sweeper if it has none. Return False if
+    the run has already ended.
     """
     waiting = Run.objects.filter(pk=run, status=Run.Status.WAITING)
     queued, now = Run.Status.QUEUED, timezone.now()
@@ -65,7 +67,7 @@ LOST = Q(attempts__gte=MOST_ATTEMPTS) | Q(is_stop_requested=True)
 
 
 def free() -> QuerySet[Run]:
-    """Return the active runs without a process, if this version of the code can read them."""
+    """Return the active runs that no process executes and that this version of the code can read."""
     known = Run.objects.filter(status__in=Run.GOING, format__lte=FORMAT)
     return known.filter(Q(beat_at__lt=oldest_beat()) | QUEUED)
 
@@ -75,7 +77,7 @@ def queued_runs() -> QuerySet[Run]:
 
 
 def expired_runs() -> QuerySet[Run]:
-    """Return the runs whose process has died and that can be resumed."""
+    """Return the resumable runs whose process has died."""
     return free().exclude(QUEUED).exclude(LOST)
 
 

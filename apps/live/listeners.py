@@ -1,5 +1,5 @@
-"""Notifies other modules of runs that end, are stopped or wait for a user, in the transaction that
-stores this.
+"""Notifies other modules when a run ends, is stopped or waits for a user, in the transaction that
+stores the new status.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,8 +26,8 @@ class RunNews:
 
 
 run_listeners = Listeners[[Sequence[RunNews]], None]("the end of runs")
-"""The functions to notify. They are called on a database thread, once for all runs of a transaction
-and in a savepoint, so that a failure does not undo the runs' end.
+"""The functions to notify. They are called on a database thread, once for all runs of a
+transaction. They run in a savepoint, so that a failure does not roll back the ends of the runs.
 """
 
 

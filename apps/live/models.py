@@ -1,4 +1,4 @@
-"""The database models of runs, with their leases, steps, questions and journals.
+"""Defines the database models for runs and their leases, steps, questions and journals.
 
 A stream is a sequence of runs, such as a conversation; this package stores only its ID.
 """
@@ -19,11 +19,11 @@ from apps.live.subagent_rows import HelperRun as HelperRun
 from apps.workspace.local.secrets.field import SecretField
 
 FORMAT = 1
-"""The version of the rows' format. Increase it if older code cannot resume runs in the new
+"""The format version of stored runs. Increase it if older code cannot resume runs in the new
 format.
 """
 LONGEST_REASON = 2_000
-"""The maximum number of characters of the reason with which a user denies a call."""
+"""The maximum length in characters of the reason that a user gives for denying a call."""
 LONGEST_KEY = 500
 LONGEST_TOOL_NAME = 200
 ALL_TOOLS = ""
@@ -35,8 +35,8 @@ def choices(names: object) -> list[tuple[str, str]]:
 
 
 class KeptManifest(models.Model):
-    """A manifest with which runs have started. `text` is its JSON, encrypted because it can contain
-    credentials.
+    """The manifest of one or more runs. `text` is its JSON, which is encrypted because it can
+    contain credentials.
     """
 
     digest = models.CharField(max_length=64, primary_key=True)
@@ -47,8 +47,8 @@ class KeptManifest(models.Model):
 
     @classmethod
     def hold(cls, digest: str) -> bool:
-        """Lock the row with this digest until the transaction ends. Return False if it does not
-        exist.
+        """Lock the manifest's row with this digest until the transaction ends. Return False if it
+        does not exist.
         """
         is_shared = connection.vendor == "postgresql"  # SQLite has only one transaction at a time.
         with connection.cursor() as cursor:
@@ -67,8 +67,8 @@ class KeptManifest(models.Model):
 
 
 class Run(models.Model):
-    """An answer, complete or in progress, with the lease of the process that writes it. `caller`
-    identifies the user, without credentials.
+    """A complete answer or an answer in progress, with the lease of the process that writes it.
+    `caller` identifies the user, without credentials.
     """
 
     class Status(models.TextChoices):
@@ -160,8 +160,8 @@ class Run(models.Model):
 
     @property
     def request_id(self) -> str:
-        """Return the ID of the HTTP request that started the run, which all of the run's processes
-        log.
+        """Return the ID of the HTTP request that started the run. All processes that execute the
+        run log this ID.
         """
         return str(self.caller.get("request_id") or self.request)
 
@@ -194,7 +194,7 @@ class RunStep(models.Model):
 
 
 class Interaction(models.Model):
-    """A question that a run's step asks a user. See `apps.agent.ledger.InteractionRequest`."""
+    """A question for a user in one step of a run. See `apps.agent.ledger.InteractionRequest`."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="interactions")
     key = models.CharField(max_length=LONGEST_KEY)
@@ -232,8 +232,8 @@ class Interaction(models.Model):
 
 
 class Consent(models.Model):
-    """A user's lasting decision about the calls of a tool. Without a stream, it applies to the
-    whole application. The name `ALL_TOOLS` means all tools without a decision of their own.
+    """A user's lasting decision about calls to a tool. Without a stream, it applies to the whole
+    application. The tool name `ALL_TOOLS` means all tools without a separate decision.
     """
 
     bucket = models.CharField(max_length=100)
@@ -263,8 +263,9 @@ class Consent(models.Model):
 
 
 class AnsweredCall(models.Model):
-    """Records that an API client has answered the waiting calls of an answer, whose state contains
-    the same `id`. After `expires_at`, they can no longer be answered, and the row is deleted.
+    """Records that an API client has answered the tool calls that wait for a user, so that they are
+    answered only once. The state of the waiting answer contains the same `id`. After `expires_at`,
+    the calls can no longer be answered, and the row is deleted.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)
@@ -275,7 +276,7 @@ class AnsweredCall(models.Model):
 
 
 class JournalEntry(models.Model):
-    """Consecutive events of one run, with the numbers from `first` to `last` of its stream."""
+    """Consecutive events of one run, which have the numbers `first` to `last` in its stream."""
 
     stream = models.UUIDField()
     run = models.UUIDField()

@@ -1,4 +1,6 @@
-"""Follows a stream: yields its events after a given number, and then new events."""
+"""Follows a stream: yields the stored events after a given number, and then new events as they
+occur.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -58,8 +60,8 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
 
 
 def told_elsewhere(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return the events after this number that another process sent, or [] if earlier ones must
-    first be read from the journal.
+    """Return the events after this number that another process sent. Return [] if events before
+    them must first be read from the journal.
     """
     heard = hub.streams.heard.get(stream)
     return [] if heard is None or after < heard.first - 1 else heard.after(after, BATCH)

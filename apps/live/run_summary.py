@@ -1,4 +1,4 @@
-"""The database model of run summaries: door, application, counts and outcome."""
+"""Defines the database model for run summaries: door, application, counts and outcome."""
 
 import uuid
 
@@ -9,8 +9,8 @@ from apps.live import doors
 from apps.request_ids import LONGEST_ID
 
 LONGEST_NAME = 255
-"""The number of characters to which an application's name is truncated. Those of DIAL Core are
-paths of any length.
+"""Application names are truncated to this many characters, because the names of applications in
+DIAL Core are paths of any length.
 """
 LONGEST_BUCKET = 100
 
@@ -18,8 +18,9 @@ LONGEST_BUCKET = 100
 class RunSummary(models.Model):
     """The summary of a run, without content. The counts include nested runs.
 
-    In contrast to a `Run`, it has no lease and no stream, and remains when the run is deleted. A
-    stored `Run` has the same ID. Only runs of API clients can have the status `running`.
+    Unlike a `Run`, a summary has no lease and no stream, and it remains when the run is deleted. If
+    there is a `Run` for it, both have the same ID. Only summaries of API clients' runs can have the
+    status `running`.
     """
 
     class Status(models.TextChoices):

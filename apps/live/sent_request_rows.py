@@ -1,5 +1,5 @@
-"""The database models of stored requests to models. A part that several requests of a conversation
-share is stored once.
+"""Defines the database models for stored model requests. A message or tool that several requests of
+a conversation have in common is stored once.
 """
 
 import uuid
@@ -13,8 +13,8 @@ READ_CONTENTS = "runs.read_run_contents"
 
 
 class SentPart(models.Model):
-    """A message or a tool in stored requests, as JSON, truncated if it is long. Each stream has its
-    own parts, which are deleted with it.
+    """A message or a tool in stored model requests, as JSON that is truncated if it is long. It
+    belongs to one stream and is deleted with it.
     """
 
     stream = models.UUIDField()
@@ -32,10 +32,10 @@ class SentPart(models.Model):
 
 
 class SentRequestRow(models.Model):
-    """A stored request to a model.
+    """A stored model request.
 
-    `members` are the fields of its JSON in order, each with its value or the digests of its parts.
-    `prompt` and `private` are as in `SentRequest`.
+    `members` lists the fields of the request's JSON in order, each with its value or with the
+    digests of its `SentPart` rows. `prompt` and `private` are as in `SentRequest`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -1,4 +1,4 @@
-"""The ledger of a stored run, with the stored steps and those that are not stored yet."""
+"""Implements the ledger of a stored run. It contains steps that are already stored, and new ones."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -18,8 +18,8 @@ from apps.live.models import ALL_TOOLS, Run, RunStep
 
 
 class StepLedger:
-    """The `Ledger` of a stored run. `is_closing` prevents the next model call while the process
-    stops.
+    """The `Ledger` of a stored run. If `is_closing` is True because the process stops, no further
+    model call begins.
     """
 
     is_kept = True
@@ -40,7 +40,8 @@ class StepLedger:
         self.stops: dict[str, asyncio.Event] = {}
         self.is_closing = False
         self.patient: Callable[[InteractionRequest], InteractionRequest] = lambda asked: asked
-        """Returns a question with another timeout, for runs that no user started."""
+        """A function that returns a question with a changed timeout, for runs that no user started.
+        """
 
     def step(self, key: str) -> Step | None:
         # Steps inside of a tool call are allowed, so that the tool can finish.
@@ -83,9 +84,7 @@ class StepLedger:
         return f"{self.record_of_run.log.run}:{kept_key(key)}"
 
     def store_asked(self) -> None:
-        """Save the new questions. Must be called in the transaction that stores the run as
-        waiting.
-        """
+        """Save the new questions. Must be called in the transaction that marks the run as waiting."""
         run = self.record_of_run.log.run
         new = [one for one in self.asked.values() if (one.key, one.kind) not in self.interactions]
         rows = [asked_row(run, one) for one in new]

@@ -1,7 +1,7 @@
-"""The newest events of runs and the viewers, in this process.
+"""Holds the newest run events in this process, and its viewers.
 
-Nothing here blocks: a run appends to its log, which wakes the viewers. A viewer has no queue; it
-reads the log, or the journal if the log has dropped what comes next.
+No function here blocks: a run appends events to its log, which wakes the viewers. Viewers have no
+queues. They read from the log, or from the journal if the log no longer contains the next event.
 """
 
 import asyncio
@@ -13,17 +13,16 @@ from uuid import UUID
 from apps.live.journal.log import RunLog
 
 LOST_LOG_SECONDS = 60.0
-"""The time in seconds for which the log of a run that could not be stored remains available to
-viewers.
-"""
+"""If a run could not be stored, its log remains available to viewers for this many seconds."""
 
 
 @dataclass(slots=True)
 class LiveStreams:
     """The live streams of a process.
 
-    `logs` are those of its own runs, `heard` the events from other processes, and `viewers` the
-    events to set, by stream. `left` is set when a viewer disconnects.
+    `logs` contains the logs of this process's runs, `heard` the logs received from other processes,
+    and `viewers` the asyncio events that wake viewers, each by stream. `left` is set when a viewer
+    disconnects.
     """
 
     logs: dict[UUID, RunLog] = field(default_factory=dict)
@@ -45,8 +44,8 @@ class LiveStreams:
         asyncio.get_running_loop().call_later(LOST_LOG_SECONDS, self.remove, log)
 
     def hear(self, log: RunLog) -> None:
-        """Append events from another process to those already heard, or replace them if there is a
-        gap.
+        """Append events from another process to the events already received from it, or replace
+        those if there is a gap.
         """
         before = self.heard.get(log.stream)
         if before is None or before.run != log.run or log.first > before.last + 1:

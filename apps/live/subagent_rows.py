@@ -1,5 +1,5 @@
-"""The database model of sub-agents, which belong to the run that started them and are deleted with
-it.
+"""Defines the database model for sub-agents. A sub-agent belongs to the run that started it and is
+deleted with it.
 """
 
 from django.db import models

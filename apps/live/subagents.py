@@ -1,4 +1,4 @@
-"""Writes the rows of sub-agents, and requests that sub-agents stop."""
+"""Writes the database rows of sub-agents, and requests that sub-agents stop."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -49,7 +49,9 @@ def end(run: UUID, event: SubagentEnded) -> None:
 
 
 def end_all(run: UUID, status: str) -> None:
-    """End the active sub-agents of a run that ended with this status."""
+    """Mark the active sub-agents of an ended run as failed if the run has failed, otherwise as
+    stopped. `status` is the run's status.
+    """
     going = HelperRun.objects.filter(run=run, status=HelperRun.Status.RUNNING)
     is_failed = status == HelperRun.Status.FAILED
     ended = HelperRun.Status.FAILED if is_failed else HelperRun.Status.STOPPED

@@ -1,6 +1,7 @@
-"""Executes a run in a task of this process, independently of viewers, and stores how it ends.
+"""Executes a run in an asyncio task of this process, independently of viewers, and stores how it
+ends.
 
-The task that does the work can be canceled. Another task, which is never canceled, stores the
+The task that does the work can be canceled. A second task, which is never canceled, stores the
 remaining data and the ending, and releases the run.
 """
 
@@ -23,7 +24,7 @@ from apps.live.step_ledger import StepLedger
 logger = logging.getLogger(__name__)
 
 STOP_SECONDS = 10.0
-"""The time in seconds that a stopped run has to clean up."""
+"""A stopped run has this many seconds to clean up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,8 @@ Conclude = Callable[[RunOutcome], Ending]
 class RunSupervisor:
     """Supervises a run in this process.
 
-    `conclude` returns the ending for an outcome. `steps` and `interactions` are those that other
-    processes have stored.
+    `conclude` returns the ending for an outcome. `steps` and `interactions` were stored by
+    processes that executed the run before.
     """
 
     def __init__(
@@ -65,8 +66,8 @@ class RunSupervisor:
         self.work: asyncio.Future[object] | None = None
 
     def start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
-        """Start the run's work, which returns the finish reason. The returned task of the hub
-        completes when the ending is stored.
+        """Start the coroutine `work`, which executes the run and returns the finish reason. Return
+        a task of the hub that completes when the ending is stored.
         """
         self.hub.streams.add(self.log)
         self.hub.supervisors[self.log.stream] = self
@@ -75,7 +76,7 @@ class RunSupervisor:
         return self.hub.hold(self.keep(self.work))
 
     def stop(self) -> None:
-        """Cancel the work with its running model and tool calls."""
+        """Cancel the run's work, including its running model and tool calls."""
         # A second cancellation would interrupt the cleanup.
         if self.work is not None and not self.stopping.is_set():
             self.stopping.set()
@@ -85,7 +86,9 @@ class RunSupervisor:
         return self.ledger.stop_subagent(key)
 
     def begin_no_step(self) -> None:
-        """End the work before its next model call, so that another process can resume the run."""
+        """End the run's work before its next model call, so that another process can resume the
+        run.
+        """
         self.is_interrupted = self.ledger.is_closing = True
 
     def hand_over(self, seconds: float) -> None:

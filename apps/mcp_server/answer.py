@@ -44,14 +44,14 @@ class GatheredAnswer:
         return "".join(self.pieces)
 
     def feed(self, events: Iterable[Event]) -> Iterator[str]:
-        """Add events to the answer. Yield a line about each stage that begins or ends."""
+        """Add events to the answer. Yield a progress line about each stage that begins or ends."""
         for event in events:
             if line := self.take(event):
                 yield line
 
     def take(self, event: Event) -> str:  # noqa: C901 - one case for each event
-        """Add an event to the answer. Return a line about a stage that begins or ends, otherwise
-        "".
+        """Add an event to the answer. Return a progress line if the event begins or ends a stage,
+        otherwise "".
         """
         match event:
             case TextDelta(text) | RefusalDelta(text):

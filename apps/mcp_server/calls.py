@@ -1,4 +1,4 @@
-"""Serves the method `tools/call`, with which an application answers a message."""
+"""Serves the method `tools/call`, with which a client sends a message to an application."""
 
 from contextlib import aclosing
 from functools import partial
@@ -42,8 +42,8 @@ Result = types.CallToolResult | types.InputRequiredResult | dict[str, Any]
 async def call_tool(
     context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
 ) -> Result:
-    """Answer a tool call. Raises `MCPError` if the tool or an input is unknown; other failures
-    become results.
+    """Answer a tool call. Raises `MCPError` if the tool or an input is unknown. Other failures are
+    returned as tool results.
     """
     request = admitted(context)
     try:
@@ -96,7 +96,7 @@ async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any])
 async def run_call(
     run: AdmittedRun, context: ServerRequestContext[Any, Any], ledgers: list[Ledger], emit: Emit
 ) -> None:
-    """Run the application. Its ledger, which contains any question to the user, is appended to
+    """Run the application. Append its ledger, which contains any question for the user, to
     `ledgers`.
     """
     door = admitted(context)

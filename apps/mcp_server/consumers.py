@@ -31,7 +31,8 @@ from apps.runs.failures import RunFailure, fault
 from apps.runs.workspaces import open_workspace
 
 METADATA = "/.well-known/oauth-protected-resource"
-"""The path that RFC 9728 defines for metadata. The path of the resource follows it."""
+"""The path prefix that RFC 9728 defines for metadata. The path of the resource is appended to it.
+"""
 ROUTE = "/mcp"
 NO_STORE: Header = (b"cache-control", b"no-store")
 UNKNOWN_ORIGIN = (
@@ -111,8 +112,8 @@ class McpConsumer(DoorConsumer):
             await manager.handle_request({**scope}, self.replay, self.pass_on)
 
     async def replay(self) -> MutableMapping[str, Any]:
-        """Return the body, and then wait forever, because the consumer itself detects a
-        disconnect.
+        """Return the request body to the SDK once, and then wait forever, because the consumer
+        itself detects a disconnect.
         """
         body, self.body = self.body, b""
         if body:
@@ -147,10 +148,11 @@ class McpConsumer(DoorConsumer):
 
 
 def is_known_sender(headers: Iterable[Header]) -> bool:
-    """Return True if the host is ours, and the origin, if any, may read our responses.
+    """Return True if the request's host is this site, and its origin, if any, may read our
+    responses.
 
-    Otherwise, a web page could access a server on the user's own machine through a host name of its
-    own.
+    The check prevents DNS rebinding, with which a web page could access a server on the user's own
+    machine.
     """
     found = {name.lower(): value.decode("latin-1") for name, value in headers}
     if not validate_host(split_domain_port(found.get(b"host", ""))[0], settings.ALLOWED_HOSTS):
@@ -192,8 +194,8 @@ def challenge(path: str, *, is_refused: bool) -> str:
 class ResourceMetadataConsumer(McpConsumer):
     """Serves `GET /.well-known/oauth-protected-resource/mcp…`, according to RFC 9728.
 
-    Clients send a key or an access token as bearer token. Without `MCP_OAUTH`, there is no
-    authorization server.
+    Clients send an API key or an access token as a bearer token. If `MCP_OAUTH` is off, the
+    metadata names no authorization server.
     """
 
     methods = ("GET", "HEAD")

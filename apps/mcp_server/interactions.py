@@ -32,11 +32,11 @@ DECLINED: Mapping[InteractionKind, tuple[str, Any]] = {
     "approval": ("", 2),
     "question": ("skip", None),
 }
-"""The text and the choice with which a question counts as answered if the user declines."""
+"""The text and the choice that are used as the answer if the user declines."""
 
 
 class WaitingCall(msgspec.Struct, frozen=True):
-    """The content of `requestState`: the question, and the conversation after the first message."""
+    """The content of `requestState`: the question, and the messages that follow the first message."""
 
     messages: list[dict[str, Any]]
     kind: InteractionKind
@@ -48,8 +48,8 @@ class WaitingCall(msgspec.Struct, frozen=True):
 
 
 class ResumedCall(msgspec.Struct, frozen=True):
-    """The conversation after the first message, with the user's answer. `form_answer` has the
-    numbers of the chosen options, or is None for a text.
+    """The messages that follow the first message, including the user's answer. `form_answer` has
+    the numbers of the chosen options, or is None for a text answer.
     """
 
     messages: tuple[ModelMessage, ...] = ()
@@ -57,8 +57,8 @@ class ResumedCall(msgspec.Struct, frozen=True):
 
 
 def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
-    """Return True if the client supports forms in results, for which the server needs no
-    session.
+    """Return True if the client supports forms in results. Such forms need no session on the
+    server.
     """
     capabilities = context.session.client_capabilities
     asking = None if capabilities is None else capabilities.elicitation
@@ -70,8 +70,8 @@ def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
 def question_of(
     ledger: Ledger, answer: GatheredAnswer, messages: Sequence[ModelMessage]
 ) -> WaitingCall | None:
-    """Return the question with which the answer ends, or None. `messages` are those of the
-    request.
+    """Return the question with which the answer ends, or None. `messages` are the request's
+    messages.
     """
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
     if asked is None or PENDING not in answer.state:
@@ -99,8 +99,8 @@ def takes_text(waiting: WaitingCall) -> bool:
 
 
 def form_schema(card: NumberedCard, *, has_text: bool) -> dict[str, Any]:
-    """Return the JSON Schema of a card's form. A choice is the number of the option on the card.
-    With `has_text`, the form also has a text field.
+    """Return the JSON Schema of a card's form, in which options are chosen by number. If `has_text`
+    is True, the form also has a text field.
     """
     properties: dict[str, Any] = {}
     if card.choices:
@@ -144,9 +144,7 @@ def check_content(waiting: WaitingCall, content: Mapping[str, Any]) -> None:
 
 
 def answer_of(waiting: WaitingCall, given: types.ElicitResult) -> tuple[str, Any]:
-    """Return the text of the answer and the numbers of the chosen options, or None if there are
-    none.
-    """
+    """Return the text of the answer, and the numbers of the chosen options or None."""
     content = given.content or {}
     if given.action != "accept":
         return DECLINED[waiting.kind]

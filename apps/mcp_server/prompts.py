@@ -16,7 +16,9 @@ from apps.mcp_server.requests import AdmittedRequest, admitted
 from apps.mcp_server.tools import application_page, tool_name
 
 PAGE_SIZE = 25
-"""The number of applications per page. It is small, because each manifest must be read."""
+"""The number of applications per page of prompts. It is small, because each application's manifest
+must be read.
+"""
 TASK = types.PromptArgument(
     name="task", title="Task", description="What to do with the skill.", required=True
 )
@@ -24,8 +26,8 @@ _gaps = re.compile(r"[^A-Za-z0-9]+")
 
 
 class OfferedPrompt(msgspec.Struct, frozen=True):
-    """An MCP prompt. `text` is the question of a starter, or "" for a skill, whose prompt needs a
-    task.
+    """An MCP prompt. `text` is the text of a conversation starter, or "" for a skill, whose prompt
+    takes a task as its argument.
     """
 
     name: str
@@ -41,8 +43,8 @@ class OfferedPrompt(msgspec.Struct, frozen=True):
 
 
 def prompts_of(application: ResolvedApplication, *, is_only: bool) -> Iterator[OfferedPrompt]:
-    """Yield the prompts of an application. Their names begin with its name unless `is_only` is
-    True.
+    """Yield the prompts of an application. The prompts' names begin with the application's name
+    unless `is_only` is True.
     """
     prefix = "" if is_only else f"{tool_name(application.slug)}."
     taken: set[str] = set()

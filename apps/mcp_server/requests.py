@@ -1,4 +1,4 @@
-"""Gives handlers access to the admitted request."""
+"""Gives the MCP handlers access to the admitted request."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,10 +22,10 @@ OpenWorkspace = Callable[[Caller, ResolvedApplication | None], Workspace]
 
 @dataclass(frozen=True, slots=True)
 class AdmittedRequest:
-    """An admitted request. `application` is the one in the URL, or None for all applications of the
-    caller.
+    """An admitted request. `application` is the application in the URL, or None if the URL is for
+    all applications of the caller.
 
-    `answer_headers` are added to the response if it has not started; a streamed response has.
+    `answer_headers` are added to the response unless it is streamed and has already started.
     """
 
     admission: Admission

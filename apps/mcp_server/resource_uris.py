@@ -1,4 +1,4 @@
-"""Converts paths of files to resource URIs, such as `quickapps://files/…`, and back."""
+"""Converts file paths to resource URIs, such as `quickapps://files/…`, and back."""
 
 from apps.doors.bodies import invalid
 
@@ -15,7 +15,7 @@ def uri_of(path: str) -> str:
 
 
 def path_of(uri: str) -> str:
-    """Return the path of a file from its URI, or "" for any other URI."""
+    """Return the path of the file with this URI, or "" if it is not a file's URI."""
     path = uri.removeprefix(SCHEME)
     return path if path != uri and path.startswith(ROOT) and "\0" not in path else ""
 

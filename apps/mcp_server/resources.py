@@ -28,7 +28,7 @@ async def list_resources(
     context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
 ) -> types.ListResourcesResult:
     """Return a page of the caller's files. Clients can also read files that are not listed, such as
-    those in answers.
+    the files in answers.
     """
     request = admitted(context)
     if not request.caller.bucket:

@@ -1,4 +1,4 @@
-"""Defines the MCP server for all applications with the SDK's low-level API."""
+"""Defines the MCP server for all applications. It uses the SDK's low-level API."""
 
 import re
 import zlib

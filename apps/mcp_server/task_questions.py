@@ -1,4 +1,4 @@
-"""Converts open questions of a task to input requests, and the client's responses to answers."""
+"""Converts a task's open questions to input requests, and the client's responses to answers."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def form_of(asked: Interaction) -> types.ElicitRequestFormParams:
 def answer_frames(
     run: Run, asked: Sequence[Interaction], responses: Mapping[str, Any]
 ) -> Iterator[AnswerFrame]:
-    """Yield the answers to questions for which there is a response. Raises `MCPError` if a response
-    does not fit its form.
+    """Yield an answer for each question that has a response. Raises `MCPError` if a response does
+    not match the form of its question.
     """
     for one in asked:
         if one.key in responses:

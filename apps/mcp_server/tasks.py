@@ -1,5 +1,5 @@
-"""Serves the MCP extension `io.modelcontextprotocol/tasks`: a call becomes a stored run, whose
-result the client requests later.
+"""Serves the MCP extension `io.modelcontextprotocol/tasks`. A tool call starts a stored run, and
+the client requests the result later.
 
 The question and the answer are stored in a conversation of the caller. The run continues if the
 client disconnects or the server restarts.
@@ -68,10 +68,10 @@ def has_tasks(context: ServerRequestContext[Any, Any]) -> bool:
 
 
 def can_be_task(context: ServerRequestContext[Any, Any], message: ModelMessage) -> bool:
-    """Return True if a call can become a task.
+    """Return True if a call can be run as a task.
 
     The caller must be able to own conversations, and the client to show forms, because nobody else
-    can answer the run's questions. Calls with files are answered at once.
+    can answer the run's questions. Calls with files are never run as tasks.
     """
     is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     is_owner = bool(admitted(context).caller.bucket)
@@ -183,7 +183,7 @@ def envelope(run: Run, status: str) -> Json:
 
 
 async def result_of(request: AdmittedRequest, run: Run) -> types.CallToolResult:
-    """Return the answer of a run that has ended, or its failure, as a tool result."""
+    """Return the answer or the failure of an ended run as a tool result."""
     answer, failure = await database_sync_to_async(read_answer)(run)
     if failure:
         return types.CallToolResult(content=[types.TextContent(text=failure)], is_error=True)

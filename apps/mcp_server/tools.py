@@ -141,8 +141,8 @@ def types_of(written: Any) -> tuple[str, ...]:
 async def application_page(
     request: AdmittedRequest, params: types.PaginatedRequestParams | None, size: int
 ) -> tuple[list[Any], str | None]:
-    """Return a page of the caller's applications by slug, and the cursor of the next page or None.
-    Raises `MCPError` if the cursor is invalid.
+    """Return a page of the caller's applications, sorted by slug, and the cursor of the next page
+    or None. Raises `MCPError` if the cursor is invalid.
     """
     rows = usable(request.caller).defer("manifest").order_by("slug")
     cursor = params.cursor if params is not None else None
@@ -157,7 +157,7 @@ async def application_page(
 
 
 async def find_tool(request: AdmittedRequest, name: str) -> ResolvedApplication:
-    """Return the application of a tool, or its version for a name such as `slug@3`.
+    """Return the application of the tool with this name. A name such as `slug@3` selects a version.
 
     Raises `MCPError` if the caller has no such tool, and `ApplicationBroken` if its manifest is
     invalid.

@@ -1,6 +1,4 @@
-"""Checks the metadata of OAuth clients, which they send when they register or publish in a
-document.
-"""
+"""Checks OAuth client metadata. Clients send it when they register, or publish it in a document."""
 
 import re
 from urllib.parse import SplitResult, urlsplit
@@ -18,7 +16,7 @@ UNSAFE_SCHEMES = frozenset(
     {"about", "blob", "data", "file", "filesystem", "ftp", "javascript", "vbscript", "ws", "wss"}
     | {"chrome", "chrome-extension", "intent", "jar", "mailto", "tel", "view-source"}
 )
-"""Schemes that a redirect URI must not have, because they do not belong to a single program."""
+"""The schemes that a redirect URI must not have, because they do not identify a single program."""
 _scheme = re.compile(r"[a-z][a-z0-9+.-]*")
 _host = re.compile(r"[a-z0-9.-]+|::1")
 _visible = re.compile(r"[!-~]+")
@@ -47,7 +45,9 @@ def prepare_client(client: Client) -> None:
 
 
 def check_address(address: str) -> None:
-    """Raise `ValidationError` if the redirect URI does not belong to a program or a site."""
+    """Raise `ValidationError` if the redirect URI can belong neither to a program nor to a web
+    site.
+    """
     if len(address) > LONGEST_ADDRESS or not _visible.fullmatch(address):
         raise ValidationError("A redirect URI is too long, or contains invalid characters.")
     try:
@@ -74,8 +74,8 @@ def is_safe(parts: SplitResult) -> bool:
 
 
 def redirect_source(address: str) -> str:
-    """Return the source for the `form-action` of a content security policy that allows a redirect
-    to this URI.
+    """Return the `form-action` source with which a content security policy allows redirects to this
+    URI.
     """
     parts = urlsplit(address)
     host = parts.hostname or ""
@@ -94,9 +94,7 @@ def redirect_host(address: str) -> str:
 
 
 def loopback_address(address: str) -> str:
-    """Return a redirect URI to `localhost` with 127.0.0.1 in place of the host, or "" for any other
-    URI.
-    """
+    """Return a `localhost` redirect URI with the host 127.0.0.1 instead, or "" for any other URI."""
     start, port, rest = address.partition("http://localhost")
     is_local = not start and port and (not rest or rest[0] in ":/?")
     return f"http://127.0.0.1{rest}" if is_local else ""

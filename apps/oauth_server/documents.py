@@ -1,4 +1,6 @@
-"""Reads client ID metadata documents. The ID of such a client is the URL of its document."""
+"""Reads OAuth client ID metadata documents. A client with such a document uses the document's URL
+as its ID.
+"""
 
 import asyncio
 import time
@@ -23,7 +25,7 @@ SECONDS = 5.0
 """The timeout in seconds for the whole response."""
 FRESH_SECONDS = 3600
 READ_AT = "read_at"
-"""The key in a client's `data` of the time at which its document was read, in seconds since
+"""The key in a client's `data` for the time at which its document was last read, in seconds since
 1970.
 """
 COLUMNS = (
@@ -37,8 +39,8 @@ UNUSABLE = (
 
 
 def find_oauth_client(request: HttpRequest, client_id: str) -> Client | None:
-    """Return the client, or None if it is unknown. If its ID is a URL, the client is described by
-    the document at this URL, which is read unless a recent copy is stored.
+    """Return the client, or None if it is unknown. If the client's ID is a URL, read the metadata
+    document there unless a recent copy is stored.
 
     Raises `ValidationError` if the document of a new client cannot be used, or if the user requests
     too many documents.
@@ -77,7 +79,7 @@ def read_client(client_id: str, known: Client | None) -> Client:
 
 
 async def fetch_document(address: str) -> Any:
-    """Return the JSON at a URL that a stranger chose, without following redirects."""
+    """Return the JSON at an untrusted URL, without following redirects."""
     client = find_client(Trust.GUARDED)
     async with (
         asyncio.timeout(SECONDS),

@@ -35,7 +35,9 @@ INVALID_TARGET = "invalid_target", "Send one resource: the URL of the MCP server
 
 
 class AuthorizeView(AuthorizationView):  # type: ignore[misc]
-    """Asks users whether a program may act for them, and redirects to the program with a code."""
+    """Asks users whether a program may act for them, and then redirects to the program with an
+    authorization code.
+    """
 
     def get(self, request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
         if not request.user.is_authenticated:
@@ -83,8 +85,8 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
 
 
 def problem_of(sent: QueryDict) -> tuple[str, str] | None:
-    """Return an OAuth error and its description for an authorization request, or None. allauth
-    checks everything else.
+    """Return an OAuth error and its description if the authorization request violates a rule that
+    allauth does not check, otherwise None.
     """
     if not sent.get("code_challenge") or sent.get("code_challenge_method") != "S256":
         return "invalid_request", "Send a code_challenge with the code_challenge_method S256."
@@ -99,10 +101,10 @@ def problem_of(sent: QueryDict) -> tuple[str, str] | None:
 
 
 def with_any_port(client: Client, address: str) -> Client:
-    """Allow the redirect to any port of localhost if the client may redirect to localhost.
+    """Allow redirects to any port of localhost if the client may redirect to localhost.
 
-    allauth allows this only for loopback IP addresses, but documents of common programs contain
-    localhost.
+    allauth allows this only for loopback IP addresses, but the metadata documents of common
+    programs contain localhost.
     """
     local = loopback_address(address)
     known = filter(None, map(loopback_address, client.get_redirect_uris()))
@@ -119,7 +121,7 @@ def redirects(client: Client, sent: QueryDict) -> bool:
 
 
 def refuse(sent: QueryDict, error: str, description: str) -> HttpResponse:
-    """Redirect to the client with an OAuth error. The URI may have the scheme of a program."""
+    """Redirect to the client with an OAuth error. The redirect URI may have a custom scheme."""
     told = {"error": error, "error_description": description}
     if "state" in sent:
         told["state"] = sent.get("state", "")
@@ -168,8 +170,8 @@ class IssueView(TokenView):  # type: ignore[misc]
 
 
 class RegisterView(ClientRegistrationView):  # type: ignore[misc]
-    """Registers programs, according to RFC 7591. Anyone may do so, so their number and size are
-    limited.
+    """Registers OAuth clients, according to RFC 7591. Anyone can register clients, so their number
+    and size are limited.
     """
 
     def post(self, request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:

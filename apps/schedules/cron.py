@@ -22,7 +22,7 @@ NAMES = {
     "@annually": "0 0 1 1 *",
 }
 SIZES = {"minute": 60, "hour": 24, "day of the month": 31, "month": 12, "day of the week": 7}
-"""The number of values of each field, which limits its steps."""
+"""The number of values of each field, which is also the maximum step."""
 ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the expression alone is read
 
 _step = re.compile(r"/(\d+)", re.ASCII)
@@ -64,8 +64,8 @@ def syntax_error(fields: Sequence[str]) -> str:
 
 
 def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the expression's first time after a moment, in UTC, or None if there is none in the
-    coming decades.
+    """Return the first run time after a moment, in UTC, or None if there is none in the coming
+    decades.
     """
     times = CronSim(fields_of(expression), after.astimezone(zone))
     found = next(times, None)

@@ -27,7 +27,7 @@ LONGEST_MESSAGE = 10_000
 LONGEST_REASON = 500
 LIVE = gettext_lazy("the live version")
 MOST_MINUTES = 30 * 24 * 60
-"""The maximum number of minutes to wait for the user's answer: 30 days."""
+"""A scheduled run can wait for the user's answer for up to this many minutes (30 days)."""
 NEVER = gettext_noop("The schedule never runs. Change its times or its active hours.")
 NO_TIME_LEFT = gettext_noop("The schedule has run for the last time.")
 
@@ -317,7 +317,7 @@ class Schedule(models.Model):
         return just_before(self.start_at, timedelta(seconds=1)) if is_once else timezone.now()
 
     def plan(self, now: datetime) -> None:
-        """Set the first run time after `now`, or pause the schedule if there is none."""
+        """Set the next run time, which is after `now`. Pause the schedule if there is none."""
         after = just_before(self.start_at) if self.is_first_of_at else now
         self.next_at = None if self.has_ended else next_time(self.timing, after)
         if self.next_at is None:
@@ -325,8 +325,8 @@ class Schedule(models.Model):
 
     @property
     def is_first_of_at(self) -> bool:
-        """Return True if a schedule of the kind `at` has not run yet. Its first run happens even if
-        its time has passed.
+        """Return True for a schedule of the kind `at` that has not run yet. It runs even if its
+        time has passed.
         """
         return self.kind == self.Kind.AT and self.last_at is None
 

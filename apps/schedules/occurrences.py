@@ -16,8 +16,8 @@ Kind = Literal["at", "interval", "cron", "rrule"]
 SHORTEST_SECONDS = 60
 LONGEST_SECONDS = 366 * 24 * 3600
 MOST_LOOKS = 400
-"""The maximum number of periods of active hours that are searched: more than a year. If none
-contains a run time, the schedule never runs.
+"""The maximum number of active-hours periods, one per day, that are searched for a run time. If
+none contains one, the schedule never runs.
 """
 
 
@@ -85,7 +85,7 @@ def just_before(moment: datetime, by: timedelta = timedelta(microseconds=1)) -> 
 
 
 def next_whenever(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the first run time after a moment, whether or not it is in active hours, or None."""
+    """Return the first run time after a moment, or None. Active hours are ignored."""
     if timing.kind == "cron":
         # The expression returns whole minutes after the given moment.
         since = max(after, just_before(timing.start))
@@ -109,8 +109,8 @@ def times_after(timing: ScheduleTiming, after: datetime) -> Iterator[datetime]:
 
 @dataclass(frozen=True, slots=True)
 class DueTimes:
-    """The times for which a schedule runs now, oldest first. `next` is its next run time, or None.
-    `missed` is the number of skipped times.
+    """The scheduled times for which a schedule must run now, oldest first. `next` is its next run
+    time, or None. `missed` is the number of skipped times.
     """
 
     asked: tuple[datetime, ...]
@@ -122,15 +122,16 @@ Missed = Literal["skip", "once", "all"]
 GRACE = timedelta(minutes=1)
 """A run that is delayed by more than this counts as missed."""
 MOST_COUNTED = 100
-"""The maximum number of missed times that are counted, because counting years of them would take
-long.
+"""Missed run times are counted up to this number, because counting several years of run times would
+take long.
 """
 
 
 def due_times(
     timing: ScheduleTiming, due: datetime, now: datetime, missed: Missed, most: int
 ) -> DueTimes:
-    """Return the times for which to run at `now`: `due`, and later times that have passed.
+    """Return the scheduled times for which to run at `now`: `due`, and later times that have
+    passed.
 
     If times were missed, `skip` runs for none of them, `once` runs once, and `all` runs for each of
     the newest `most`.

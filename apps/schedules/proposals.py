@@ -1,8 +1,8 @@
-"""Stores an operator's proposal to change a user's schedule, which is paused until its owner
+"""Stores an operator's proposal to change a user's schedule. The schedule is paused until its owner
 decides.
 
 `Schedule.proposal` contains the new values as texts, the operator's name, and whether the schedule
-was paused before. The other columns change when the owner agrees.
+was paused before. If the owner agrees, the new values are copied to the other columns.
 """
 
 from collections.abc import Iterator, Mapping
@@ -34,7 +34,7 @@ WAITS = gettext_noop(
 
 @dataclass(frozen=True, slots=True)
 class ProposedChange:
-    """The label of a changed field, with its current and its proposed value."""
+    """A proposed change: the field's label, and its current and proposed values."""
 
     label: str
     before: str
@@ -115,7 +115,7 @@ def take_back(row: Schedule) -> None:
 
 
 def differences(row: Schedule) -> list[ProposedChange]:
-    """Return the proposed changes for display, or [] if there is no proposal."""
+    """Return the proposed changes as shown to the owner, or [] if there is no proposal."""
     if row.proposal is None:
         return []
     return list(found_differences(row, proposed_schedule(row)))

@@ -20,8 +20,8 @@ LONGEST = 300
 MOST_TIMES_A_DAY = 24
 MOST_INTERVAL = 1_000
 HORIZON = timedelta(days=9 * 366)
-"""The period in which the next time is searched. Leap days are at most eight years apart. Without a
-limit, searching for a rule that never matches takes seconds.
+"""The next time is searched within this period. Leap days are at most eight years apart. Without a
+limit, a search with a rule that never matches would take seconds.
 """
 FREQUENCIES = frozenset({"DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
 PARTS = frozenset(
@@ -49,7 +49,7 @@ def parts_of(rule: str) -> dict[str, str]:
 
 
 def interval_of(parts: Mapping[str, str]) -> int:
-    """Return the rule's interval, or 0 if it is invalid."""
+    """Return the rule's `INTERVAL`, or 0 if it is invalid."""
     return read_integer(parts.get("INTERVAL", "1"), MOST_INTERVAL) or 0
 
 
@@ -96,7 +96,9 @@ def part_problem(parts: Mapping[str, str]) -> str:
 
 
 def end_of_day(written: str) -> datetime:
-    """Return the last minute of a date such as 20261101. Raises `ValueError` if it is invalid."""
+    """Return the last minute of the day written as, for example, 20261101. Raises `ValueError` if
+    it is invalid.
+    """
     return datetime.strptime(written[:8], "%Y%m%d") + timedelta(hours=23, minutes=59)  # noqa: DTZ007 - as above
 
 
@@ -115,7 +117,7 @@ def expand_rule(rule: str, start: datetime, horizon: datetime) -> rrule:
 
 
 def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the rule's first time after `after`, in UTC, or None if there is none within
+    """Return the rule's first run time after `after`, in UTC, or None if there is none within
     `HORIZON`. `start` is timezone-aware.
     """
     naive = start.astimezone(zone).replace(tzinfo=None)
@@ -129,8 +131,8 @@ def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) ->
 
 
 def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datetime:
-    """Return a later start with which the rule has the same times, so that the search skips past
-    times.
+    """Return a later start date that gives the rule the same future times, so that the search skips
+    past times.
 
     The start of monthly and yearly rules does not change: they have few times, and the day of the
     start is part of them.
@@ -143,7 +145,7 @@ def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datet
 
 
 def rule_words(rule: str) -> str:
-    """Describe the rule in words, followed by the parts that are too complex for words."""
+    """Describe the rule in words, followed by any rule parts that are too complex to describe."""
     parts = parts_of(rule)
     words = [every_words(parts["FREQ"], interval_of(parts))]
     if days := [day_words(one) for one in parts.get("BYDAY", "").split(",") if one]:

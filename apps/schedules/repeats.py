@@ -21,8 +21,8 @@ _simple = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A simple repetition. `days` has names in `DAYS`, for a weekly rhythm. `day` is a day of the
-    month or `LAST`, for a monthly one.
+    """A simple repetition. A weekly repetition has `days`, which are names in `DAYS`. A monthly one
+    has `day`, which is a day of the month or `LAST`.
     """
 
     rhythm: Rhythm

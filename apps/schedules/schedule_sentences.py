@@ -12,7 +12,7 @@ from apps.schedules.occurrences import ScheduleTiming, times_after
 from apps.schedules.recurrence import rule_words
 
 SHOWN = 3
-"""The default number of run times that are listed."""
+"""The default number of run times to list."""
 UNITS = (("day", 24 * 3600), ("hour", 3600), ("minute", 60), ("second", 1))
 
 

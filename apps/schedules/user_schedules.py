@@ -21,16 +21,16 @@ from apps.listeners import Listeners
 from apps.schedules.models import Schedule
 
 planned: Listeners[[datetime], None] = Listeners("planned schedules")
-"""Calls its listeners with the next run time of each schedule that is stored."""
+"""Notifies its listeners of the next run time whenever a schedule is stored."""
 
 BUDGET_TOKENS = 100_000
-"""The default number of tokens for each run of an alarm, or of a schedule that a model created."""
+"""The default token budget for each run of an alarm, or of a schedule that a model created."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of schedules, as `Schedule` stores it: a bucket, a user, a team, and the caller's
-    data.
+    """The owner of schedules, with the values that `Schedule` stores: a bucket, a user, a team, and
+    the caller's data.
     """
 
     bucket: str
@@ -120,7 +120,7 @@ class UserSchedules:
 
     @property
     def heartbeats(self) -> QuerySet[Schedule]:
-        """Return the conversation's heartbeat, if any, as a query."""
+        """Return a query for the conversation's heartbeat, of which there is at most one."""
         return self.rows.filter(conversation=self.conversation, is_heartbeat=True)
 
     def add(self, fields: Mapping[str, Any]) -> Schedule:
@@ -139,8 +139,8 @@ class UserSchedules:
         return row
 
     def change(self, pk: UUID, fields: Mapping[str, Any]) -> Schedule | None:
-        """Change a schedule, and return it, or None if it does not exist. Raises `ValidationError`
-        if it becomes invalid.
+        """Change a schedule and return it. Return None if it does not exist. Raises
+        `ValidationError` if it becomes invalid.
         """
         row = self.rows.filter(pk=pk).first()
         if row is None:
@@ -212,8 +212,8 @@ def pause(row: Schedule, reason: str = "") -> None:
 
 
 def forget_conversation(conversation: UUID) -> None:
-    """Delete the alarm and heartbeat of a deleted conversation. The next run of other schedules
-    with it begins a new conversation.
+    """Delete the alarm and heartbeat of a deleted conversation. Other schedules that used it begin
+    a new conversation in their next run.
     """
     rows = Schedule.objects.filter(conversation=conversation)
     rows.filter(Q(is_alarm=True) | Q(is_heartbeat=True)).delete()

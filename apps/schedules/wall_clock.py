@@ -1,4 +1,6 @@
-"""Converts local times in time zones whose clocks skip or repeat an hour on some nights."""
+"""Converts local times to UTC, including times that clocks skip or repeat when daylight saving time
+begins or ends.
+"""
 
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
@@ -8,8 +10,8 @@ zone_of = lru_cache(maxsize=600)(ZoneInfo)
 
 
 def utc_moment(naive: datetime, zone: ZoneInfo) -> datetime:
-    """Convert a local time to UTC. If clocks show it twice, return the first moment; if they skip
-    it, return the moment of the jump.
+    """Convert a local time to UTC. If clocks show the time twice, return the first occurrence; if
+    they skip it, return the moment of the jump.
     """
     first = naive.replace(tzinfo=zone, fold=0)
     second = naive.replace(tzinfo=zone, fold=1)
@@ -38,7 +40,7 @@ def end_of_gap(naive: datetime, zone: ZoneInfo, length: timedelta) -> datetime:
 
 
 def opening_after(now: datetime, opens: time, zone: ZoneInfo) -> datetime:
-    """Return the first moment after `now` at which clocks in the zone show `opens`."""
+    """Return the first moment after `now` at which the local time in the zone is `opens`."""
     local = now.astimezone(zone)
     today = utc_moment(datetime.combine(local.date(), opens), zone)
     if today > now:

@@ -60,8 +60,8 @@ def find_chore(work: str) -> Chore | None:
 
 @contextmanager
 def reported(chore: Chore) -> Iterator[ChoreRun]:
-    """Time the chore in the block, and log its outcome. The yielded row records the outcome; the
-    caller must store it.
+    """Measure how long the block takes to run the chore, and log the outcome. Set the outcome on
+    the yielded row, which the caller must save.
     """
     run, began = ChoreRun(work=chore.work, started_at=timezone.now()), time.monotonic()
     try:

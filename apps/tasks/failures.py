@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 FAILURE_DAYS = 30
 LONGEST_ERROR = 4_000
 MOST_LOST = 5
-"""A job is given up after this many processes were killed while it ran, because it may be the
+"""A job is given up if this many processes were killed while they ran it, because it may be the
 cause.
 """
 
@@ -43,7 +43,7 @@ def cancel(job: str) -> Job | None:
     """Delete a waiting or failed job, or end a running one. Return the job, or None if it does not
     exist.
 
-    A function on a thread runs to its end, but the job does not run again.
+    A synchronous function still runs to its end, but the job is not retried.
     """
     with transaction.atomic():
         found = queue().cancel(job)
@@ -68,7 +68,8 @@ def record_failure(
 def record_lost(task: str, job: str, attempt: int) -> bool:
     """Record that a process was killed during an attempt. Return True if the job will run again.
 
-    A job is given up after `MOST_LOST` such attempts since an operator last started it.
+    A job is given up after `MOST_LOST` such attempts. The count restarts when an operator retries
+    it.
     """
     earlier = TaskFailure.objects.filter(job=job).order_by("-pk")
     since_final = takewhile(lambda row: not row.is_final, earlier)

@@ -1,4 +1,4 @@
-"""Describes jobs for operators, whatever database stores them."""
+"""Describes jobs for operators, independently of the database that stores them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

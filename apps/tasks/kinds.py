@@ -1,7 +1,7 @@
-"""Defines the kinds of jobs that operators see and pause: each chore, and each other task.
+"""Defines the job kinds that operators see and pause. Each chore is a kind, and each other task.
 
-All chores share two tasks. Only their jobs have a lock, which is the dotted path of the chore's
-function.
+Chores share two tasks and are distinguished by their jobs' lock: the dotted path of the chore's
+function. Other jobs have no lock.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from apps.tasks.models import PausedKind
 from apps.tasks.task import all_chores, all_tasks
 
 ALL = "*"
-"""The name that stands for all kinds, including those of later versions."""
+"""The name for all kinds, including kinds that later versions of QuickApps add."""
 CHORES = "tasks.do_"
 """The prefix of the keys of the two tasks that run chores."""
 
@@ -22,7 +22,9 @@ def kind_of(task: str, lock: str | None) -> str:
 
 
 def of_kind(kind: str, task: str = "task") -> Q:
-    """Return a filter for jobs of a kind. `task` is the name of the column with the task's key."""
+    """Return a filter for the jobs of a kind. `task` is the name of the column that contains the
+    task key.
+    """
     return Q() if kind == ALL else Q(**{task: kind}) | Q(lock=kind)
 
 
@@ -44,8 +46,8 @@ def is_paused(kind: str) -> bool:
 
 
 def pause(kind: str) -> bool:
-    """Pause a kind: none of its jobs are started, and running ones continue. Return False if it was
-    already paused.
+    """Pause a kind. Its waiting jobs are not started, and its running jobs continue. Return False
+    if it was already paused.
     """
     _, is_new = PausedKind.objects.get_or_create(kind=kind)
     return is_new
@@ -54,6 +56,6 @@ def pause(kind: str) -> bool:
 def delete_pause(kind: str) -> bool:
     """Delete the pause of a kind. Return False if there was none.
 
-    Call `Queue.resume` instead, which also releases the waiting jobs.
+    Only `Queue.resume` should call this function, because it also releases the waiting jobs.
     """
     return bool(PausedKind.objects.filter(kind=kind).delete()[0])

@@ -1,4 +1,4 @@
-"""Defines database models for jobs on SQLite, failed attempts, runs of chores, and paused kinds."""
+"""Defines the database models for jobs on SQLite, failed attempts, chore runs and paused job kinds."""
 
 from django.db import models
 from django.db.models import Q
@@ -93,7 +93,7 @@ class ChoreRun(models.Model):
 
 
 class PausedKind(models.Model):
-    """A kind of jobs that an operator has paused; see `apps.tasks.kinds`."""
+    """A job kind that an operator has paused; see `apps.tasks.kinds`."""
 
     kind = models.CharField(max_length=200, unique=True)
     paused_at = models.DateTimeField(default=timezone.now)

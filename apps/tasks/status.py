@@ -1,5 +1,5 @@
-"""Exports the state of the job queue and of chores as metrics, and defines the interface of the
-queue for operators.
+"""Exports metrics about the job queue and chores, and defines the interface through which operators
+control the queue.
 """
 
 import logging
@@ -20,13 +20,13 @@ logger = logging.getLogger(__name__)
 
 
 class Queue(Protocol):
-    """The methods of both job backends in addition to those of `django.tasks`."""
+    """The methods that both job backends have in addition to those of `django.tasks`."""
 
     def counts(self) -> dict[str, int]:
         """Return the number of jobs by state. A state without jobs may be missing."""
 
     def waiting_since(self) -> datetime | None:
-        """Return when the oldest job that no worker has started became due, or None if no job
+        """Return the due time of the oldest job that no worker has started, or None if no job
         waits.
         """
 
@@ -36,7 +36,7 @@ class Queue(Protocol):
         """
 
     def retry(self, job: str) -> bool:
-        """Run a failed job again. Return False if there is no failed job with this ID."""
+        """Retry a failed job. Return False if there is no failed job with this ID."""
 
     def jobs(self, state: str, kind: str, most: int) -> Sequence[Job]:
         """Return up to `most` jobs of a kind in a state: waiting jobs in the order in which they

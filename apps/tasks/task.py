@@ -1,4 +1,4 @@
-"""Defines the decorator `task`, which makes a function a task that can be enqueued."""
+"""Defines the decorator `task`, which turns a function into a task that can be enqueued."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ LONGEST_WAIT = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task(base.Task[P, T]):
-    """A function that a worker calls later. `key` identifies the task in stored jobs, so it must
-    not change.
+    """A function that a worker calls later. `key` identifies the task in stored jobs, so never
+    change it.
 
     A failed job is retried `retries` times, first after `wait` seconds, then with exponential
     backoff. A job whose process was killed runs again, so every function must be idempotent.
-    Operators see the `title`. `given_up` is called with the arguments of a job that was canceled or
-    whose last attempt failed.
+    Operators see the `title`. If a job is canceled or its last attempt fails, `given_up` is called
+    with its arguments.
     """
 
     key: str
@@ -63,12 +63,12 @@ def task(key: str, **options: Any) -> Callable[[Callable[P, T]], Task[P, T]]:
 
 
 def find_task(key: str) -> Task[Any, Any]:
-    """Return the task with this key. Raises `LookupError` if no app defines it."""
+    """Return the task with this key. Raises `LookupError` if no Django app defines it."""
     return all_tasks()[key]
 
 
 def all_tasks() -> dict[str, Task[Any, Any]]:
-    """Return all tasks by key. Apps import the modules of their tasks in `ready`."""
+    """Return all tasks by key. Django apps must import their task modules in `ready`."""
     return _tasks
 
 
@@ -81,7 +81,7 @@ def all_chores() -> Iterator[Chore]:
 def result_of(
     task: Task[Any, Any], job: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> TaskResult[Any]:
-    """Return what `enqueue` returns for a new job on either database."""
+    """Return the result of `enqueue` for a new job. Both job backends use it."""
     return TaskResult(
         task=task,
         id=job,

@@ -1,4 +1,4 @@
-"""Finds webhooks and schedules whose account can no longer use their application."""
+"""Finds webhooks and schedules that fail because their account can no longer use the application."""
 
 from django.utils.translation import gettext_noop
 
@@ -45,8 +45,8 @@ def webhook_problem(webhook: Webhook) -> str:
 
 
 def note_access(row: Schedule) -> str:
-    """Set or clear the schedule's `last_problem`, depending on whether its owner can use the
-    application. Return the problem, or "".
+    """Set the schedule's `last_problem` if its owner cannot use the application, and clear it
+    otherwise. Return the problem, or "".
     """
     try:
         problem = "" if can_use(row.application_id, owner_caller(row)) else NO_RIGHTS

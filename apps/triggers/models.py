@@ -1,4 +1,6 @@
-"""Defines database models for webhooks, subscriptions to run events, and notifications."""
+"""Defines the database models for webhooks, subscriptions to run events, deliveries and email
+notices.
+"""
 
 import uuid
 from typing import Any
@@ -28,7 +30,7 @@ class Endpoint(Versioned):
     """The common fields of webhooks and subscriptions.
 
     `problem` is the reason why the endpoint does not work, or "". `saved_by` is the user who last
-    saved it, whose permissions limit what it can do.
+    saved the endpoint. This user's permissions limit what the endpoint can do.
     """
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
@@ -113,8 +115,8 @@ class Webhook(Endpoint):
 
 
 class WebhookCall(models.Model):
-    """A message that a webhook accepted. Another request with the same `message_id` does not send
-    it again.
+    """A message that a webhook has accepted. If a sender repeats the `message_id`, the message is
+    not sent to the application again.
     """
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="calls")
@@ -148,8 +150,8 @@ TEXT_NEEDS_PERMISSION = (
 class Subscription(Endpoint):
     """A URL to which QuickApps sends events about runs, signed with Standard Webhooks.
 
-    Until `former_secret_until`, events are also signed with `former_secret`, the secret before the
-    last rotation.
+    `former_secret` is the secret before the last rotation. Events are also signed with it until
+    `former_secret_until`.
     """
 
     owner = models.ForeignKey(
@@ -179,7 +181,7 @@ class Subscription(Endpoint):
     @property
     def people(self) -> list[Any]:
         """Return the users whose permissions limit the events: the owner, and the user who last
-        saved the subscription, who may have changed its URL.
+        saved the subscription and may have changed its URL.
         """
         return [self.owner] if self.saved_by in (None, self.owner) else [self.owner, self.saved_by]
 
@@ -192,8 +194,8 @@ class Subscription(Endpoint):
         self.check_url()
 
     def check_url(self) -> None:
-        """Raise `ValidationError` if a new URL has a blocked host. A stored URL remains valid, so
-        that its subscription can still be disabled.
+        """Raise `ValidationError` if the URL was changed and its host is blocked. An unchanged URL
+        is accepted, so that the subscription can still be disabled.
         """
         if type(self).objects.filter(pk=self.pk, url=self.url).exists():
             return
@@ -206,7 +208,9 @@ class Subscription(Endpoint):
 
 
 class Delivery(models.Model):
-    """An event for a subscription. `uuid` is the `webhook-id` of every attempt to send it."""
+    """An event that is sent to a subscriber. `uuid` is its `webhook-id`, which is the same for all
+    attempts.
+    """
 
     class Status(models.TextChoices):
         DUE = "due", "queued"
@@ -253,7 +257,7 @@ class Delivery(models.Model):
 
 
 class MailNotice(models.Model):
-    """An email to a user that is sent unless the user opens the conversation first."""
+    """A pending email to a user. It is not sent if the user opens the conversation first."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mail_notices"

@@ -6,7 +6,7 @@ from apps.old_rows import delete_older
 from apps.triggers.models import Delivery, MailNotice, Subscription, WebhookCall
 
 CALL_DAYS = 7
-"""Received messages are stored for this many days, although their signatures are valid only for
+"""Webhook calls are stored for this many days, although their signatures are valid only for
 minutes.
 """
 DELIVERY_DAYS = 30
@@ -15,7 +15,7 @@ MAIL_DAYS = 1
 
 
 def delete_old() -> int:
-    """Delete old rows, and secrets that no longer sign deliveries. Return the number of deleted
+    """Delete old rows, and old secrets that no longer sign deliveries. Return the number of deleted
     rows.
     """
     over = Subscription.objects.filter(former_secret_until__lt=timezone.now())

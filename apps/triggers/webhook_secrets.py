@@ -1,5 +1,5 @@
-"""Creates and checks secrets: those with which senders authenticate at webhooks, and those that
-sign deliveries to subscribers.
+"""Creates and checks the secrets that authenticate senders at webhooks, and the secrets that sign
+deliveries to subscribers.
 """
 
 import base64
@@ -84,7 +84,7 @@ def is_signature_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes
 
 
 class BytesSigner(Signer):
-    """A `Signer` of any bytes, not only UTF-8. `data` has one character for each byte."""
+    """A `Signer` for arbitrary bytes, not only UTF-8 text. `data` contains one character per byte."""
 
     def sign(self, msg_id: str, timestamp: datetime, data: str) -> str:
         signed = f"{msg_id}.{int(timestamp.timestamp())}.".encode() + data.encode("latin-1")

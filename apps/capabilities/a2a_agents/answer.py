@@ -28,7 +28,7 @@ PROGRESS_CHARACTERS = 500
 
 @dataclass(slots=True)
 class GatheredParts:
-    """Collects the parts of one artifact: its text in pieces, and its files."""
+    """Collects the text chunks and the files of one artifact."""
 
     texts: list[str] = field(default_factory=list)
     files: list[Part] = field(default_factory=list)
@@ -50,10 +50,14 @@ class AgentAnswer:
         self.state = ""
         self.artifacts: dict[str, GatheredParts] = {}
         self.message = GatheredParts()
-        """The agent's answer without a task, or the message in its task's last status."""
+        """The agent's message: its answer if there is no task, or the message in the task's last
+        status.
+        """
         self.has_message = False
         self.shown: str | None = None
-        """The ID of the artifact whose text was shown last, "" after a message, or None."""
+        """The ID of the artifact whose text was shown last; "" if a message was shown last, and
+        None if nothing was shown.
+        """
         self.has_answered = False
         """True once a part of the answer was shown."""
         self.progress_left = MOST_PROGRESS

@@ -64,7 +64,7 @@ CANCEL_SECONDS = 2.0
 the cancellation.
 """
 POLL_SECONDS = (1.0, 2.0, 4.0, 8.0)
-"""The pauses in seconds between requests for the state of a task. The last one is repeated."""
+"""The pauses in seconds between polls of a task. The last pause is repeated."""
 NOTICE_CHARACTERS = 1_000
 """The number of characters reserved for the notes that follow a truncated result."""
 
@@ -163,8 +163,8 @@ async def talk_with(
     invocation: Invocation,
     draft: RequestDraft,
 ) -> ToolResult:
-    """Send the message, wait until its task is over, and return the answer. Raises `ToolError` if a
-    request or the task fails.
+    """Send the message, wait until the task has ended, and return the answer. Raises `ToolError` if
+    a request or the task fails.
     """
     found = await find_with(agent.server, draft)
     client = AgentClient(agent.server, found.endpoint, agent.target.name, draft)
@@ -185,7 +185,7 @@ async def talk_with(
 
 @asynccontextmanager
 async def canceling(client: AgentClient, answer: AgentAnswer) -> AsyncIterator[None]:
-    """Run the block, and cancel the agent's task if the block raises before the task is over."""
+    """Run the block. If it raises before the agent's task has ended, cancel the task."""
     try:
         yield
     except BaseException:
@@ -223,8 +223,8 @@ async def follow(
 
 
 async def take_first(work: Coroutine[Any, Any, Update | None], answer: AgentAnswer) -> None:
-    """Add the first update to `answer`, even if the call is canceled in the meantime: the update
-    contains the ID that cancels the task.
+    """Add the first update to `answer`, even if the call is canceled in the meantime, because the
+    update contains the task ID that a cancellation needs.
 
     Raises `ToolError` if the request fails, and `AnswerInvalid` if the response does not follow
     A2A.

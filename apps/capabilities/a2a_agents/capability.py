@@ -1,4 +1,4 @@
-"""Defines toolsets of the kind `a2a-agent`, in which each agent of the A2A protocol is a tool."""
+"""Defines toolsets of the kind `a2a-agent`, whose tool calls an agent over the A2A protocol."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ from apps.workspace.local.secrets.stored_secrets import unsendable_credentials
 from apps.workspace.port import DeploymentInfo
 
 TEXT_TYPES = frozenset({"text/plain", "text/markdown"})
-"""The media types of text. An agent that accepts only these accepts no files."""
+"""The media types of text. An agent that accepts only these types cannot receive files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,8 @@ class PreparedAgent:
         return tool.bind(opening)
 
     def issue(self, error: ToolError) -> InitializationIssue:
-        """Return an initialization issue that names the toolset once, because some errors already
-        contain its name.
+        """Return an initialization issue that begins with the toolset's name, even if the error's
+        text does not.
         """
         label, text = self.server.label, str(error)
         is_named = text.startswith(label)

@@ -26,12 +26,14 @@ WELL_KNOWN = "/.well-known/agent-card.json"
 PROTOCOL_VERSION = "1.0"
 MOST_CARD_BYTES = 256 * 1024
 CARD_SECONDS = 10.0
-"""The timeout in seconds for loading an agent card. Runs wait for the card, at most once every
-`MAX_AGE_SECONDS`.
+"""The timeout in seconds for loading an agent card. It is short because a run waits for the card if
+the cached card is older than `MAX_AGE_SECONDS`.
 """
 MAX_AGE_SECONDS = 300.0
 FAILURE_SECONDS = 15.0
-"""The number of seconds for which the error of a failed load is cached before the next attempt."""
+"""After a failed load, the error is cached for this many seconds before the card is requested
+again.
+"""
 MOST_SKILLS = 50
 
 Binding = Literal["JSONRPC", "HTTP+JSON"]
@@ -119,8 +121,8 @@ on_reset(_failures.clear)
 
 
 async def find_agent(server: AgentServer, caller: Caller) -> FoundAgent:
-    """Return the agent at the server, with the caller's credentials. Raises `ToolError` if its card
-    cannot be loaded or used.
+    """Find the agent on the server. The request for its card contains the caller's credentials.
+    Raises `ToolError` if its card cannot be loaded or used.
     """
     return await server.with_credentials(caller, partial(find_with, server))
 
@@ -226,7 +228,8 @@ def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
 def own_url(server: AgentServer, url: str) -> str | None:
     """Return the interface's URL if it is on the same server as the toolset, otherwise None.
 
-    For agents of this site, whose cards contain `PUBLIC_URL`, it is on `SITE_URL`.
+    The cards of agents on this site contain `PUBLIC_URL`. For them, return the same path on the
+    toolset's server.
     """
     found = origin_of(url)
     if found == origin_of(server.url):

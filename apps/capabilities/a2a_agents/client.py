@@ -132,8 +132,8 @@ class AgentClient:
                 yield self.result_in(payload)
 
     async def events_of(self, response: Response) -> AsyncGenerator[bytes, None]:
-        """Yield the JSON in each event of a stream, or the whole body of any other response. Raises
-        `ToolError` and the HTTP client's errors.
+        """Yield the JSON of each event if the response is an event stream, otherwise the whole
+        body. Raises `ToolError` or the HTTP client's errors.
         """
         if not response.headers.get("content-type", "").startswith(EVENTS):
             yield await read_body(response, MOST_BYTES)

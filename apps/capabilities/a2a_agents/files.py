@@ -1,4 +1,4 @@
-"""Stores the files of an agent's answer as files of the caller."""
+"""Stores the files in an agent's answer as the caller's files."""
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath

@@ -90,7 +90,9 @@ class CallError(msgspec.Struct, frozen=True):
 
 
 class RpcEnvelope(msgspec.Struct, frozen=True):
-    """The envelope of results in JSON-RPC, and of errors in JSON-RPC and HTTP+JSON."""
+    """The JSON object that contains the result of a JSON-RPC call, or the error of a JSON-RPC or
+    HTTP+JSON call.
+    """
 
     result: msgspec.Raw = msgspec.Raw()
     error: CallError | None = None

@@ -102,8 +102,8 @@ async def content_offer(
 ) -> ContentOffer | Contribution:
     """Return the files whose content the model may request.
 
-    If the deployment accepts no attachments or cannot be used, return a contribution to use
-    instead.
+    If the deployment accepts no attachments or is unavailable, return the capability's contribution
+    to use instead.
     """
     try:
         info = await opening.workspace.facts(deployment_id)

@@ -29,7 +29,7 @@ REFUSED = (
 
 @dataclass(frozen=True, slots=True)
 class ContentOffer:
-    """The files of the operator and the user whose content the model may request."""
+    """The files whose content the model may request. They are from the operator and the user."""
 
     strategy: AttachmentStrategy
     info: DeploymentInfo
@@ -85,8 +85,8 @@ class ContentOffer:
         return replace(plain_result(invocation, result_text(found)), attachments=(found,))
 
     async def show_newest(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Add the contents of the newest question's attachments, as if the model had requested
-        them, as a history step.
+        """Add the contents of the newest question's attachments as if the model had requested them.
+        Is used as a history step.
         """
         asked = [place for place, message in enumerate(messages) if message.role == "user"]
         newest = messages[asked[-1]].attachments if asked else ()
@@ -147,7 +147,8 @@ def without_contents(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]
 async def replace_refused(
     failure: ModelFailed, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage] | None:
-    """Replace attachments that the service has rejected by a message to the model, as a recovery.
+    """Replace the attachments that the service has rejected with a message to the model. Is used as
+    a recovery after a failed model call.
 
     Return None if there are none.
     """

@@ -1,4 +1,6 @@
-"""Selects the attachments that are sent to the model, and those that it may request."""
+"""Selects the attachments that are sent to the model, and the attachments that the model may
+request.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -16,8 +18,8 @@ Keep = Callable[[ModelMessage, Attachment], bool]
 def keep_policy(
     strategy: AttachmentStrategy | None, messages: Sequence[ModelMessage], info: DeploymentInfo
 ) -> Keep:
-    """Return a function that selects the attachments to send: the user's images, and contents that
-    the model has requested.
+    """Return a function that selects the attachments to send: the user's images, and the
+    attachments whose content the model has requested.
 
     An image that the model can request is sent only on request.
     """

@@ -23,12 +23,12 @@ STATE = "promoted_attachments"
 that later requests do not fetch them again.
 """
 MOST = 50
-"""The maximum number of attachments of one conversation that are copied."""
+"""The maximum number of attachments that are copied per conversation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """The files that replace URLs in messages, and the reasons why other URLs could not be
+    """The stored files that replace URLs in messages, and the reasons why other URLs could not be
     fetched.
     """
 
@@ -37,9 +37,7 @@ class Promotion:
     issues: tuple[InitializationIssue, ...] = ()
 
     def apply(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Replace URLs in messages by files. Return the same object if there are none to
-        replace.
-        """
+        """Replace the URLs in messages with files. Return the same object if nothing changes."""
         if not self.files:
             return messages
         return [
@@ -65,8 +63,8 @@ def user_attachments(messages: Iterable[ModelMessage]) -> Iterator[Attachment]:
 async def promotion(opening: Opening, deployment_id: str) -> Promotion:
     """Copy the attachments of the run's conversation to the user's files, once per run.
 
-    An attachment that cannot be fetched becomes an issue. Raises `QuickAppError` if the deployment
-    is unknown.
+    An attachment that cannot be fetched is reported as an issue. Raises `QuickAppError` if the
+    deployment is unknown.
     """
     return await opening.known.get_or_ask(PROMOTION, partial(promote_all, opening, deployment_id))
 

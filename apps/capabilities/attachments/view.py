@@ -1,5 +1,5 @@
-"""Prepares attachments for each call to the model: describes all of them, and sends those that the
-policy selects.
+"""Prepares attachments for each call to the model. All of them are described, and the attachments
+that the policy selects are also sent.
 
 DIAL and applications of this installation fetch files by path. Other services receive the data, as
 DIAL's attachments or as OpenAI's content parts.
@@ -48,7 +48,7 @@ imitates its own messages.
 
 @dataclass(frozen=True, slots=True)
 class FilePacking:
-    """Loads files for sending, each file of a run once."""
+    """Loads the files that are sent to the model, each once per run."""
 
     packed: dict[str, Attachment | str] = field(default_factory=dict)
 
@@ -92,7 +92,7 @@ def part(attachment: Attachment) -> Mapping[str, Any]:
 
 
 def describe_attachments(message: ModelMessage, notes: Sequence[str] = ()) -> ModelMessage:
-    """Return the message with a block about its attachments and the notes at the end of its
+    """Return the message with a block that describes its attachments, and the notes, added to its
     text.
     """
     if message.role not in TOLD_ROLES or not message.attachments:
@@ -202,8 +202,8 @@ def notes(
 def in_parts(
     messages: Sequence[ModelMessage], kept: Kept, problems: Mapping[str, str]
 ) -> list[ModelMessage]:
-    """Convert attachments to content parts. Those of tools follow the results of all calls of the
-    answer.
+    """Convert attachments to content parts. The attachments of tool results follow the results of
+    all calls in the answer.
     """
     seen: list[ModelMessage] = []
     brought: list[Part] = []

@@ -1,8 +1,8 @@
 """Defines toolsets of the kind `client`, whose tools run in the page of the conversation.
 
-A call waits as an interaction. The page gets a JSON object with `name`, under which a script
-registered the tool; `title`, a description of the call; the validated `arguments`; `is_repeatable`;
-and `permission`, which the answering user needs, or "".
+A call waits for the page as an interaction. The page receives a JSON object with `name`, under
+which a script registered the tool; `title`, a description of the call; the validated `arguments`;
+`is_repeatable`; and `permission`, which the answering user needs, or "".
 """
 
 import json

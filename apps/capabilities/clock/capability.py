@@ -1,4 +1,4 @@
-"""Tells the model the current time, and the time of each tool result.
+"""Adds the current time, and the time of each tool result, to the messages for the model.
 
 The time of a result is stored in its state, and added as a line only to the messages for the model.
 """
@@ -73,7 +73,7 @@ def find_zone(text: str) -> str:
 
 
 def near_names(wanted: str, zones: Mapping[str, str]) -> list[str]:
-    """Return up to three zones: those whose city is `wanted`, and then those with a similar
+    """Return up to three zones: first zones whose city is `wanted`, and then zones with a similar
     name.
     """
     cities = [name for name in zones if name.rpartition("/")[2] == wanted]

@@ -88,7 +88,7 @@ def is_announced(messages: Sequence[ModelMessage]) -> bool:
 
 
 def listing(messages: Sequence[ModelMessage], available: ListedEntries) -> str:
-    """Return all available entries as JSON, marked with their changes since the conversation's last
+    """Return all available entries as JSON, each with its change since the conversation's last
     listing.
     """
     return encode_entries(compare(last_listed(messages), available), available)

@@ -37,8 +37,8 @@ class ContextEntry:
 
 @dataclass(frozen=True, slots=True)
 class ListedEntries:
-    """A listing of the operator's files. `unread` has the folders that could not be listed, and
-    `left_out` the number of entries above the limit.
+    """A listing of the operator's files. `unread` contains the folders that could not be listed.
+    `left_out` is the number of entries that exceed the limit and were omitted.
     """
 
     entries: tuple[ContextEntry, ...] = ()
@@ -56,7 +56,7 @@ def has_files(manifest: Manifest) -> bool:
 
 async def available(manifest: Manifest, opening: Opening) -> ListedEntries:
     """Return the operator's files and folders that currently exist. A folder that cannot be listed
-    becomes an issue.
+    is reported as an issue.
     """
     if not has_files(manifest):
         return ListedEntries()

@@ -124,7 +124,9 @@ async def system_text(target: Target, workspace: Workspace) -> str:
 
 @dataclass(slots=True)
 class StageOutput:
-    """The `emit` function of a deployment's answer, which shows the answer in the tool's stage."""
+    """Receives the events of a deployment's answer as their `emit` function, and shows the answer
+    in the tool's stage.
+    """
 
     target: Target
     invocation: Invocation

@@ -38,7 +38,7 @@ from apps.workspace.port import DeploymentInfo
 
 LONGEST_SECONDS = 3600
 """The timeout of a whole call in seconds. It ensures that every call ends, because the manifest's
-timeout limits only the time without output.
+timeout is only an idle timeout.
 """
 
 CITATIONS = (
@@ -52,7 +52,7 @@ Make = Callable[[DeploymentInfo], PreparedTool]
 
 @dataclass(frozen=True, slots=True)
 class DeferredTool:
-    """A tool of a manifest that is created once the features of its deployment are known."""
+    """A tool in a manifest that is created once the features of its deployment are known."""
 
     toolset: str
     path: str
@@ -92,8 +92,8 @@ def prepare(manifest: Manifest) -> Open | None:
 def tools_of(
     manifest: Manifest,
 ) -> Iterator[tuple[str, str, DeploymentToolSet, DeploymentTool | SimpleDeploymentTool]]:
-    """Yield the enabled tools of deployments: the path of the toolset, the tool's own path, the
-    toolset and the tool.
+    """Yield each enabled deployment tool: the toolset's path, the tool's path, the toolset and the
+    tool.
     """
     for place, toolset in enabled_nodes(DeploymentToolSet, manifest.tool_sets, "tool_sets"):
         for index, tool in enumerate(toolset.tools):

@@ -129,8 +129,8 @@ def session_of(target: Target, invocation: Invocation) -> str | None:
 
 
 def begun_by(call_id: str) -> str:
-    """Return the line at the end of a conversation's first answer. It contains the ID with which
-    the model can continue the conversation.
+    """Return the line that is appended to the first answer in a conversation. It contains the ID
+    with which the model can continue the conversation.
     """
     return f"\n\n[session_id: {call_id}]"
 

@@ -71,7 +71,9 @@ def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Par
 def complete_parameters(
     written: FunctionParameters, added: Mapping[str, Parameter]
 ) -> FunctionParameters:
-    """Return the parameters in the manifest, plus those in `added` that it does not declare."""
+    """Return the parameters that the manifest declares, plus the parameters in `added` that it does
+    not declare.
+    """
     missing = {name: value for name, value in added.items() if name not in written.properties}
     return written.model_copy(update={"properties": {**written.properties, **missing}})
 

@@ -1,6 +1,4 @@
-"""Defines a deployment that is called as a tool, and the fields of its requests other than the
-messages.
-"""
+"""Defines deployments that are called as tools, and builds the parameters of their requests."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -30,11 +28,11 @@ from apps.workspace.port import DeploymentInfo
 class Target:
     """A deployment that is called as the tool `name`.
 
-    `seconds` is the timeout without output. `parameters` and `static_tools` are added to every
-    request. `arguments` contains the names of the arguments that are added to the request.
-    `headers` contains the names of the caller's headers that are forwarded, or is None for all
-    headers. `is_resumable` means that the model can continue a conversation; with `pools_history`,
-    all calls belong to one conversation. `cites` adds annotations of the deployment to the answer.
+    `seconds` is the idle timeout. `parameters` and `static_tools` are added to every request.
+    `arguments` contains the names of the arguments that are added to the request. `headers`
+    contains the names of the caller's headers that are forwarded, or is None for all headers.
+    `is_resumable` means that the model can continue a conversation; with `pools_history`, all calls
+    belong to one conversation. `cites` adds annotations of the deployment to the answer.
     `is_looked_up` means that the deployment's features are looked up before a call. `query` is the
     name of the argument with the question. `sends_configuration` means that all arguments are
     configuration, declared or not.

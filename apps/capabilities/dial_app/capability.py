@@ -99,7 +99,9 @@ class PreparableApp:
         return replace(tool, toolset=self.path, is_repeatable=repeats)
 
     def warn(self, fields: tuple[str, ...], why: str) -> None:
-        """Log a warning, once per field, that these fields have no effect."""
+        """Warn about each of these fields that is set but has no effect, once per field. `why` is
+        the reason.
+        """
         for name in fields:
             if getattr(self.node, name) is not None and name not in self.warned:
                 self.warned.add(name)

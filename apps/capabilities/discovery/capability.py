@@ -1,4 +1,6 @@
-"""Hides large toolsets from the model, which searches for the tools that it needs."""
+"""Hides large toolsets from the model. The model has a tool that searches for the tools that it
+needs.
+"""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -31,7 +33,7 @@ PARAMETERS = parameters(
     {"query": text_parameter("What the tool should do, in a few words.", display=IN_TITLE)}, "query"
 )
 GRACE_SECONDS = 5.0
-"""The number of seconds that remain for a keyword search after the model's timeout."""
+"""After the model's timeout, this many seconds remain for a keyword search."""
 DESCRIPTION = """\
 Finds tools that are not listed and makes them available to you. Search before you say that \
 something cannot be done. There are more tools in:
@@ -88,7 +90,9 @@ class ToolGroup:
 
 
 def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> list[ToolGroup]:
-    """Return the toolsets with `least` or more tools that can be hidden, in manifest order."""
+    """Return the toolsets with at least `least` tools that can be hidden, in the order of the
+    manifest.
+    """
     internal = internal_tools(manifest)
     members: dict[str, list[Tool]] = {}
     for tool in tools:

@@ -21,15 +21,15 @@ from apps.errors import QuickAppError
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""The timeout in seconds for the model that chooses tools. After that, a keyword search is better
-than waiting.
+"""The timeout in seconds for the model that chooses tools. If it expires, a keyword search is used
+instead.
 """
 DESCRIPTION_CHARACTERS = 400
-"""Descriptions of tools in the catalog are truncated to this many characters."""
+"""In the list of tools for the model, descriptions are truncated to this many characters."""
 QUERY_CHARACTERS = 2_000
 MOST_FOUND = 10
-"""The maximum number of tools that a search makes available, because the schema of each tool is
-part of every later model call.
+"""A search makes at most this many tools available, because every later model call contains the
+schema of each available tool.
 """
 
 TASK = """\

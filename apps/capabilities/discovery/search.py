@@ -1,6 +1,6 @@
-"""Searches the hidden tools of a run, and makes the tools it finds available.
+"""Searches the hidden tools of a run, and makes matching tools available.
 
-If no model is available, a keyword search finds the tools.
+If no model is available, a keyword search is used.
 """
 
 import re
@@ -30,8 +30,8 @@ _word = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Finds the hidden tools of a run. `deferred` has all of them by name; `topics` are lines that
-    describe them to the model.
+    """Finds the hidden tools of a run. `deferred` maps the names of all hidden tools to the tools.
+    `topics` are lines that describe them to the model.
     """
 
     toolbox: Toolbox
@@ -100,7 +100,7 @@ def refusal(name: str) -> CallTool:
 
 
 def match_words(query: str, specs: Iterable[ToolSpec]) -> list[str]:
-    """Return the names of tools that share words with the query, best first."""
+    """Return the names of the tools that share words with the query, best match first."""
     wanted = sorted(words(query))[:QUERY_WORDS]
     scores = {spec.name: score(wanted, spec) for spec in specs}
     found = [name for name, points in scores.items() if points]

@@ -19,7 +19,7 @@ from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.loading.loader import last_segment
 
 OWNER = "attached"
-"""The owner of attached files in the cache. They have no user as owner, because permissions are
+"""The cache's owner name for attached files. Users share these entries, because permissions are
 checked before the cache is used.
 """
 
@@ -41,7 +41,7 @@ def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SearchableFiles:
-    """The attached files of an application that the caller of `corpus` can currently read."""
+    """The attached files of an application that the run's caller can currently read."""
 
     corpus: CorpusReader
     contexts: Sequence[Context]

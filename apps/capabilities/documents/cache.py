@@ -22,7 +22,7 @@ searches larger sets of files.
 
 
 def most_bytes() -> int:
-    """Return the size limit of the cache in bytes, which leaves room for the chunks of an
+    """Return the size limit of the cache in bytes. It is large enough for the chunks of an
     application's attached files.
     """
     return max(LEAST_BYTES, min(settings.CORPUS_CHUNKS, MOST_CHUNKS) * BYTES_PER_CHUNK)
@@ -67,8 +67,8 @@ class DocumentCache:
         self.trim()
 
     def trim(self) -> None:
-        """Evict documents until the cache is within its size limit. It must be called after
-        embedding too, which makes documents larger.
+        """Evict documents until the cache is within its size limit. Must also be called after
+        embedding, because vectors make documents larger.
         """
         most = most_bytes()
         with self.lock:

@@ -1,5 +1,5 @@
-"""Defines two tools for documents: one returns their text, and the other answers requests from them
-and cites its sources.
+"""Defines two document tools. One returns a document's text. The other answers requests from
+documents, and cites its sources.
 """
 
 from collections.abc import AsyncIterator
@@ -37,7 +37,7 @@ from apps.workspace.loading.shared_loads import rules_of
 
 LONGEST_SECONDS = 3600
 """The timeout of a whole answer in seconds, the same as for calls to deployments. The manifest's
-timeout limits only the time without output.
+timeout is only an idle timeout.
 """
 PAGE_CHARACTERS = 10_000
 """The maximum length of one page of text in characters, about 2,500 tokens."""

@@ -33,8 +33,8 @@ statement have weight 1.
 """
 
 STATE = "document_sources"
-"""The key in the conversation's state of the highest source number so far. Later requests continue
-with the next number.
+"""The state key of the conversation's highest source number so far. Later requests continue with
+the next number.
 """
 MOST_SOURCES = 9_000
 """The highest number of a source, because references have at most four digits. Numbering then
@@ -46,7 +46,7 @@ _number = re.compile(r"\[(\d{1,4})\]")
 
 @dataclass(frozen=True, slots=True)
 class CitedSource:
-    """A passage with the number under which an answer refers to it, counted from 1."""
+    """A passage with its source number, by which an answer refers to it. Numbers begin at 1."""
 
     number: int
     passage: Passage

@@ -97,7 +97,7 @@ async def open_document(opening: Opening, parameter: str, url: str, stage: Stage
 
 
 async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
-    """Return the document, from a cache or newly read.
+    """Return the document from a cache, or read it.
 
     Raises `FileRefused` if the file cannot be loaded, and `ToolError` if it cannot be read as a
     document.
@@ -121,7 +121,7 @@ async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
 
 
 async def is_large(opening: Opening, info: FileInfo) -> bool:
-    """Return True for a file of the caller that is larger than the limit for other files."""
+    """Return True if the file belongs to the caller and is larger than the limit for other files."""
     loader = opening.loader
     return info.size > loader.rules.limit and await loader.files.is_own(info.path)
 
@@ -137,8 +137,8 @@ def large_documents() -> LargeDocuments:
 
 
 async def read_document(opening: Opening, file: Loaded, url: str, stage: Stage) -> DocumentIndex:
-    """Return the document of a loaded file, from a cache or newly read. Raises `ToolError` if it
-    cannot be read.
+    """Return a loaded file's document from a cache, or read it. Raises `ToolError` if it cannot be
+    read.
     """
     version = file.version or hashlib.sha256(file.content).hexdigest()
     key = document_key(opening, file.path or url_key(url), version)

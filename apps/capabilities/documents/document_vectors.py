@@ -1,4 +1,4 @@
-"""Computes the vectors of requests, and of documents in the background.
+"""Computes embedding vectors: for requests at once, and for documents in the background.
 
 The first question about a document does not wait for the document's vectors. A process computes
 vectors for one document at a time. If this fails, the document is searched only by keyword.
@@ -24,8 +24,8 @@ BATCH = 32
 most one such request.
 """
 MOST_CHUNKS = 2_000
-"""The maximum number of chunks of a document that is embedded, about 500 pages, which takes
-minutes. Longer documents are searched only by keyword.
+"""Documents with more chunks are not embedded, and are searched only by keyword. This many chunks
+are about 500 pages and take minutes to embed.
 """
 MOST_WAITING = 32
 """The maximum number of documents that are queued for embedding. Others are queued with the next

@@ -13,8 +13,8 @@ MOST_UNKNOWN = 0.5
 used.
 """
 BYTES_OF_A_CHARACTER = 4
-"""The assumed size of a character of text in bytes. Texts are stored twice: in their page and in
-their chunk.
+"""The assumed memory usage per character of text, in bytes. Each text is stored twice: in its page
+and in its chunk.
 """
 
 
@@ -22,9 +22,9 @@ their chunk.
 class DocumentIndex:
     """A document that can be searched. `address` is its link, or "".
 
-    `number` is the number of an attached document, whose vectors are in the database and only
-    counted here, or 0 for other documents. `is_dropped` means that no cache contains the document
-    anymore, so no vectors are needed.
+    `number` identifies an attached document and is 0 for other documents. The vectors of attached
+    documents are in the database; here, they are only counted. `is_dropped` means that no cache
+    contains the document anymore, so no vectors are needed.
     """
 
     name: str
@@ -81,8 +81,8 @@ class ChunkVectors:
         return int(self.batches[0].shape[1]) if self.batches else 0
 
     def begin(self, model: str, width: int = 0) -> None:
-        """Prepare for vectors of a model with the dimension `width` (0 for any). Stored vectors
-        that cannot be compared with them are dropped.
+        """Prepare for vectors of a model, with the dimension `width` (0 for any). Drop stored
+        vectors that cannot be compared with them.
         """
         if model != self.model or (width and self.width not in (0, width)):
             self.model, self.batches, self.count, self.problem = model, [], 0, ""
@@ -104,8 +104,8 @@ class ChunkVectors:
 
 
 def meaningful(found: Embeddings) -> Vectors:
-    """Return the vectors of the texts, with zeros for texts that the model does not support, so
-    that they match no request.
+    """Return the vectors of the texts. Texts that the model does not support get zero vectors,
+    which match no request.
     """
     unknown = [n for n, share in enumerate(found.unknown_shares) if share > MOST_UNKNOWN]
     if not unknown:

@@ -22,7 +22,7 @@ from apps.workspace.loading.loader import last_segment
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document of a large corpus, of which only the found parts are loaded."""
+    """A document in a large corpus. Only the chunks that a search found are loaded."""
 
     attached: AttachedDocument
     pages: PageNames
@@ -49,7 +49,7 @@ class FoundDocument:
 
 @dataclass(frozen=True, slots=True)
 class LargeCorpus:
-    """A corpus that the database searches. `documents` are its searchable documents."""
+    """A set of documents that the database searches. `documents` contains the searchable documents."""
 
     reader: CorpusReader
     documents: Sequence[AttachedDocument]

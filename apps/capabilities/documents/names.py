@@ -1,5 +1,5 @@
-"""Defines two sets of names for the document tools and their parameters, from which applications
-choose.
+"""Defines two sets of names for the document tools and their parameters. Applications choose one of
+them.
 """
 
 from dataclasses import dataclass

@@ -19,7 +19,7 @@ from apps.workspace.corpora import AttachedDocument, CorpusReader
 from apps.workspace.embeddings.port import Vectors
 
 MOST_RANKED = 50
-"""The maximum number of chunks that each of the two searches contributes."""
+"""Keyword search and semantic search each contribute up to this many chunks."""
 RANK_OFFSET = 60
 """The constant of reciprocal rank fusion; 60 is the usual value. A larger constant gives the top
 ranks less weight.
@@ -241,8 +241,8 @@ def list_documents(documents: Sequence[DocumentIndex]) -> str:
 
 
 def summary(documents: Sequence[AttachedDocument]) -> str:
-    """Count the attached files by the way they are searched, on one line because there may be
-    hundreds.
+    """Return one line with the number of attached files for each search method. It does not list
+    the files, because there may be hundreds.
     """
     counts = Counter(map(attached_mode, documents))
     return ", ".join(f"{count} {words}" for words, count in counts.items())

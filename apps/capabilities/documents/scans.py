@@ -23,8 +23,8 @@ PNG = "image/png"
 AT_ONCE = 4
 """The maximum number of pages of one document that are read concurrently."""
 MOST_FAILURES = 3
-"""After this many failed pages, the service counts as unavailable. The next question about the
-document retries the remaining pages.
+"""After this many failed pages, no further pages are read. The next question about the document
+retries the remaining pages.
 """
 PAGES = 30
 """The maximum number of pages of one document that a model reads."""
@@ -48,7 +48,7 @@ Tell = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Vision:
-    """The model that reads pages for an application. `seconds` is its timeout without output.
+    """The model that reads pages for an application. `seconds` is the idle timeout of its calls.
 
     `is_named` means that the manifest names a deployment for this purpose. Otherwise, the
     application's own model reads them.
@@ -81,8 +81,8 @@ class Vision:
 
 @dataclass(slots=True)
 class PageReader:
-    """Reads the pages of one document. `texts` has the texts by page number, and `unread` the
-    reasons why pages were not read.
+    """Reads the pages of one document. `texts` maps page numbers to texts, and `unread` maps page
+    numbers to the reasons why pages were not read.
     """
 
     opening: Opening
@@ -136,7 +136,7 @@ class PageReader:
         return (await extract(content, order, self.bounds)).parts[0].text
 
     async def transcribe(self, number: int, picture: str) -> str:
-        """Ask the model for the text of a page image. Raises `ModelFailed` if there is no answer,
+        """Ask the model for the text in a page image. Raises `ModelFailed` if there is no answer,
         and the workspace's errors.
         """
         request = ModelRequest(

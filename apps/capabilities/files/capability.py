@@ -1,4 +1,4 @@
-"""Defines the file tools, with which the model works on the caller's files."""
+"""Defines the file tools, with which the model reads and changes the caller's files."""
 
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial

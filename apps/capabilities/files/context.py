@@ -21,7 +21,9 @@ Arguments = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FileToolContext:
-    """The run in which a file tool is called. A search reads up to `most_files` files."""
+    """The context of a file tool call, with the run's files. A search reads up to `most_files`
+    files.
+    """
 
     opening: Opening
     most_files: int

@@ -46,8 +46,8 @@ DOCUMENTS = Key[RunDocumentCache]("file_documents")
 async def read_document(
     context: FileToolContext, parameter: str, path: str, *, until: int | None = None
 ) -> Document:
-    """Parse a document up to line `until`, or as far as time allows. Raises `InvalidParameter` if
-    it cannot be loaded or read.
+    """Parse a document up to line `until`, or until a time limit. Raises `InvalidParameter` if it
+    cannot be loaded or read.
     """
     file = await context.load(parameter, path)
     cache = context.opening.known.get_or_make(DOCUMENTS, RunDocumentCache)

@@ -39,8 +39,8 @@ async def find_files(context: FileToolContext, arguments: Arguments) -> ToolResu
 
 
 async def files_below(context: FileToolContext, folder: str, depth: int) -> list[FileInfo]:
-    """List the files below a folder, down to `depth`, where 1 is the folder itself. Raises
-    `InvalidParameter` if it cannot be listed.
+    """List the files below a folder, down to `depth` levels. At 1, only files directly in the
+    folder are listed. Raises `InvalidParameter` if it cannot be listed.
     """
     found = await context.entries("path", folder, is_deep=depth > 1)
     return [

@@ -38,8 +38,8 @@ _unsafe = re.compile(r"[^\w-]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Offload:
-    """Decides which tool results are stored as files. `threshold` is in bytes of UTF-8; `excluded`
-    has names of tools.
+    """Decides which tool results are stored as files. `threshold` is a size in bytes of UTF-8.
+    `excluded` contains tool names.
     """
 
     threshold: int
@@ -47,8 +47,8 @@ class Offload:
 
 
 def read_offload(wanted: DialFiles, tools: Collection[str]) -> Offload | None:
-    """Return the rule for large results, or None if offloading is disabled. Raises
-    `InitializationIssue` if the model could not read the files.
+    """Return the offloading rule, or None if offloading is disabled. Raises `InitializationIssue`
+    if the application lacks the tools that read the files.
     """
     found = wanted.tool_call_result_offload
     enabled = settings.TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT
@@ -92,8 +92,8 @@ def offload_step(context: FileToolContext, offload: Offload) -> ResultStep:
 async def write_result(
     context: FileToolContext, tool: str, result: ToolResult, content: bytes
 ) -> ToolResult:
-    """Store the result's text in a file, and return the result with a notice about the file as its
-    text. Raises the workspace's errors.
+    """Store the result's text in a file. Return the result with a notice about the file in place of
+    its text. Raises the workspace's errors.
     """
     info, path = await write_text(context, tool, content)
     lines = content.count(b"\n") + 1

@@ -28,7 +28,7 @@ def check_own(parameter: str, path: str) -> None:
 
 
 def check_file(parameter: str, path: str) -> None:
-    """Raise `InvalidParameter` if this is not a valid path of a file to read."""
+    """Raise `InvalidParameter` if this is not a valid path of a file that can be read."""
     refuse(parameter, path, readable_problem(path))
 
 

@@ -47,7 +47,8 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class FileHits:
-    """The matches in one file: `hits` of its `lines` match, and `shown` are the lines to show.
+    """The matches in one file. It has `lines` lines, of which `hits` match; `shown` contains the
+    lines to show.
 
     `problem` is the reason why the file could not be read, or "". `rest` describes how much was
     read, or is "" if all was read.
@@ -96,8 +97,8 @@ def shortened_line(line: str, query: Query) -> str:
 
 
 def lines_to_show(lines: Iterator[str]) -> tuple[str, ...]:
-    """Return the lines up to the first one beyond the result's limit, which makes `joined_lines`
-    add its notice.
+    """Return the lines that fit into the result, plus one if there are more, so that `joined_lines`
+    adds its notice.
     """
     kept: list[str] = []
     room = MOST_CHARACTERS

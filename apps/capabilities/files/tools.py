@@ -29,7 +29,7 @@ from apps.manifest.toolsets.parameters import (
 
 PREFIX = "internal_file_"
 READING: frozenset[FileTool] = frozenset({"list", "read_lines", "search", "find"})
-"""The file tools that change nothing, so they are called without approval as read-only tools."""
+"""The read-only file tools, which need no approval."""
 OWN = "A path relative to your own folder, such as notes/plan.md."
 ANY = (
     "A path relative to your own folder, such as notes/plan.md, or the whole path of a stored "

@@ -68,9 +68,7 @@ async def twice(path: str, work: Callable[[], Awaitable[Result]]) -> Result:
 async def replace(
     context: FileToolContext, place: str, content: bytes, content_type: str
 ) -> tuple[FileInfo, bool]:
-    """Write a file, and replace its current version if there is one. Return the file, and True if
-    it is new.
-    """
+    """Create a file, or replace its current version. Return the file, and True if it is new."""
     try:
         etag: str | None = (await context.files.info(place)).etag
     except FileMissing:

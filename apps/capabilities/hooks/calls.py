@@ -87,8 +87,8 @@ async def call_hook(
     messages: Sequence[ModelMessage],
     **names: Any,
 ) -> tuple[Mapping[str, Any], ToolResult] | None:
-    """Call the hook's tool. Return the arguments and the result, or None if the call fails, which
-    is logged.
+    """Call the hook's tool. Return the arguments and the result. If the call fails, log the failure
+    and return None.
     """
     task = asyncio.current_task()
     try:

@@ -28,15 +28,17 @@ logger = logging.getLogger(__name__)
 
 SECONDS = 15.0
 SECONDS_AT_THE_END = 30.0
-"""The default timeout in seconds of hooks at the end of a run, for which the user does not wait."""
+"""The default timeout in seconds of hooks that run after the answer. The user does not wait for
+them.
+"""
 MOST_SECONDS_AT_THE_END = 60.0
-"""The maximum delay of a request's end by all hooks together, in seconds, unless a hook has a
-longer timeout.
+"""All hooks together can delay the end of a request by up to this many seconds, or by the longest
+hook timeout if that is more.
 """
 WATCHING = frozenset({"on_user_message", "on_tool_result", "on_status"})
 CALLS = "hook_calls"
-"""The key in the conversation's state of the times of the hooks' last calls, in ISO 8601, by prefix
-of the calls' IDs.
+"""The state key under which a conversation stores when each hook was last called. The value maps
+prefixes of call IDs to times in ISO 8601.
 """
 
 
@@ -80,7 +82,7 @@ def seconds_of(hook: Hook) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RunHooks:
-    """Runs the hooks of one run. `tools` maps the place of each hook to its tool."""
+    """Runs the hooks of one run. `tools` maps the manifest path of each hook to its tool."""
 
     manifest: Manifest
     opening: Opening
@@ -175,7 +177,8 @@ def skipped_issue(planned: PlannedHook, problem: str) -> InitializationIssue:
 def fresh_call(
     state: Mapping[str, Any], prefix: str, minutes: int, messages: Sequence[ModelMessage] | None
 ) -> datetime | None:
-    """Return the time of the tool's last call, or None if it was more than `minutes` ago or never.
+    """Return when the tool was last called, or None if it was never called or more than `minutes`
+    ago.
 
     If `messages` are given, they must contain that call.
     """

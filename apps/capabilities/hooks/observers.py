@@ -1,4 +1,4 @@
-"""Calls hooks that do not affect the run, one after another in the background. The run waits for
+"""Calls the hooks that only observe a run, one after another in the background. The run waits for
 them only at its end.
 """
 
@@ -32,7 +32,8 @@ Watched = tuple[PlannedHook, Mapping[str, Any]]
 
 @dataclass(slots=True)
 class Observers:
-    """Calls the observing hooks of one run. `tools` maps the place of each hook to its tool.
+    """Calls the observing hooks of one run. `tools` maps the manifest path of each hook to its
+    tool.
 
     Results are discarded, and failures are logged.
     """
@@ -70,15 +71,15 @@ class Observers:
                 self.waiting.task_done()
 
     async def begin(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Queue the hooks for the user's message and for the start of the run, as a history
-        step.
+        """Queue the hooks for the user's message and the run's start. Is a history step that
+        returns the messages unchanged.
         """
         self.tell("on_user_message")
         self.tell("on_status", status="running")
         return messages
 
     async def take_result(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """Queue the hooks for a tool result, as a result step."""
+        """Queue the hooks for a tool result. Is a result step that returns the result unchanged."""
         if call.name not in self.private:
             self.tell(
                 "on_tool_result",
@@ -90,7 +91,7 @@ class Observers:
         return result
 
     async def finish(self, completed: CompletedAnswer) -> None:
-        """Note that the run has answered, and wait for the queued hooks."""
+        """Record that the run has answered, and wait for the queued hooks."""
         self.is_answered = True
         await self.wait(CLOSING_SECONDS)
 

@@ -1,4 +1,4 @@
-"""Renders the arguments of hooks, which are JSON-e templates, with data of the conversation.
+"""Renders hook arguments, which are JSON-e templates, with data from the conversation.
 
 Even a short template could take unlimited time or memory, so templates are rendered in a separate
 thread with limits.
@@ -23,7 +23,7 @@ MOST_SECONDS = 5.0
 """The timeout in seconds for rendering a template, which usually takes milliseconds."""
 MOST_CHARACTERS = 2_000_000
 MOST_ITEMS = 100_000
-"""The maximum number of items of a list or object, and of all nested items in the result."""
+"""The maximum number of items in one list or object, and of all nested items in the result."""
 MOST_BITS = 4096
 TOO_LARGE = "the template produces a value that is too large"
 
@@ -85,8 +85,8 @@ def render(
 
 @contextmanager
 def limit_seconds(seconds: float) -> Iterator[None]:
-    """Limit the time and the values of the block. Raises `TemplateRefused` in the block when a
-    limit is exceeded.
+    """Limit the time that the block takes and the size of its values. Raises `TemplateRefused` in
+    the block when a limit is exceeded.
     """
     end = time.monotonic() + seconds
 
@@ -154,7 +154,7 @@ def bounded_join(items: list[Any], separator: Any) -> str:
 
 
 def without_second_reading(template: Any) -> Any:
-    """Replace each `$find` of the template by equivalent operators.
+    """Replace each `$find` in the template with equivalent operators.
 
     The library renders the result of `$find` a second time, and would evaluate expressions in the
     text of a conversation.

@@ -34,15 +34,15 @@ TITLE = "Calling Python Code Interpreter"
 TITLE_WORDS = 7
 FILES = "attachment_urls"
 GRACE_SECONDS = 1.0
-"""The number of seconds by which the tool's timeout exceeds the interpreter's own timeout, which
-has a better error message.
+"""The tool's timeout is this many seconds longer than the interpreter's timeout, whose error
+message is better.
 """
 
 SHOWN = {
     "title": ParameterStage(show_value_in_stage_title=True, ignore=True),
     "code": ParameterStage(format="python", ignore_parameter_name=True),
 }
-"""The display of the tool's parameters if the manifest does not set it."""
+"""The default display options of the tool's parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +147,8 @@ def with_short_title(tool: PreparedTool) -> PreparedTool:
 async def run_code(
     engine: Engine, seconds: float, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Run the code of a call. Raises `InvalidParameter` for invalid arguments and
-    `ExecutionTimedOut`; other failures are results.
+    """Run the code of a call. Raises `InvalidParameter` for invalid arguments, and
+    `ExecutionTimedOut`. Other failures are returned as results.
     """
     own = opening.known.get_or_make(SESSION, lambda: RunSession(engine.open(opening)))
     request = read_request(invocation.arguments)

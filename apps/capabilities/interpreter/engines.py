@@ -1,4 +1,4 @@
-"""Defines the interface of both interpreter engines, and the types of output that become
+"""Defines the interface of both interpreter engines, and the types of output that are shown as
 attachments.
 """
 
@@ -28,7 +28,7 @@ ENDINGS = {
     ".txt": "text/plain",
     ".md": "text/markdown",
 }
-"""Maps extensions of files that code writes to media types. The first match wins."""
+"""Maps the extensions of files that the code creates to media types. The first match wins."""
 
 ENDING_OF = {kind: ending for ending, kind in reversed(ENDINGS.items())} | {"text/xml": ".xml"}
 
@@ -77,7 +77,7 @@ class InterpreterSession(Protocol):
 class Engine:
     """An interpreter engine. `advice` is appended to the tool's description.
 
-    `open` is cheap: an engine starts nothing before the first call.
+    `open` must be cheap: an engine starts no process or session before the first call.
     """
 
     advice: str
@@ -87,8 +87,8 @@ class Engine:
 def earlier_states(
     opening: Opening, messages: Sequence[ModelMessage]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the states of this request, of the previous one, and of earlier answers, newest
-    first.
+    """Yield the stored states, newest first: of this request, of the previous request, and of
+    earlier answers.
     """
     yield opening.conversation.saved
     yield opening.conversation.state

@@ -75,7 +75,7 @@ class InputFile:
 
 
 class FileProblems:
-    """Collects the problems with input files, to report them to the model together."""
+    """Collects the problems with input files, so that they are reported to the model together."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -120,8 +120,8 @@ def attachment_urls(messages: Sequence[ModelMessage]) -> Iterator[str]:
 
 
 def match(text: str, urls: Sequence[str]) -> str | None:
-    """Return the first URL that equals or ends in the text, with or without encoded spaces, or
-    None.
+    """Return the first URL that equals or ends with the text, or None. Spaces match whether or not
+    they are encoded.
     """
     endings = (text, text.replace(" ", "%20"))
     whole = next((url for url in urls if url in endings), None)

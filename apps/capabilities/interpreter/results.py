@@ -28,9 +28,7 @@ _unsafe = re.compile(r"[^\w.-]+", re.ASCII)
 
 
 async def make_result(execution: Execution, request: Request, opening: Opening) -> ToolResult:
-    """Store the produced files as attachments, and return the other output as JSON in a
-    code block.
-    """
+    """Store the produced files as attachments, and return all other output as JSON in a code block."""
     titles = titles_of(execution.produced, (request.display_title or "").strip())
     attachments: list[Attachment] = []
     notes = list(execution.notes)
@@ -73,8 +71,8 @@ def page_text(text: str, sample: DataSample | None) -> str:
 
 
 def titles_of(produced: Sequence[ProducedFile], title: str) -> list[str]:
-    """Return the titles of the attachments: the title that the model chose, numbered if there are
-    several, otherwise the file names.
+    """Return the titles of the attachments. If the model chose a title, use it, numbered if there
+    are several attachments. Otherwise, use the file names.
     """
     if not title:
         return [item.name for item in produced]

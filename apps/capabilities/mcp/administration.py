@@ -24,9 +24,9 @@ from apps.workspace.egress.urls import read_url
 class PooledSession:
     """A session of the pool. `id` identifies it for `reconnect` while the process lives.
 
-    `error` is a sentence; `details` is its cause or the last output of a program. `tools` has the
-    names of the server's tools that are known. `version` is the version of the stored command of a
-    program. `since` is the time of the connection, or None while disconnected.
+    `error` is a sentence; `details` is its cause or the last output of a program. `tools` contains
+    the server's known tool names. `version` is the version of the stored command of a program.
+    `since` is the time of the connection, or None while disconnected.
     """
 
     id: int
@@ -89,8 +89,8 @@ def session_title(server: McpServerInfo) -> str:
 
 
 async def list_server(server: McpServerInfo, bucket: str, seconds: float = 30.0) -> Listing:
-    """Request the lists of a server. Raises `ToolError` if the server cannot be reached, and
-    `Unsupported` if a program or secret does not exist.
+    """Request a server's tools and instructions. Raises `ToolError` if the server cannot be
+    reached, and `Unsupported` if a program or secret does not exist.
     """
     endpoint = await find_endpoint(server)
     async with current_pool().leases() as leases:

@@ -49,8 +49,8 @@ Contents = Sequence[types.TextResourceContents | types.BlobResourceContents]
 
 @dataclass(frozen=True, slots=True)
 class ToolsetResources:
-    """The resources of one toolset in a run. `only` has the URIs that can be read if the manifest
-    restricts them, or is None.
+    """The resources of one toolset in a run. If the manifest allows only certain URIs, `only`
+    contains them. Otherwise, it is None.
     """
 
     binding: ToolsetBinding
@@ -108,7 +108,7 @@ def reading_arguments() -> Arguments:
 
 
 def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
-    """Return the tool that reads resources of all toolsets. Its options are those of the first
+    """Return the tool that reads resources of all toolsets. It has the options of the first
     toolset.
     """
     first = offered[0].toolset
@@ -187,8 +187,8 @@ def texts_in(contents: Contents) -> list[str]:
 async def read_eager(
     resources: ToolsetResources,
 ) -> tuple[list[Injection], list[InitializationIssue]]:
-    """Read the prefetched resources of a toolset. Return them as injections, and an issue for each
-    one that cannot be read.
+    """Read the prefetched resources of a toolset. Return an injection for each resource, and an
+    issue for each resource that cannot be read.
 
     The injections look as if the model had read the resources.
     """

@@ -1,4 +1,6 @@
-"""Converts the tools of a server to tools of runs, once for each list from the server."""
+"""Converts the tools that a server lists to tools that a run can call. Each listing is converted
+once.
+"""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +43,7 @@ from apps.manifest.toolsets.tools import as_stated
 logger = logging.getLogger(__name__)
 
 MOST_TOOLS = 500
-"""The maximum number of tools of a toolset, far more than models support."""
+"""The maximum number of tools per toolset. Models support far fewer."""
 DESCRIPTION_CHARACTERS = 10_000
 MOST_NAMED = 10
 """The maximum number of withheld tools that an issue lists."""

@@ -1,4 +1,4 @@
-"""Opens MCP toolsets in a run. A toolset that cannot be opened becomes an issue."""
+"""Opens MCP toolsets in a run. A toolset that cannot be opened is reported as an issue."""
 
 import asyncio
 import logging
@@ -60,7 +60,7 @@ class OpenedToolset:
     """An opened toolset. `binding` is set if the server was found, and `refusal` if the server
     requires a sign-in.
 
-    `connecting` is the tool with which the user signs in with their own account, if the server
+    `connecting` is the tool that asks users to sign in with their own account, if the server
     supports that.
     """
 
@@ -83,8 +83,8 @@ class PreparableToolset:
         self.prepared: dict[Hashable, PreparedTools] = {}
 
     async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Open the toolset. If the user has to sign in first, it has only the tool with which the
-        user signs in.
+        """Open the toolset. If the user has to sign in first, it contains only a tool that asks the
+        user to sign in.
         """
         wanted = wanted_account(self.toolset)
         if wanted is None:
@@ -103,8 +103,8 @@ class PreparableToolset:
         return opened
 
     async def open_known(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Open the toolset with its tools. Failures become issues. Raises `NotSignedIn` if the user
-        has to sign in first.
+        """Open the toolset with its tools. Failures are reported as issues. Raises `NotSignedIn` if
+        the user has to sign in first.
         """
         opened = OpenedToolset()
         label = self.toolset.label
@@ -207,8 +207,8 @@ async def open_toolsets(
     issues: Sequence[InitializationIssue] = (),
     more: Sequence[Tool] = (),
 ) -> AsyncIterator[Contribution]:
-    """Yield the toolsets as one contribution, with `issues` before their issues and `more` after
-    their tools.
+    """Yield the toolsets as one contribution. `issues` come before the toolsets' issues, and the
+    tools in `more` after the toolsets' tools.
 
     Toolsets that require a sign-in are reopened after all capabilities have been opened, so that a
     user is asked at most once per run.

@@ -56,9 +56,7 @@ class RunMemories:
     upkeep: Upkeep = field(default_factory=Upkeep)
 
     def look_after(self) -> None:
-        """Prune and merge the memories in the background, once for all changes made in the
-        meantime.
-        """
+        """Prune and merge the memories in the background. Concurrent changes share one pass."""
         upkeep = self.upkeep
         upkeep.is_wanted = True
         if upkeep.task is None or upkeep.task.done():

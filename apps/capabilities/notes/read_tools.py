@@ -15,7 +15,7 @@ from apps.notes.store import find_note
 MOST_HITS = 50
 MOST_LISTED = 200
 UPDATED_AT_ONCE = 10.0
-"""The maximum time in seconds for which a search first embeds changed notes."""
+"""A search first embeds changed notes, for up to this many seconds."""
 UPDATE_SECONDS = 60.0
 NONE = "No note was found."
 

@@ -28,8 +28,8 @@ FOLDER = "conversations/"
 
 @dataclass(frozen=True, slots=True)
 class RunNotes:
-    """The notes that a run can use. `deployment_id` is the embedding deployment, or None for the
-    installation's default.
+    """Provides the notes that a run can use. `deployment_id` is the embedding deployment, or None
+    for the installation's default.
     """
 
     space: NoteSpace
@@ -37,8 +37,8 @@ class RunNotes:
     deployment_id: str | None = None
 
     def owner(self, given: dict[str, Any]) -> str:
-        """Return the owner of the notes in the workspace that the arguments name. Raises
-        `NoteRefused` if it is unknown.
+        """Return the owner of the notes in the workspace named in the arguments. Raises
+        `NoteRefused` if the workspace is unknown.
         """
         return self.space.named(given.get("workspaceName") or "").owner
 

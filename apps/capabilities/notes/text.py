@@ -1,4 +1,4 @@
-"""Formats notes as quoted data for the model, so that it does not follow instructions in them."""
+"""Formats notes as quoted data, so that the model does not follow instructions in them."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ def quote_line(value: object) -> str:
 
 
 def facts_of(note: Note, names: Sequence[str]) -> dict[str, Any]:
-    """Return properties of a note by name. Other names refer to the note's own fields."""
+    """Return the named properties of a note. Any other name refers to one of its custom fields."""
     known: dict[str, Any] = {
         "title": note.title,
         "tags": note.tags,

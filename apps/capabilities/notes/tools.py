@@ -26,7 +26,7 @@ from apps.manifest.toolsets.parameters import (
 from apps.notes.filters import UNDERSTOOD
 
 ASKED_FIRST = Approval(mode="confirm", always=("conversation", "application"))
-"""The default approval of changes to notes."""
+"""The default approval setting for changes to notes."""
 
 WORKSPACE = text_parameter(
     "The owner of the notes: `notes` for the user, or for the team in which they work; a team "

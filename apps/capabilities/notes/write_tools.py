@@ -15,7 +15,7 @@ from apps.notes.store import Author
 
 OPERATIONS = ("add", "setText", "setFields", "rename", "delete")
 SYSTEM_KEYS = frozenset({"title", "text", "created", "modified", "type", "creator", "modifier"})
-"""TiddlyWiki's names of properties that are not stored as fields of a note."""
+"""TiddlyWiki's names for the properties that are not stored among a note's custom fields."""
 
 
 async def operate(own: RunNotes, given: dict[str, Any]) -> str:
@@ -72,7 +72,7 @@ WORK: Mapping[str, Callable[[str, dict[str, Any], Mapping[str, Any], Author], st
 
 
 async def edit(own: RunNotes, given: dict[str, Any]) -> str:
-    """Replace the text in the argument `old`, which must occur exactly once in the note, by the
+    """Replace the text in the argument `old`, which must occur exactly once in the note, with the
     text in `new`.
     """
     owner, old, new = own.owner(given), given["old"], given["new"]
@@ -99,7 +99,9 @@ def edit_content(content: NoteContent, old: str, new: str) -> NoteContent:
 
 
 def occurrences(text: str, part: str) -> int:
-    """Count the occurrences, including overlapping ones, because the model may mean any of them."""
+    """Count the occurrences of `part`, including overlapping ones, because the model may mean any
+    of them.
+    """
     count, place = 0, text.find(part)
     while place >= 0:
         count, place = count + 1, text.find(part, place + 1)

@@ -19,7 +19,7 @@ FREEFORM = "allow_freeform"
 LABEL = "label"
 
 INPUTS: Mapping[str, str] = {"single-select": "single", "multi-select": "multiple", "text": "text"}
-"""Maps types of questions in the model's arguments to the `input` of the card."""
+"""Maps question types in the model's arguments to the `input` of the card."""
 
 MOST_OPTIONS = 20
 QUESTION_CHARACTERS = 2_000
@@ -129,9 +129,7 @@ class QuestionAnswer(BaseModel):
 
 
 def question_problem(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    """Return a sentence for the user about why the answer is invalid for the card, or "" if it is
-    valid.
-    """
+    """Return a sentence for the user that explains why the answer is invalid, or "" if it is valid."""
     try:
         given = QuestionAnswer.model_validate(answer)
     except ValidationError:

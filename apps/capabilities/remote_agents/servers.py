@@ -57,8 +57,8 @@ class ConnectionLost(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class AgentServer:
-    """The server of a remote agent. `url` is the full URL in the manifest. `seconds` is the timeout
-    without output from the server.
+    """The server of a remote agent. `url` is the full URL in the manifest. `seconds` is the idle
+    timeout.
     """
 
     label: str
@@ -107,8 +107,8 @@ class AgentServer:
 
 
 def read_server(path: str, field: str, url: str, node: AgentToolSet, seconds: float) -> AgentServer:
-    """Return the server of a toolset. `field` is the name of the manifest's field with the `url`.
-    Raises `InitializationIssue` if the URL or the authorization is invalid.
+    """Return the server of a toolset. `field` is the name of the manifest field that contains the
+    `url`. Raises `InitializationIssue` if the URL or the authorization is invalid.
     """
     try:
         address = read_url(url)
@@ -151,8 +151,8 @@ async def send(
 ) -> AsyncIterator[Response]:
     """Send a request for the tool `name`, and yield the response before its body is read.
 
-    `explain` finds the reason in the body of an error response. Raises `ToolError` if the request
-    fails, or if reading the body in the block fails.
+    `explain` extracts the reason from the body of an error response. Raises `ToolError` if the
+    request fails, or if reading the body in the block fails.
     """
     if draft.query:
         url = f"{url}{'&' if urlsplit(url).query else '?'}{urlencode(draft.query)}"
@@ -209,7 +209,7 @@ def status_line(status: int) -> str:
 
 @contextmanager
 def errors_for_model(server: AgentServer, name: str) -> Iterator[None]:
-    """Convert errors of the HTTP client in the block to `ToolError` and `ToolTimedOut`."""
+    """Convert HTTP client errors in the block to `ToolError` and `ToolTimedOut`."""
     try:
         yield
     except EgressRefused as error:

@@ -109,8 +109,8 @@ def has_userinfo(url: str) -> bool:
 async def attachment_at(
     opening: Opening, place: FileLocation, title: str, messages: Sequence[ModelMessage]
 ) -> Attachment:
-    """Return the attachment for a URL. A `data:` URI is stored as a file of the caller; a link is
-    not fetched.
+    """Return the attachment for a URL. A `data:` URI is stored as one of the caller's files. A link
+    is not fetched.
 
     Raises `InvalidParameter` if the file cannot be used.
     """
@@ -128,8 +128,8 @@ async def attachment_at(
 
 
 def link(url: str, title: str, messages: Sequence[ModelMessage]) -> Attachment:
-    """Return a link as an attachment, with the type and title of an attachment in the conversation
-    with the same URL, if any.
+    """Return a link as an attachment. If the conversation contains an attachment with the same URL,
+    copy its type and title.
     """
     attached = (item for message in messages for item in message.attachments)
     same = (item for item in attached if url in (item.url, item.reference_url))

@@ -46,8 +46,8 @@ class AgentService(ModelService):
 
 @dataclass(frozen=True, slots=True)
 class ResponsesAgent:
-    """A remote agent that is called as a tool. `target` is the tool, and `model` the agent's name
-    in its API. `info` says that files are sent as data.
+    """A remote agent that is called as a tool. `target` describes the tool, and `model` is the
+    agent's name in its API. `info` specifies that files are sent as data.
     """
 
     target: Target

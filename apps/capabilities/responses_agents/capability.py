@@ -1,4 +1,4 @@
-"""Defines toolsets of the kind `responses-agent`: an agent with a Responses API becomes a tool."""
+"""Defines toolsets of the kind `responses-agent`, whose tool calls an agent with a Responses API."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -50,7 +50,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def check_host(path: str, server: AgentServer) -> None:
-    """Raise `InitializationIssue` if the base URL is only a path, and so refers to this site."""
+    """Raise `InitializationIssue` if the base URL has no host and therefore refers to this site."""
     if server.trust is Trust.SITE:
         raise InitializationIssue(
             f"{path}.base_url: use a URL that begins with http:// or https://."

@@ -1,6 +1,4 @@
-"""Adds credentials to requests of REST tools. A credential overrides a parameter with the same
-name.
-"""
+"""Adds credentials to REST tool requests. A credential overrides a parameter with the same name."""
 
 from apps.accounts.caller import Caller
 from apps.capabilities.rest.requests import RequestDraft

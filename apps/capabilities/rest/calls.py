@@ -73,7 +73,7 @@ async def call_service(
 
 
 def idempotency_key(opening: Opening, invocation: Invocation) -> str:
-    """Return a key that is the same for all attempts at a call, even in a resumed run."""
+    """Return a key that is the same for all attempts of a call, even in a resumed run."""
     if invocation.ledger.is_kept:
         return invocation.ledger.idempotency_key(invocation.key)
     return str(uuid.uuid5(opening.known.get_or_make(RUN, uuid.uuid4), well_formed(invocation.id)))

@@ -1,4 +1,4 @@
-"""Defines toolsets of the kind `rest-api`, in which each operation of an HTTP service is a tool."""
+"""Defines toolsets of the kind `rest-api`, whose tools call the operations of an HTTP service."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -45,8 +45,8 @@ RISKS: Mapping[str, Risk] = {"GET": "read-only", "DELETE": "destructive"}
 
 
 def prepare(manifest: Manifest) -> Open | None:
-    """Prepare all REST toolsets of a manifest. Toolsets and tools that cannot be used become
-    issues.
+    """Prepare all REST toolsets of a manifest. Toolsets and tools that cannot be used are reported
+    as issues.
     """
     tools: list[tuple[str, PreparedTool]] = []
     issues: list[InitializationIssue] = []
@@ -81,8 +81,8 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def is_below(place: str, path: str) -> bool:
-    """Return True if the tool at `place` needs the credential at `path`, which belongs to the tool
-    or to its toolset.
+    """Return True if the tool at the manifest path `place` needs the credential at `path`: a
+    credential of the tool or its toolset.
     """
     toolset, _, inside = path.partition(".")
     is_of_a_tool = inside.startswith("tools[")
@@ -90,9 +90,7 @@ def is_below(place: str, path: str) -> bool:
 
 
 def needs_of_toolset(path: str, toolset: RestToolSet) -> Iterator[SecretNeed]:
-    """Yield the credentials that all tools of the toolset share, each with the URLs to which it is
-    sent.
-    """
+    """Yield the credentials of the whole toolset, each with the URLs to which it is sent."""
     tools = enabled_nodes(RestTool, toolset.tools, f"{path}.tools")
     urls = tuple(toolset.address_of(tool.rest_api_method_info) for _, tool in tools)
     for name, value in toolset.headers.items():

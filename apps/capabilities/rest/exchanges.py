@@ -28,8 +28,7 @@ MOST_REDIRECTS = 5
 KEEPS_METHOD = frozenset({307, 308})
 MOVES_TO_GET = frozenset({301, 302, 303})
 MOST_ERROR_BYTES = 65_536
-"""The body of an error response, which is shown only in the stage, is ignored above this many
-bytes.
+"""The maximum size in bytes of an error response's body. Larger bodies are not shown in the stage.
 """
 
 
@@ -43,8 +42,8 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class ServiceResponse:
-    """A response of a service. `location` is the full target of a redirect, or ""; `retry_after` is
-    in seconds.
+    """A response of a service. `location` is the full URL of a redirect, or "". `retry_after` is in
+    seconds.
     """
 
     status: int
@@ -138,7 +137,7 @@ def origin(url: str) -> tuple[str, str | None, int | None]:
 
 @contextmanager
 def errors_for_model(operation: Operation) -> Iterator[None]:
-    """Convert errors of the HTTP client in the block to `ToolError` and `ToolTimedOut`."""
+    """Convert HTTP client errors in the block to `ToolError` and `ToolTimedOut`."""
     name = operation.name
     try:
         yield

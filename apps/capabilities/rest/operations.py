@@ -1,4 +1,4 @@
-"""Reads the operations of REST toolsets from a manifest, and validates them once for all calls."""
+"""Reads the operations of REST toolsets from a manifest. They are validated once, not in each call."""
 
 import logging
 from collections.abc import Mapping
@@ -32,10 +32,10 @@ class Operation:
     """An operation of a service. `name` is its name for the model, and `function` its name in the
     manifest.
 
-    `places` maps parameter names to their places in the request. `credentials` maps parameter names
-    to constants that are hidden from models and stages. `headers` are sent with every call.
-    `forwarded` has the names of the caller's headers that are forwarded. Header names are in lower
-    case.
+    `places` maps parameter names to their positions in the request, such as path or header.
+    `credentials` maps parameter names to constants that are hidden from models and stages.
+    `headers` are sent with every call. `forwarded` has the names of the caller's headers that are
+    forwarded. Header names are in lower case.
     """
 
     name: str
@@ -100,7 +100,7 @@ def credentials_of(parameters: RestFunctionParameters) -> dict[str, Credential]:
 
 
 def visible_parameters(parameters: RestFunctionParameters) -> RestFunctionParameters:
-    """Return the parameters without constants that are credentials."""
+    """Return the parameters without the constants that contain credentials."""
     hidden = credentials_of(parameters)
     if not hidden:
         return parameters

@@ -23,7 +23,7 @@ ACCEPT = (
 class RequestDraft:
     """An HTTP request under construction. Header names are in lower case.
 
-    `credentials` are texts in the request that are redacted in the response.
+    `credentials` lists the secrets in the request, which are redacted in the response.
     """
 
     method: str
@@ -50,8 +50,8 @@ class RequestDraft:
 
 
 def fill_draft(draft: RequestDraft, operation: Operation, arguments: Mapping[str, Any]) -> None:
-    """Add the arguments other than None to the draft. Raises `InvalidParameter` if one cannot be
-    sent.
+    """Add the arguments that are not None to the request. Raises `InvalidParameter` if a value
+    cannot be sent.
     """
     in_path = {place.key: name for name, place in operation.places.items() if place.type == "url"}
     draft.path = path_values(operation.address, arguments, in_path)
@@ -81,8 +81,8 @@ def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any)
 
 
 def add_forwarded(draft: RequestDraft, headers: Mapping[str, str], wanted: Collection[str]) -> None:
-    """Add those of the caller's headers whose lower-case names are in `wanted`. Existing headers
-    are not overridden.
+    """Add the caller's headers whose lower-case names are in `wanted`, without overriding existing
+    headers.
     """
     for name, value in headers.items():
         if name.lower() not in wanted or header_name_problem(name) or header_value_problem(value):

@@ -72,8 +72,8 @@ def hide_in_body(body: bytes, content_type: str, credentials: Collection[str]) -
 
 
 def charset(body: bytes, content_type: str) -> str:
-    """Return the charset according to the byte order mark, the header, or the declaration in the
-    text, in this order.
+    """Return the charset from the byte order mark, the header, or the declaration in the text, in
+    this order.
     """
     for mark, name in MARKS.items():
         if body.startswith(mark):
@@ -87,7 +87,7 @@ def charset(body: bytes, content_type: str) -> str:
 
 
 def codec_name(name: str) -> str:
-    """Return Python's name of a charset, or "" if it is unknown."""
+    """Return Python's name for a charset, or "" if Python does not support it."""
     try:
         return codecs.lookup(name).name
     except LookupError:

@@ -1,6 +1,4 @@
-"""Fills the placeholders in URLs of REST tools with arguments, which cannot change the structure of
-the path.
-"""
+"""Fills the placeholders in REST tool URLs. An argument cannot change the structure of the path."""
 
 import re
 from collections.abc import Mapping
@@ -17,10 +15,11 @@ _placeholder = re.compile(r"\{([^{}/?#]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class ToolAddress:
-    """The parsed URL of an operation. In each of the `segments` of its path, the pieces with odd
-    indices are placeholders.
+    """The parsed URL of an operation. `segments` contains a list of pieces for each path segment;
+    pieces with odd indices are placeholder names.
 
-    `query` has pairs of a name and the encoded parameter in the manifest's URL.
+    `query` contains each query parameter of the manifest's URL as a pair: its name, and the encoded
+    parameter.
     """
 
     trust: Trust
@@ -33,7 +32,9 @@ class ToolAddress:
         return frozenset(key for pieces in self.segments for key in pieces[1::2])
 
     def url(self, path: Mapping[str, str], query: Mapping[str, str]) -> str:
-        """Return the full URL. Parameters in `query` override those of the manifest's URL."""
+        """Return the full URL. Parameters in `query` override query parameters in the manifest's
+        URL.
+        """
         segments = "/".join(map("".join, (filled_pieces(pieces, path) for pieces in self.segments)))
         pairs = [text for name, text in self.query if name not in query]
         pairs += [
@@ -43,7 +44,7 @@ class ToolAddress:
 
 
 def read_address(url: str) -> ToolAddress:
-    """Parse the URL of an operation. A URL that begins with `/` is on this site.
+    """Parse the URL of an operation. A URL that begins with `/` refers to this site.
 
     Raises `AddressInvalid` if it is invalid.
     """
@@ -69,7 +70,7 @@ def filled_pieces(pieces: tuple[str, ...], values: Mapping[str, str]) -> tuple[s
 def path_values(
     address: ToolAddress, arguments: Mapping[str, object], names: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the values of the placeholders. `names` maps placeholders to names of arguments.
+    """Return the placeholder values. `names` maps placeholders to argument names.
 
     Raises `InvalidParameter` for a value that would change the path: an empty value, a list, an
     object, or `.` or `..` as a whole segment.

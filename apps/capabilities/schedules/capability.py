@@ -234,9 +234,7 @@ async def on_desk(work: Work, opening: Opening, invocation: Invocation) -> str:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Convert a `ValidationError` that the block raises for a schedule to an error that the model
-    receives.
-    """
+    """Convert a schedule's `ValidationError` in the block to an error for the model."""
     try:
         yield
     except ValidationError as error:

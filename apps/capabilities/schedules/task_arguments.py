@@ -1,4 +1,4 @@
-"""Converts between the arguments of the schedule tools and the fields of a schedule."""
+"""Converts between tool arguments and schedule fields."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, time
@@ -16,8 +16,8 @@ REPEAT = "repeatIntervalMinutes"
 
 
 def schedule_fields(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
-    """Return the fields of a schedule that the arguments set. Raises `InvalidParameter` if an
-    argument is invalid.
+    """Return the schedule fields that the arguments set. Raises `InvalidParameter` if an argument
+    is invalid.
     """
     zone = given.get("timezone") or time_zone
     return {
@@ -28,8 +28,8 @@ def schedule_fields(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
 
 
 def read_moment(argument: str, written: str, zone: str) -> datetime:
-    """Parse a time, by default in the time zone `zone`. Raises `InvalidParameter` if the time or
-    the zone is invalid.
+    """Parse a date and time. If it names no time zone, it is in `zone`. Raises `InvalidParameter`
+    if the time or the zone is invalid.
     """
     try:
         return read_datetime(written, zone_of(zone or "UTC"), EXAMPLE)
@@ -80,7 +80,7 @@ READERS: Mapping[str, tuple[str, Callable[[str, Any, str], Any]]] = {
     "budgetTokens": ("budget_tokens", as_written),
     "version": ("pinned_version", read_version),
 }
-"""Maps arguments to fields of a schedule, each with the function that parses it."""
+"""Maps each tool argument to a schedule field and the function that parses the argument."""
 ARGUMENTS = {field: argument for argument, (field, _) in reversed(list(READERS.items()))}
 
 
@@ -92,7 +92,7 @@ def read_schedule_id(written: str) -> UUID | None:
 
 
 def list_schedule(row: Schedule) -> dict[str, Any]:
-    """Return the properties of a schedule that the model sees."""
+    """Return the schedule properties that the model sees."""
     return {
         "taskId": str(row.pk),
         "name": row.name,

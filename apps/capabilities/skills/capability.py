@@ -1,7 +1,7 @@
 """Adds skills: instructions that the model reads when a task needs them.
 
-Every application offers the predefined skills and those of its manifest. Users can add more skills
-to a question.
+Every application offers the predefined skills and the skills in its manifest. Users can add more
+skills to a question.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
 
 FILE_PARAMETERS = "tool-call-file-parameter-formatting"
-"""The predefined skill that is part of every conversation from the start, because any tool may
+"""The predefined skill that is added to every conversation at its start, because any tool may
 accept a file.
 """
 
@@ -86,8 +86,8 @@ def contribution(
     steps: tuple[HistoryStep, ...],
     issues: Sequence[InitializationIssue],
 ) -> Contribution:
-    """Return what skills contribute to a run. `own` has the predefined skills, and `collection` all
-    skills.
+    """Return the tool, prompt and steps that skills add to a run. `own` has the predefined skills,
+    and `collection` all skills.
     """
     opening.known[SKILLS] = collection
     skill = own.skills.get(FILE_PARAMETERS)
@@ -116,8 +116,8 @@ def merged_collection(
     configured: Mapping[str, SkillAddress],
     fetched: FetchedSkills,
 ) -> SkillCollection:
-    """Merge the user's skills, newest first, with the predefined skills, and the prompts and
-    folders of the manifest.
+    """Merge the skills that users added, the predefined skills, and the manifest's prompts and
+    skill folders, in this order of precedence.
     """
     prompts = (a for a in configured.values() if a.kind == "dial-prompt")
     folders = (a for a in configured.values() if a.kind == "dial-skill")
@@ -131,7 +131,7 @@ def merged_collection(
 def refusal_issues(
     configured: Mapping[str, SkillAddress], fetched: FetchedSkills
 ) -> Iterator[InitializationIssue]:
-    """Yield an issue for each skill of the manifest that cannot be loaded."""
+    """Yield an issue for each skill in the manifest that cannot be loaded."""
     seen: set[SkillAddress] = set()
     for place, address in configured.items():
         refusal = fetched.refusals.get(address)
@@ -142,8 +142,8 @@ def refusal_issues(
 
 @lru_cache(maxsize=8)
 def injection_of(name: str, text: str) -> Injection:
-    """Return the injection of a skill's text, which is cached because it is the same for all
-    conversations.
+    """Return the injection that adds a skill's text to a conversation. It is cached, because it is
+    the same for all conversations.
     """
     return Injection(TOOL_NAME, {"skill_name": name}, text, "refresh_if_changed")
 

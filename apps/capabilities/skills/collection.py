@@ -26,7 +26,8 @@ file cannot be read.
 class Skill:
     """A skill. `text` is its `SKILL.md`, and `files` are the paths of its other files.
 
-    `origin` names its source in messages. `problem` is the reason why `files` is incomplete, or "".
+    `origin` names its source in messages. `problem` is the reason why `files` is incomplete, or ""
+    if it is complete.
     """
 
     name: str
@@ -39,8 +40,8 @@ class Skill:
     required_tools: tuple[str, ...] = ()
 
     def is_usable(self, tools: Iterable[str]) -> bool:
-        """Return True if `tools` has all tools that the skill requires, with or without a
-        prefix.
+        """Return True if all tools that the skill requires are in `tools`, with or without a
+        toolset prefix.
         """
         endings = tuple(tools)
         return all(

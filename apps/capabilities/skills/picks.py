@@ -1,4 +1,6 @@
-"""Finds the skills that users add to their questions, in `custom_content.skills` of messages."""
+"""Finds the skills that users attach to their questions, in `custom_content.skills` of the
+messages.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -46,7 +48,7 @@ NOTHING = Picks()
 
 
 def picks_in(messages: Sequence[ModelMessage]) -> Picks:
-    """Return the skills that users added, up to `SKILL_INVOCATION_MAX_SKILLS` different ones."""
+    """Return up to `SKILL_INVOCATION_MAX_SKILLS` different skills that users added."""
     if not any(KEY in message.extra for message in messages):
         return NOTHING
     questions = [message for message in messages if message.role == "user"]
@@ -93,7 +95,7 @@ def pick_issues(picks: Picks, fetched: FetchedSkills) -> Iterator[Initialization
 async def with_picks(
     picks: Picks, fetched: FetchedSkills, offered: SkillCollection, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage]:
-    """Inject each added skill after its question, as if the model had read it."""
+    """Insert each added skill after its question, as if the model had read it."""
     places = [place for place, message in enumerate(messages) if message.role == "user"]
     ordered = sorted(picks.picks, key=attrgetter("question"))
     for pick in reversed(ordered):  # From the end, so that earlier positions do not change.

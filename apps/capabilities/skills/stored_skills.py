@@ -29,14 +29,16 @@ class SkillAddress(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the last segment of the URL, which names a skill that cannot be read."""
+        """Return the last segment of the URL. It is used as the name of a skill that cannot be
+        read.
+        """
         return unquote(self.url.rstrip("/").rpartition("/")[2])[:64] or self.url[:64]
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedSkills:
     """The fetched skills, and the errors of skills that could not be fetched. `outage` is the
-    reason if all of them failed, or "".
+    reason if none of the skills could be fetched, or "".
     """
 
     skills: Mapping[SkillAddress, Skill] = field(default_factory=dict)
@@ -45,9 +47,7 @@ class FetchedSkills:
 
     @property
     def issues(self) -> tuple[InitializationIssue, ...]:
-        """Return an issue about the outage, if any. Errors of single skills are reported
-        elsewhere.
-        """
+        """Return an issue about the outage, if any. Errors about single skills are not included."""
         if not self.outage:
             return ()
         cause = self.outage.rstrip(".")
@@ -106,8 +106,8 @@ async def fetch(turns: asyncio.Semaphore, workspace: Workspace, address: SkillAd
 async def read_skill(
     workspace: Workspace, address: SkillAddress
 ) -> tuple[str, tuple[str, ...], str]:
-    """Return the `SKILL.md`, the paths of the other files, and the reason why they are incomplete,
-    or "". Raises `QuickAppError` if the skill cannot be read.
+    """Return the `SKILL.md`, the paths of the skill's other files, and the reason why these paths
+    are incomplete, or "". Raises `QuickAppError` if the skill cannot be read.
     """
     if address.kind == "dial-prompt":
         return await workspace.prompt(address.url), (), ""

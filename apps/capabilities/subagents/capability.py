@@ -1,4 +1,4 @@
-"""Defines the tool with which the model delegates tasks to sub-agents, which have some of the
+"""Defines the tool with which the model delegates tasks to sub-agents. A sub-agent has some of the
 application's tools.
 """
 
@@ -36,7 +36,7 @@ from apps.errors import ToolError
 from apps.manifest.manifest import Manifest
 
 WAITING_SECONDS = 3600
-"""The maximum time in seconds for which a task waits for its start."""
+"""The maximum time in seconds that a task waits before it starts."""
 MOST_PREPARED = 32
 """The maximum number of prepared sub-agents that are cached, one for each selection of toolsets."""
 

@@ -1,4 +1,4 @@
-"""Runs tasks of sub-agents, with limits on time and concurrency, and stops them on request."""
+"""Runs sub-agent tasks with time and concurrency limits, and stops them on request."""
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -87,7 +87,7 @@ async def turn() -> AsyncIterator[None]:
 
 @contextmanager
 def errors_for_model(tool: str, seconds: float) -> Iterator[None]:
-    """Convert errors of a sub-agent in the block to `ToolError` or `ToolTimedOut`."""
+    """Convert sub-agent errors in the block to `ToolError` or `ToolTimedOut`."""
     try:
         yield
     except ToolError:

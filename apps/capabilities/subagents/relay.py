@@ -36,8 +36,8 @@ from apps.agent.tools import Invocation, ToolResult
 
 @dataclass(slots=True)
 class Relay:
-    """The `emit` function of a sub-agent. If `shows_stages` is True, its stages are nested in the
-    task's stage.
+    """Receives the events of a sub-agent as its `emit` function. If `shows_stages` is True, the
+    sub-agent's stages are nested in the task's stage.
     """
 
     invocation: Invocation

@@ -53,7 +53,7 @@ NAME_CHARACTERS = 50
 MOST_SUBAGENTS = 32
 """The maximum number of prepared sub-agents that are cached."""
 WAITING_SECONDS = 3600
-"""The maximum time in seconds for which a task waits for its start."""
+"""The maximum time in seconds that a task waits before it starts."""
 STOPPED = "The user stopped this sub-agent. Continue without it, and do not start it again unless the user asks."
 ADVICE = "The results of other sub-agents remain valid. Continue with them, or try another way."
 
@@ -144,7 +144,7 @@ class SubagentSpawner:
         self, opening: Opening, invocation: Invocation, agents: Mapping[str, AgentDefinition]
     ) -> ToolResult:
         """Run a sub-agent, and return its result. Raises `InvalidParameter` if an argument is
-        invalid; other failures are results.
+        invalid. Other failures are returned as results.
         """
         task = read_task(invocation.arguments, agents)
         features = self.manifest.features

@@ -52,8 +52,8 @@ def descriptions(manifest: Manifest) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SubagentKind:
-    """A kind of sub-agent. `chosen` has the names of the toolsets that it can use, or is None for
-    all; `brought` are additional ones.
+    """A kind of sub-agent. `chosen` names the application's toolsets that it can use, or is None
+    for all of them. `brought` contains additional toolsets.
 
     If `deployment_id` or `max_iterations` is None, the application's value applies.
     """
@@ -67,8 +67,8 @@ class SubagentKind:
 
 
 def manifest_of(manifest: Manifest, kind: SubagentKind) -> Manifest:
-    """Return the manifest of a sub-agent. It has no starters, and only features that do not need
-    the user.
+    """Return the manifest of a sub-agent. It has no conversation starters, and only features that
+    do not need the user.
     """
     # Other toolsets are disabled and not removed, because issues identify a toolset by its index.
     orchestrator = manifest.orchestrator
@@ -99,7 +99,7 @@ def manifest_of(manifest: Manifest, kind: SubagentKind) -> Manifest:
 
 
 def features_left(features: Features | None, kind: SubagentKind) -> Features | None:
-    """Return the features without those that depend on the conversation or its user."""
+    """Remove the features that depend on the conversation or its user."""
     if features is None:
         return None
     gone = NOT_FOR_SUBAGENTS - ({"spawn_agent"} if kind.may_spawn else set())
@@ -129,7 +129,9 @@ def hooks_left(manifest: Manifest, chosen: Collection[str]) -> Iterator[Hook]:
 
 
 def functions_of(toolset: ToolSet) -> Iterator[str]:
-    """Yield the names of tools to which hooks can refer without a toolset."""
+    """Yield the tool names by which hooks can refer to the toolset's tools without naming the
+    toolset.
+    """
     if not isinstance(toolset, WrittenToolSet) or toolset.kind.is_prefixed:
         return
     for tool in toolset.tools:

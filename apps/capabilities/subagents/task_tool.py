@@ -58,8 +58,8 @@ def line_of(name: str, description: str) -> str:
 
 
 def task_arguments(offer: OfferedTypes) -> Arguments:
-    """Return the schema of the arguments. The check does not include names, so that errors of
-    `read_task` can list the valid ones.
+    """Return the argument schema. It accepts any sub-agent and toolset names; `read_task` checks
+    them, and its errors list the valid names.
     """
     text = {"type": "string"}
     required = ["subagent_type", "prompt"]

@@ -35,7 +35,7 @@ class SubagentType:
 
 @dataclass(frozen=True, slots=True)
 class OfferedTypes:
-    """The sub-agents and toolsets that the tool offers to the model, in this order."""
+    """The sub-agents and toolsets that the model can choose."""
 
     types: Mapping[str, SubagentType]
     toolsets: Mapping[str, str]

@@ -1,4 +1,6 @@
-"""Defines a tool whose text is the final answer, so that the model is not called again."""
+"""Defines a tool with which the model passes its final answer as an argument, so that it is not
+called again.
+"""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext

@@ -1,4 +1,4 @@
-"""Defines the to-do list of a conversation, which the model maintains and the page shows.
+"""Defines a conversation's to-do list, which the model maintains and the page shows.
 
 The list is part of the state of answers, so it needs no database row.
 """
@@ -87,7 +87,7 @@ def store_list(opening: Opening, todo: TodoTools) -> None:
 
 
 async def manage(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Read or replace the to-do list, as the arguments demand. Raises `InvalidParameter` if the
+    """Read or replace the to-do list, depending on the arguments. Raises `InvalidParameter` if the
     list is invalid.
     """
     todo = opening.known[LIST]

@@ -23,8 +23,8 @@ DESCRIPTION = (
     "With save_path, it saves a file of any type in your own folder instead."
 )
 GRACE_SECONDS = 1.0
-"""The number of seconds by which the tool's timeout exceeds the file loader's timeout, which has a
-better error message.
+"""The tool's timeout is this many seconds longer than the file loader's timeout, whose error
+message is better.
 """
 PARAMETERS = parameters(
     {

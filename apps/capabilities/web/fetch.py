@@ -23,10 +23,10 @@ URL = "url"
 SAVE_PATH = "save_path"
 PREVIEW_BYTES = 1_000
 KEPT_CHARACTERS = 4_000_000
-"""The maximum total number of characters of pages that a run caches."""
+"""A run caches pages with up to this many characters in total."""
 CONVERSIONS_AT_ONCE = 2
 CONVERSION_SECONDS = 20.0
-"""The timeout of a page's conversion to Markdown, in seconds."""
+"""The timeout in seconds for converting a page to Markdown."""
 
 LANGUAGES = {
     "application/json": "json",
@@ -43,7 +43,7 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """One call to the tool that fetches web pages. Its result is smaller than `most_bytes`."""
+    """A call to the tool that fetches web pages. Its result has less than `most_bytes` bytes."""
 
     opening: Opening
     most_bytes: int

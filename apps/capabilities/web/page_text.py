@@ -27,10 +27,10 @@ NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", 
 SIGNATURES = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x1f\x8b")
 """The first bytes of binary files, which servers may report as text."""
 UNREADABLE_SHARE = 10
-"""A file counts as binary if more than one in this many of its characters cannot be decoded."""
+"""A file is treated as binary if more than one in this many characters cannot be decoded."""
 HEAD_BYTES = 1_024
-"""A page can declare its encoding in this many bytes at its beginning, according to section
-13.2.3.2 of HTML.
+"""A page can declare its encoding only within this many bytes at its beginning (section 13.2.3.2 of
+the HTML standard).
 """
 
 _meta = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
@@ -96,9 +96,9 @@ async def to_markdown(page: str, url: str, seconds: float, owner: str) -> str:
 
 
 def block(text: str, language: str, most_bytes: int, notice: str) -> str:
-    """Return the text in a code block of less than `most_bytes` of UTF-8.
+    """Return the text in a code block of less than `most_bytes` bytes of UTF-8.
 
-    If it is too long, return the notice and its first lines.
+    If the text is too long, return the notice and its first lines.
     """
     whole = fence_code(text, language)
     if byte_count(whole) < most_bytes:

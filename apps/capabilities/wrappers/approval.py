@@ -63,7 +63,9 @@ APPROVED: Mapping[InteractionKind, InteractionRequest] = {
         "", "approval", {}, answer={"outcome": "approved"}, answered_by="operator"
     )
 }
-"""The approval of a call that an operator makes or has configured, so that no user is asked."""
+"""The answer that approves calls by an operator, or calls that an operator has configured, without
+asking a user.
+"""
 
 APPROVE, DENY = 1, 2
 RISKS = {"destructive": "It may destroy something.", "changes": "It changes something."}

@@ -38,7 +38,7 @@ Decision = Literal["allow", "deny", "confirm"]
 
 @dataclass(frozen=True)
 class Matcher:
-    """Matches tool calls against rules, which are compiled on first use."""
+    """Matches tool calls against rules. The rules are compiled on first use."""
 
     rules: CallRules
 
@@ -165,7 +165,7 @@ def is_match(
 
 
 def call_text(tool: str, arguments: Mapping[str, Any]) -> str:
-    """Return a call as compact JSON, which the patterns of rules match."""
+    """Return a call as compact JSON, for matching against rule patterns."""
     # Unlike msgspec, `json` accepts lone surrogates, which models write.
     return json.dumps({"tool": tool, "arguments": arguments}, ensure_ascii=False, separators=SHORT)
 

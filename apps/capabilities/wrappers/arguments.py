@@ -1,4 +1,4 @@
-"""Validates the arguments that a model wrote, so that tools can rely on them."""
+"""Validates the arguments that the model passes to tools."""
 
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -132,7 +132,7 @@ def refusal(
 def problems(
     violation: ValidationError, unshown: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """Yield a problem for each parameter that violates the schema, with the parameter's path."""
+    """Yield the path of each parameter that violates the schema, with a sentence about the problem."""
     path = place(violation.absolute_path)
     value: Any = violation.instance
     expected: Any = violation.validator_value
@@ -154,7 +154,7 @@ def problems(
 
 
 def unknown_names(violation: ValidationError, path: str) -> Iterator[tuple[str, str]]:
-    """Yield a problem for each unknown name in an object. The problem lists the valid names."""
+    """Yield the path of each unknown name in an object, with a sentence that lists the valid names."""
     schema: Any = violation.schema
     given: Any = violation.instance
     taken = schema.get("properties", {})

@@ -1,4 +1,4 @@
-"""Selects the attachments of tool results that are stored, and those that the answer shows."""
+"""Selects which attachments of a tool result are stored, and which of them the answer shows."""
 
 import logging
 import mimetypes
@@ -78,8 +78,8 @@ async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> A
 
 
 async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> FileInfo:
-    """Store a file of the caller. Raises `FileRefused` if it cannot be stored, even if the storage
-    is down, because the tool itself did not fail.
+    """Store a file of the caller. Raises `FileRefused` if it cannot be stored. This includes
+    outages of the storage, because the tool itself did not fail.
     """
     try:
         return await opening.workspace.files.keep(name, content, kind)
@@ -91,7 +91,7 @@ async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> 
 
 
 def see_files(attachments: Sequence[Attachment]) -> str:
-    """Return a sentence that names the attachments, for results without text, which models
+    """Return a sentence that names the attachments. It replaces an empty result, which models
     reject.
     """
     names = ", ".join(one.title or one.type for one in attachments)

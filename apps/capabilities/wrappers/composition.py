@@ -25,7 +25,7 @@ class ToolOptions:
 
     File references in the arguments in `addresses` are not loaded. If `attachment` is None, the
     tool filters its attachments itself. `is_repeatable` means that calling the tool twice has the
-    same effect as calling it once. `is_untrusted` means that outsiders control the content of
+    same effect as calling it once. `is_untrusted` means that outsiders can control the content of
     results. `is_private` and `full_name` are as in `Tool`.
     """
 

@@ -154,7 +154,9 @@ def visibility(level: str, stage: ToolStage | None, system: bool) -> Visibility:
 
 
 def fill_template(template: str, arguments: Mapping[str, Any]) -> str:
-    """Replace each `{argument}` in the template by its value, or by nothing if it is missing."""
+    """Replace each `{argument}` in the template with its value, or remove it if the argument is
+    missing.
+    """
     return _placeholder.sub(
         lambda match: shorten_text(value_text(arguments.get(match[1])), VALUE_CHARACTERS), template
     )

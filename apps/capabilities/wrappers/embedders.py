@@ -1,4 +1,4 @@
-"""Finds the embedder of a run, and meters its calls."""
+"""Finds the embedding model of a run, and records the usage of its calls."""
 
 from apps.capabilities.registry import Opening
 from apps.workspace.embeddings.metered import meter_embedder

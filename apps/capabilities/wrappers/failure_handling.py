@@ -32,7 +32,7 @@ NOT_SHOWN = "An error occurred while executing the tool."
 
 class ShownError(ToolError):
     """Raised for a failure that a stage shows in more detail than the message for the model.
-    `shown` is Markdown; `told` are arguments of `ToolError`.
+    `shown` is Markdown. `told` contains the arguments of `ToolError`.
     """
 
     def __init__(self, message: str, shown: str, **told: Any) -> None:
@@ -60,7 +60,7 @@ class FallbackStep:
 
 
 def with_fallback(tool: PreparedTool, fallback: Fallback) -> PreparedTool:
-    """Return a tool whose failures become results, according to the fallback strategies.
+    """Return a tool whose failures are converted to results by the fallback strategies.
 
     Calls raise `Stopped` if a strategy ends the run or none applies, and `InvalidParameter` for
     invalid arguments.

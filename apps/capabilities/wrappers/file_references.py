@@ -1,5 +1,5 @@
-"""Replaces references to files in arguments by the content of the files: `file:{prefix}::{path or
-URL}`.
+"""Replaces file references in arguments, `file:{prefix}::{path or URL}`, with the content of the
+files.
 
 The model writes the reference, and the tool receives the content. The conversation and the stage
 contain only the reference.
@@ -42,8 +42,8 @@ class FileReference:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFiles:
-    """The arguments with files loaded. `loaded` has the names of the arguments that contain
-    files.
+    """The arguments of a call after files were loaded. `loaded` has the names of the arguments that
+    contain files.
     """
 
     arguments: Mapping[str, Any]
@@ -80,8 +80,8 @@ async def load_references(
 ) -> ResolvedFiles:
     """Load the files in arguments, and in elements of lists, concurrently.
 
-    Arguments in `addresses` are URLs of files and not loaded. Raises `InvalidParameter` if a file
-    cannot be loaded, once all loads have ended.
+    Arguments in `addresses` are URLs of files and not loaded. If a file cannot be loaded, raises
+    `InvalidParameter` after all other loads have ended.
     """
     work = ReferenceLoader(loader, frozenset(addresses))
     names = [name for name, value in given.items() if may_refer(value)]
@@ -125,8 +125,8 @@ class ReferenceLoader:
         )
 
     async def element(self, name: str, place: str, value: Any) -> Any:
-        """Return an argument, or an element of a list, with its file loaded. Raises
-        `InvalidParameter` about `place` if this fails.
+        """Replace a file reference, which is an argument or an element of a list, with the file's
+        content. Raises `InvalidParameter` about the argument path `place` if this fails.
         """
         try:
             reference = read_reference(value) if isinstance(value, str) else None
@@ -139,8 +139,8 @@ class ReferenceLoader:
             raise InvalidParameter(place, str(error)) from error
 
     async def content(self, name: str, reference: FileReference) -> str:
-        """Return the content of a file in the encoding that its prefix demands. Raises
-        `QuickAppError` if it cannot be loaded.
+        """Return the content of a file in the encoding that the reference's prefix specifies.
+        Raises `QuickAppError` if it cannot be loaded.
         """
         self.files += 1
         if self.files > MOST_FILES:

@@ -1,4 +1,6 @@
-"""Prepares tools that are declared in code, with the timeout and stage level of the manifest."""
+"""Prepares the tools that QuickApps itself declares, with the timeout and stage level that the
+manifest sets.
+"""
 
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -93,7 +95,7 @@ def internal_tool(
 
 
 def open_with(tool: PreparedTool) -> Open:
-    """Return a function that opens a capability that consists of one tool."""
+    """Return the opening function of a capability with a single tool."""
     return lambda opening: nullcontext(Contribution((tool.bind(opening),)))
 
 
@@ -108,7 +110,7 @@ def plain_result(invocation: Invocation, text: str) -> ToolResult:
 
 
 def field_or_setting(wanted: BaseModel, field: str, default: Any) -> Any:
-    """Return the value of a field if the manifest sets it, otherwise `default`, which is a setting
-    of the installation.
+    """Return the value of a field if the manifest sets it. Otherwise, return `default`, which is an
+    installation setting.
     """
     return getattr(wanted, field) if field in wanted.model_fields_set else default

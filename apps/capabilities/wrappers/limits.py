@@ -15,11 +15,13 @@ RESULT_CHARACTERS = 400_000
 most models.
 """
 WHOLE_RESULTS = Key[dict[str, str]]("whole_results")
-"""The key of the full texts of truncated results by call ID, if a capability needs them."""
+"""The key for the full texts of truncated results, by call ID. Texts are stored only if a
+capability has set this value.
+"""
 
 KEEP_RESULT = Key[KeepResult]("keep_result")
-"""The key of the function that stores results that do not fit into a request, if a capability
-provides it.
+"""The key for the function that stores results that do not fit into a request. It is set only if a
+capability provides one.
 """
 
 

@@ -1,12 +1,12 @@
-"""Converts the failure of a model that a tool called to the failure of the tool."""
+"""Converts a failed model call of a tool to a tool error."""
 
 from apps.capabilities.wrappers.value_texts import ERROR_CHARACTERS, shorten_text
 from apps.errors import ModelFailed, ToolError, ToolTimedOut
 
 
 def tool_error(name: str, seconds: float, error: ModelFailed, *, has_answered: bool) -> ToolError:
-    """Return the error of the tool `name`. `seconds` is the model's timeout; `has_answered` means
-    that its answer had begun.
+    """Convert the failed model call to an error of the tool `name`. `seconds` is the model's
+    timeout. `has_answered` means that the model's answer had begun.
     """
     if error.reason == "timeout":
         found: ToolError = ToolTimedOut(name, seconds)

@@ -1,4 +1,6 @@
-"""Shows cards as text with numbered choices, for users who answer with their next message."""
+"""Formats a question or approval request as text with numbered choices, for users who answer with
+their next message.
+"""
 
 import re
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
-"""Converts the parameters of a manifest to JSON Schema for the model, and to constants, which the
-model does not see.
+"""Splits a manifest's tool parameters into a JSON Schema for the model and constants that the model
+does not see.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from apps.manifest.toolsets.parameters import (
 from apps.manifest.toolsets.rest_parameters import RestFunctionParameters
 
 Inject = Callable[[Any], Any]
-"""A function that adds the constant parameters to a value."""
+"""A function that adds the constant parameters to an argument value."""
 
 
 def parameters_schema(parameters: FunctionParameters | RestFunctionParameters) -> dict[str, Any]:

@@ -24,11 +24,11 @@ class PreparedTool:
     """A tool that is prepared for a manifest and not yet bound to a run. `toolset` is the path of
     its toolset in the manifest, or "".
 
-    `streams` is the argument that is shown while the model writes it, or "". `announce` returns the
-    announcement that opens a stage before the arguments are complete, for a locale. `constants` are
-    arguments of every call that the model does not see. `is_repeatable` means that calling the tool
-    twice has the same effect as calling it once. `is_private`, `is_read_only` and `full_name` are
-    as in `Tool`.
+    `streams` is the argument that is shown while the model writes it, or "". For a locale,
+    `announce` returns the announcement that opens a stage before the arguments are complete.
+    `constants` are arguments of every call that the model does not see. `is_repeatable` means that
+    calling the tool twice has the same effect as calling it once. `is_private`, `is_read_only` and
+    `full_name` are as in `Tool`.
     """
 
     spec: ToolSpec

@@ -38,7 +38,7 @@ _html = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """The texts to redact, and the patterns and decoders of the escapes that may occur in them."""
+    """The texts to redact, and the patterns and decoders for escapes in them."""
 
     texts: frozenset[str] = field(repr=False)
     escapes: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]
@@ -101,7 +101,9 @@ def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tu
 
 
 class UnescapedText:
-    """A text with its escapes decoded, which maps its positions to positions in the original."""
+    """A text with its escapes decoded. It maps positions in the decoded text to positions in the
+    original.
+    """
 
     def __init__(self, escaped: str, pattern: re.Pattern[str], read: Callable[[str], str]) -> None:
         parts: list[str] = []

@@ -46,8 +46,8 @@ class BrokenOff(Exception):
 def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
     """Return a tool whose calls are shown in stages.
 
-    If a failure became a result, the stage is closed as excused. If it already shows a part of the
-    answer, it is closed as failed, because it must not look complete.
+    If a failed call has a result for the model, its stage is closed as excused. If the stage
+    already shows a partial answer, it is closed as failed, because it must not look complete.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:

@@ -19,8 +19,8 @@ USABLE_IDS = Key[frozenset[str] | None]("usable_deployments")
 
 
 async def usable_ids(manifest: Manifest, opening: Opening) -> frozenset[str] | None:
-    """Return the decoded IDs of the deployments that the caller may use, or None to omit no
-    tool.
+    """Return the decoded IDs of the deployments that the caller may use, or None if no tool must be
+    omitted.
     """
     wanted = manifest.features.tool_access_filter if manifest.features is not None else None
     if wanted is None or not wanted.enabled:

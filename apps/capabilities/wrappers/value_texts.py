@@ -29,7 +29,7 @@ def one_line(text: str, most: int = TITLE_CHARACTERS) -> str:
 
 
 def value_text(value: Any) -> str:
-    """Return a value as users see it: a string unchanged, None as "", and anything else as JSON."""
+    """Return a value as text for users: strings unchanged, None as "", and other values as JSON."""
     if value is None:
         return ""
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()

@@ -1,4 +1,4 @@
-"""Reads the current use of budgets, without reserving anything."""
+"""Reads how much of each budget is currently used, without reserving anything."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -26,7 +26,7 @@ from apps.insights.budgets.sentences import format_amount, percent, sentence, sp
 from apps.insights.meter import RunMeter
 
 ALMOST = 99
-"""The highest percentage at which the budget meter warns, because at 100 the budget is used up."""
+"""The budget meter warns at this percentage at the latest. At 100, the budget is used up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,7 @@ class BudgetStatus:
 
     @property
     def amounts(self) -> dict[str, str]:
-        """Return the spent, reserved, raised, left and limit amounts as texts for users, by
-        name.
-        """
+        """Return the amounts `spent`, `reserved`, `raised`, `left` and `limit` as texts for users."""
         left = max(0, self.limit - self.used)
         sums = {"spent": self.spent, "reserved": self.reserved, "raised": self.raised}
         sums |= {"left": left, "limit": self.limit}

@@ -1,4 +1,4 @@
-"""Numbers the changes to budgets in this process, so that they apply immediately."""
+"""Counts the budget changes in this process, so that cached budgets are reloaded immediately."""
 
 from itertools import count
 

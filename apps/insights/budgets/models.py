@@ -1,4 +1,4 @@
-"""Defines database models for budgets, and for spent and reserved amounts in each window.
+"""Defines the database models for budgets, and for the spent and reserved amounts in each window.
 
 Amounts are integers in the smallest part of the budget's unit, a token or a billionth of the
 currency, so that databases add them exactly.
@@ -208,8 +208,8 @@ class Budget(Versioned):
             raise ValidationError(found)
 
     def wrong_amounts(self) -> dict[str, str]:
-        """Return the errors of the amounts by field name. Django reports values that are not
-        numbers.
+        """Return the validation errors of the amounts by field name. Values that are not numbers
+        are omitted, because Django reports them.
         """
         values = {name: getattr(self, name) for name in ("amount", "soft_amount")}
         known = {
@@ -277,7 +277,7 @@ class BudgetReservation(models.Model):
 
 
 class BudgetNotice(models.Model):
-    """Records that a conversation was told about the soft limit of a window."""
+    """Records that a conversation was notified of a window's soft limit."""
 
     window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="notices")
     conversation = models.UUIDField()
@@ -294,7 +294,9 @@ class BudgetNotice(models.Model):
 
 
 class BudgetOverride(models.Model):
-    """Records that an operator, whose name was `by`, raised the limit of one window."""
+    """Records that an operator raised the limit of one window. `by` is the operator's name at that
+    time.
+    """
 
     window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="overrides")
     amount = models.DecimalField(max_digits=19, decimal_places=6)

@@ -50,7 +50,7 @@ Execute = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 class FinishedCall(NamedTuple):
-    """A call that has ended, with its reservations. `report` is None if the call was not made."""
+    """A call that has ended, and its reservations. `report` is None if the call was not made."""
 
     call: UUID
     holds: Sequence[BudgetHold]
@@ -59,8 +59,8 @@ class FinishedCall(NamedTuple):
 
 
 class ProcessBudgets:
-    """Applies the budgets in this process. `held` has the reservations of running calls by
-    call ID.
+    """Applies the budgets in this process. `held` maps the IDs of running calls to their
+    reservations.
     """
 
     def __init__(self, execute: Execute) -> None:
@@ -84,7 +84,9 @@ class ProcessBudgets:
         self.rules = self.reading = None
 
     async def current_rules(self) -> BudgetRules:
-        """Return all budgets, at most `RULES_SECONDS` old unless the database is down."""
+        """Return all budgets. They were read at most `RULES_SECONDS` ago, unless the database is
+        down.
+        """
         now, change, rules = time.monotonic(), newest_change(), self.rules
         if rules is not None and self.change == change:
             if now - self.asked_at < RULES_SECONDS:
@@ -169,7 +171,7 @@ class ProcessBudgets:
         )
 
     def give_up(self, call: UUID, reserving: asyncio.Future[Any]) -> None:
-        """Release the reservations that the completed task `reserving` made for a call that is not
+        """Release the reservations from the completed task `reserving`, because the call is not
         made.
         """
         if not reserving.cancelled() and reserving.exception() is None:

@@ -42,7 +42,7 @@ RELEASE_AND_COUNT = f"WITH gone AS ({RELEASE}) {COUNT.format(GONE)}"
 
 
 class TakenWindow(NamedTuple):
-    """The amounts in a window after a reservation, in the smallest parts of the budget's unit."""
+    """A window's amounts after a reservation, in the smallest parts of the budget's unit."""
 
     id: int
     spent: int
@@ -74,8 +74,8 @@ class BudgetHold:
 
 @dataclass(frozen=True, slots=True)
 class ReservationRequest:
-    """A reservation for a call that is about to be made. `amounts` has amounts by budget ID.
-    `time_zone` is the user's, for notices.
+    """A reservation for a call that is about to be made. `amounts` maps budget IDs to the amounts
+    to reserve. `time_zone` is the user's time zone for notices.
     """
 
     call: UUID
@@ -87,8 +87,8 @@ class ReservationRequest:
 
 
 def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHold]]:
-    """Reserve amounts in all windows or in none. Return all reservations, and separately the
-    reservations about which the user must be notified.
+    """Reserve amounts in all windows or in none. Return all reservations, and a second list of
+    those about which the user must be notified.
 
     Raises `BudgetSpent` if a budget is used up, and `IntegrityError` if a budget was deleted in the
     meantime.
@@ -100,7 +100,7 @@ def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHo
 
 
 def all_or_none(windows: int) -> AbstractContextManager[Any]:
-    """Return a transaction, or an empty context if PostgreSQL needs only one statement."""
+    """Return a transaction, or a no-op context on PostgreSQL if a single statement suffices."""
     is_one = windows == 1 and connection.vendor == "postgresql"
     return nullcontext() if is_one else transaction.atomic()
 
@@ -156,7 +156,7 @@ def window_of(claim: BudgetClaim, now: datetime) -> int:
 
 @transaction.atomic
 def release_lapsed(window: int, now: datetime) -> None:
-    """Release the expired reservations in a window, whose processes have ended."""
+    """Release the expired reservations in a window. Their processes have ended."""
     BudgetWindow.objects.select_for_update().get(pk=window)
     lapsed = BudgetReservation.objects.filter(window=window, expires_at__lte=now)
     # A settlement locks its reservation and waits for the window. Waiting for the reservation here
@@ -177,8 +177,8 @@ def release_all_lapsed() -> None:
 
 
 def is_news(hold: BudgetHold, wanted: ReservationRequest) -> bool:
-    """Return True, once per conversation, if the user must be notified of the window's soft limit.
-    Without a conversation, return True every time.
+    """Return True, once per conversation, if the user must be notified that the soft limit is
+    exceeded. Without a conversation, return True every time.
     """
     if wanted.conversation is None:
         return True

@@ -1,4 +1,4 @@
-"""Reads all budgets at once, and finds those that apply to a call without a query."""
+"""Reads all budgets at once, so that the budgets for a call are found without a query."""
 
 import logging
 from collections import defaultdict, deque
@@ -25,12 +25,13 @@ zone_of = lru_cache(maxsize=600)(ZoneInfo)
 logger = logging.getLogger(__name__)
 
 LARGEST = 10**15
-"""The maximum amount of one call in smallest parts, because services may report any number."""
+"""The maximum amount of one call in the smallest parts of a unit. Services may report any number.
+"""
 BILLED = frozenset({"", CANCELLED, "stream"})
-"""The errors of calls that a service may bill without reporting their usage."""
+"""The error types of calls that a service may bill without reporting their usage."""
 
 _told = AgedCache[tuple[str, str], bool]()
-"""Records for which deployments and currencies a missing price was logged."""
+"""Records the deployments and currencies for which a missing price was already logged."""
 CHARACTERS_PER_TOKEN = 4
 """The estimated number of characters per token, which is the vendors' rule of thumb for English.
 The actual usage is counted after the call.
@@ -42,8 +43,8 @@ LAST_CALLS = 20
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A budget in memory. `subject` is the name of its subject, as in `Holder`, or "" if it applies
-    to each subject.
+    """A budget in memory. `subject` is the name of the user, team, key or application, as in
+    `Holder`, or "" if the budget applies to each of them separately.
 
     `limit` and `soft` are in the smallest parts of the unit.
     """
@@ -75,13 +76,13 @@ class Rule:
     @property
     def term(self) -> tuple[str, str, str]:
         """Return the unit, currency and window. A subject's own budget replaces a general budget
-        with the same term.
+        with the same values.
         """
         return self.unit, self.currency, self.window
 
     def holder_name(self, holder: "Holder") -> str:
-        """Return the holder's name in windows of this budget: "" for a budget with only one holder,
-        so that its windows survive a renaming.
+        """Return the holder's name as stored in this budget's windows. It is "" for a budget with
+        only one holder, so that its windows survive a renaming.
         """
         is_alone = self.subject and self.subject_kind != Budget.SubjectKind.RUN
         return "" if is_alone else holder.name[:LONGEST_HOLDER]
@@ -95,7 +96,7 @@ class Holder:
     """A user, team, key, application or run that spends: `user-7`, `team-3`, `key-ab12cd34`, a
     slug, or a run's ID.
 
-    `subject` is the name with which a budget refers to it.
+    A budget refers to it by `subject`.
     """
 
     kind: str
@@ -105,20 +106,22 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class BudgetClaim:
-    """A budget that applies to a call, and the name of the holder whose window counts the call."""
+    """A budget that applies to a call, and the name of the holder whose window is charged."""
 
     rule: Rule
     holder: str
 
     @property
     def place(self) -> tuple[int, str]:
-        """Return the sort key in which transactions lock windows, so that they never deadlock."""
+        """Return the sort key of the locking order. All transactions lock windows in this order, so
+        that they never deadlock.
+        """
         return self.rule.id, self.holder
 
 
 class BudgetRules:
-    """Indexes all budgets by the kind and the name of their subject, which is "" for budgets that
-    apply to each subject.
+    """Indexes all budgets by the kind and name of their subject. The name is "" for budgets that
+    apply to each subject separately.
     """
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
@@ -174,8 +177,8 @@ def team_holder(team: int) -> Holder:
 
 
 def holders_of(meter: RunMeter) -> Iterator[Holder]:
-    """Yield the holders whose budgets count a call: the caller, the team, the run, and each
-    application whose run contains the call.
+    """Yield the holders whose budgets are charged for a call: the caller, the team, the run, and
+    each application whose run contains the call.
 
     A user's budget applies in every team, so that users cannot avoid it by switching teams.
     """

@@ -1,4 +1,4 @@
-"""Describes the use of budgets in sentences for users."""
+"""Describes in sentences for users how much of a budget is used."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -29,15 +29,16 @@ TERMS = {
 }
 
 RESERVED_SECONDS = 5.0
-"""The number of seconds after which a client should retry. By then, calls that reserve the rest of
-the budget may have ended.
+"""A client should retry after this many seconds. By then, calls that have reserved the rest of the
+budget may have ended.
 """
 
 
 def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = "") -> str:
     """Return a sentence about how much of a budget is left, and when it renews.
 
-    `used` and `limit` are in smallest parts. `time_zone` is the user's, or "" for the budget's own.
+    `used` and `limit` are in the smallest parts of the unit. `time_zone` is the user's time zone,
+    or "" for that of the budget.
     """
     owner = str(OWNERS[rule.subject_kind]).format(term=TERMS[rule.window])
     left = amount_text(max(0, limit - used), limit, rule)

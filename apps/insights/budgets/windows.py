@@ -1,4 +1,4 @@
-"""Computes budget windows: hours, days or months in a time zone."""
+"""Computes budget windows, which are hours, days or months in a time zone."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
@@ -45,5 +45,5 @@ def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
 
 
 def midnight(day: date, zone: ZoneInfo) -> datetime:
-    """Return the first moment of a day in the time zone, even if clocks skip midnight."""
+    """Return the first moment of a day in the time zone, which is not midnight if clocks skip it."""
     return datetime.combine(day, time(), zone).astimezone(UTC)

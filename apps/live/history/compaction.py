@@ -1,7 +1,7 @@
 """Compacts the rows of runs that ended more than 30 days ago.
 
-Events are joined into few rows, steps and model requests are compressed, and manifests are deleted.
-Pages show compacted runs as before.
+Compaction joins events into few rows, compresses steps and model requests, and deletes manifests.
+Pages show compacted runs unchanged.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from apps.old_rows import AT_ONCE
 
 COMPACTED_AFTER = timedelta(days=30)
 LARGEST_SPAN = 100_000
-"""The maximum number of event numbers in one journal row, which is about its number of
+"""The maximum number of event numbers in one journal row, which is roughly its length in
 characters.
 """
 
@@ -81,8 +81,8 @@ def join(entries: list[JournalEntry]) -> None:
 
 
 def pack_requests(run: Run) -> None:
-    """Compress the stored parts of the run's model requests. Later requests in the conversation can
-    share them.
+    """Compress the stored messages and tools of the run's model requests. Later requests in the
+    conversation can still refer to them.
     """
     members = SentRequestRow.objects.filter(run=run.pk).values_list("members", flat=True)
     digests = {digest for one in members for digest in digests_in(one)}

@@ -1,5 +1,5 @@
-"""Divides a stored model request into the layers of its prompt, its messages and its tools, so that
-operators can read it. Supports the request formats of all model APIs.
+"""Splits a stored model request into prompt layers, messages and tools for operators. Supports the
+request formats of all model APIs.
 """
 
 import json
@@ -14,7 +14,7 @@ from apps.live.history.sent_requests import KeptPart
 from apps.live.sent_request_rows import SentRequestRow
 
 SEPARATOR = "\n\n"
-"""The separator of the system prompt's layers."""
+"""The separator between the layers of the system prompt."""
 CALLS = ("arguments", "input")
 """The keys of a tool call's arguments in the supported APIs."""
 RESULTS = ("content", "output")
@@ -23,15 +23,13 @@ IDS = ("tool_call_id", "tool_use_id", "call_id")
 """The keys of the call's ID in a tool's result, in the supported APIs."""
 
 Span = tuple[str, str, int]
-"""The layer, the source and the length in characters of a part of the system prompt, as in
-`PromptSpan`.
-"""
+"""A part of the system prompt as its layer, source and length in characters, as in `PromptSpan`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a model request. `tokens` is an estimate for the whole part. `is_cut` is True if
-    only the beginning of its text was stored.
+    """A prompt layer, message or tool of a model request. `tokens` is an estimate for the whole
+    text. `is_cut` is True if only the beginning of the text was stored.
     """
 
     layer: str
@@ -43,7 +41,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class RequestView:
-    """A model request for operators. `prompt` contains the layers of the system prompt, and
+    """A model request as operators see it. `prompt` contains the layers of the system prompt, and
     `parameters` the remaining fields as JSON.
     """
 
@@ -62,8 +60,8 @@ class RequestView:
 
 @dataclass(frozen=True, slots=True)
 class WrittenMessage:
-    """A message or a tool of a stored request. `value` is its JSON, or None if it was truncated.
-    `size` is in bytes.
+    """A message or tool in a stored model request. `value` is its JSON, or None if it was
+    truncated. `size` is in bytes.
     """
 
     value: Any
@@ -124,8 +122,8 @@ def is_system(value: Any) -> bool:
 def prompt_pieces(
     first: Iterable[WrittenMessage], spans: Iterable[Sequence[Any]]
 ) -> Iterator[Piece]:
-    """Yield the layers of the system prompt, or one piece if the prompt was changed after it was
-    built from layers.
+    """Yield the layers of the system prompt. If the prompt was changed after it was built from
+    layers, yield it as one piece.
     """
     text = SEPARATOR.join(message_text(one) for one in first)
     layers: list[Span] = [(layer, source, length) for layer, source, length in spans]

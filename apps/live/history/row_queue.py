@@ -61,7 +61,7 @@ class RowQueue(Generic[Row]):
     """A queue of up to `most` rows and `most_bytes` bytes. Further rows are dropped and counted in
     `dropped`.
 
-    `store` stores up to `at_once` rows or, if it fails, none.
+    `store` is called with up to `at_once` rows, and must store all of them or none.
     """
 
     def __init__(

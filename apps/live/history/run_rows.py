@@ -35,8 +35,8 @@ from apps.live.step_ledger import read_steps
 from apps.old_rows import delete_older
 
 SILENT_SECONDS = 300.0
-"""The number of seconds without a heartbeat after which a process counts as dead. The interval is
-one minute.
+"""A process without a heartbeat for this many seconds counts as dead. Heartbeats are sent once a
+minute.
 """
 MOST = models.BigIntegerField.MAX_BIGINT
 CHANGED = (
@@ -66,7 +66,7 @@ class RunFigures:
     error_reference: str = ""
     request_id: str = field(default_factory=request_ids.current)
     id: UUID = field(default_factory=lambda: UUID(int=random.getrandbits(128), version=4))
-    """The run's ID, which needs no cryptographic random numbers because it is not a secret."""
+    """The run's ID. It is not a secret, so it needs no cryptographic random numbers."""
     started_at: datetime = field(default_factory=partial(datetime.now, UTC))
     ended_at: datetime | None = None
     model_calls: int = 0
@@ -128,7 +128,7 @@ def values_of(row: RunFigures, now: datetime) -> tuple[Any, ...]:
 
 
 def within_limits(count: int) -> int:
-    """Return the count within the column's range, because services can report any number."""
+    """Limit the count to the column's range, because services can report any number."""
     return min(max(count, 0), MOST)
 
 
@@ -149,7 +149,7 @@ def figures_of(run: Run, status: str, progress: Progress, reference: str = "") -
 
 
 def recorded_progress(run: Run) -> Progress:
-    """Return the counts and usage of a run whose process has died, from its recorded steps."""
+    """Compute the counts and usage of a run whose process has died from its recorded steps."""
     return progress_of_steps(read_steps(run))
 
 
@@ -196,8 +196,8 @@ def end_abandoned() -> int:
 
 
 def delete_old() -> int:
-    """Delete the rows that are older than `RUN_ROWS_DAYS`, except those under a legal hold, and
-    return their number.
+    """Delete the rows that are older than `RUN_ROWS_DAYS`, unless they are under a legal hold.
+    Return the number of deleted rows.
     """
     in_held = Run.objects.filter(holds(conversation="stream"), pk=OuterRef("pk"))
     held = holds("bucket") | Q(Exists(in_held))
@@ -218,5 +218,5 @@ def count_runs(since: datetime, until: datetime) -> Iterator[RunCount]:
 
 
 def sum_up_usage() -> int:
-    """Compute the usage sums of all periods that have ended, and return the number of new sums."""
+    """Sum up the usage in all time spans that have ended. Return the number of time spans."""
     return rollups.sum_up_all(count_runs)

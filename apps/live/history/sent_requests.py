@@ -1,5 +1,5 @@
-"""Stores requests to models, split into parts that requests of the same conversation share, and
-reads them.
+"""Stores and reads model requests. Messages and tools are stored separately, because requests of a
+conversation have many of them in common.
 
 All functions run on a database thread, so that they do not delay answers.
 """
@@ -36,7 +36,7 @@ HEADERS = "headers"
 
 class KeptPart(msgspec.Struct, frozen=True, gc=False):
     """The values of a `SentPart` row, which are ten times faster to create than a model instance.
-    `size` is that of the whole part in bytes.
+    `size` is the size in bytes before truncation.
     """
 
     text: str
@@ -44,21 +44,23 @@ class KeptPart(msgspec.Struct, frozen=True, gc=False):
 
 
 Parts = dict[tuple[UUID, str], KeptPart]
-"""Maps the ID of a stream and a digest to a part."""
+"""Maps stream IDs and digests to stored messages and tools."""
 COLUMNS = ("id", "stream", "run", "at", "application", "model", "members", "prompt", "private")
 PART_COLUMNS = ("stream", "digest", "text", "size")
 IF_NEW = "ON CONFLICT DO NOTHING"
 LARGEST_PART = 256 * 1024
-"""The number of bytes to which a stored message or tool is truncated, which cuts most images."""
+"""Stored messages and tools are truncated to this many bytes, so most images are not stored
+completely.
+"""
 LISTS = frozenset({"messages", "input", "system", "tools"})
-"""The fields of a request whose items become parts, in chat completions, the Responses API and
+"""The request fields whose items are stored separately, in chat completions, the Responses API and
 Anthropic's API.
 """
 INSTRUCTIONS = frozenset({"instructions", "system"})
-"""The fields of a request that contain the system prompt as text."""
+"""The request fields that contain the system prompt as text."""
 KNOWN_SECONDS = 3600.0
-"""The time in seconds for which a process remembers that a part is stored. Parts are retained
-longer.
+"""A process caches for this many seconds that a message or tool is stored. Stored messages and
+tools are retained for longer.
 """
 MOST_KNOWN = 20_000
 
@@ -68,7 +70,7 @@ _known: AgedCache[tuple[UUID, str], bool] = AgedCache(MOST_KNOWN)
 
 
 def write(requests: Sequence[KeptRequest]) -> None:
-    """Store requests to models, except those of conversations that were deleted in the meantime."""
+    """Store model requests, except for conversations that were deleted in the meantime."""
     rows: list[Values] = []
     parts: Parts = {}
     for kept in still_there(requests):
@@ -127,7 +129,8 @@ def part_values(found: tuple[tuple[UUID, str], KeptPart]) -> Values:
 
 
 def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
-    """Split the JSON of a request into its fields, and the parts to which they refer by digest.
+    """Split a request's JSON into its fields, and the messages and tools to which the fields refer
+    by digest.
 
     A field is `[key, "parts", digests]`, `[key, "part", digest]` or `[key, "value", value]`. They
     form a list, because PostgreSQL does not preserve the order of keys.
@@ -155,7 +158,7 @@ def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
 
 
 def requests_of(run: UUID) -> list[tuple[SentRequestRow, Mapping[str, KeptPart]]]:
-    """Return the run's requests to models in order, each with the stored parts by digest."""
+    """Return the run's model requests in order, each with its stored messages and tools by digest."""
     rows = list(SentRequestRow.objects.filter(run=run).order_by("at", "pk"))
     digests = {digest for row in rows for digest in digests_in(row.members)}
     stored = SentPart.objects.filter(stream__in={row.stream for row in rows}, digest__in=digests)
@@ -172,8 +175,8 @@ def digests_in(members: Iterable[Sequence[Any]]) -> Iterator[str]:
 
 
 def delete_old() -> int:
-    """Delete the requests to models that are older than `RUN_ROWS_DAYS`, except those under a legal
-    hold, and return their number.
+    """Delete model requests that are older than `RUN_ROWS_DAYS`, except those under a legal hold.
+    Return their number.
     """
     if not settings.RUN_ROWS_DAYS:
         return 0
@@ -189,13 +192,15 @@ def delete_old() -> int:
 
 
 def delete_unused(streams: Collection[UUID]) -> None:
-    """Delete the parts of those streams that have no requests left."""
+    """Delete the stored messages and tools of each of these streams that has no requests left."""
     used = SentRequestRow.objects.filter(stream__in=streams).values_list("stream", flat=True)
     SentPart.objects.filter(stream__in=set(streams) - set(used)).delete()
 
 
 def masked_tool(raw: bytes) -> bytes:
-    """Return the JSON of a tool with credentials masked. Functions with a schema contain none."""
+    """Return a tool's JSON with credentials masked. Functions with a schema are returned unchanged,
+    because they contain no credentials.
+    """
     tool = msgspec.json.decode(raw)
     if not isinstance(tool, dict) or "input_schema" in tool or tool.get("type") == "function":
         return raw

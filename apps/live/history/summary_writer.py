@@ -1,4 +1,5 @@
-"""Writes the rows of runs, calls, model requests and audit events of this process, once a second.
+"""Writes this process's rows for run summaries, calls, model requests and audit events, once a
+second.
 
 A run only queues rows. It does not wait for the database and does not fail if a row is rejected.
 """
@@ -50,8 +51,8 @@ Status = RunSummary.Status
 class RunSummaryWriter:
     """Writes queued rows in a task that exists while there are rows or runs.
 
-    A run that lasts until the next second is first written as running, so that it can be marked as
-    failed if its process dies. Most runs are shorter and are written once.
+    A run that is active at the next write is first written as running, so that it can be marked as
+    failed if its process dies. Most runs end earlier and are written once.
     """
 
     def __init__(self, execute: Execute, budgets: Budgets = UNLIMITED) -> None:
@@ -80,8 +81,8 @@ class RunSummaryWriter:
 
     @contextmanager
     def recorded(self, row: RunFigures) -> Iterator[Progress]:
-        """Return a context manager that records its block as a run. It yields the `Progress` in
-        which the block counts its calls.
+        """Return a context manager that records its block as a run. The block must count its calls
+        in the `Progress` that it yields.
         """
         self.going[row.id] = row
         self.begin()

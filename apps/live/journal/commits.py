@@ -1,5 +1,5 @@
-"""Writes the data of all runs of a process in one transaction. Data is written only for runs whose
-lease the process still holds.
+"""Writes the data of a process's runs in one transaction. Runs whose lease the process no longer
+holds are skipped.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ OVER = frozenset({Run.Status.DONE, Run.Status.FAILED, Run.Status.STOPPED})
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The ending of a run in this process, or its release to another one.
+    """The end of a run in this process: its final status, or its release to another process.
 
     `store` saves further data in the same transaction.
     """
@@ -33,7 +33,7 @@ class Ending:
 
 @dataclass(slots=True)
 class Portion:
-    """The data of a run that one transaction writes. It does not change until it is written.
+    """The part of a run's data that one transaction writes. It does not change until it is written.
 
     `is_repeated` is True if an earlier attempt may have written it, but its response was lost.
     """
@@ -49,7 +49,7 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class RunSignals:
-    """The runs that this process no longer holds, and those that users want to stop."""
+    """The runs that this process no longer holds, and the runs that users want to stop."""
 
     lost: frozenset[UUID] = frozenset()
     stopped: frozenset[UUID] = field(default=frozenset())
@@ -58,8 +58,8 @@ class RunSignals:
 
 
 def look(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> RunSignals:
-    """Return the runs that the process `holder` lost or must stop. `helped` are the runs with
-    sub-agents.
+    """Return which runs the process `holder` has lost, and which it must stop. `helped` contains
+    the runs with sub-agents.
     """
     held = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
     wishes = dict(held.values_list("pk", "is_stop_requested"))

@@ -1,4 +1,4 @@
-"""Writes the events and steps of all runs of a process, one transaction at a time.
+"""Writes the events and steps of a process's runs, one transaction at a time.
 
 Failed transactions are repeated with the same data until they succeed, so nothing is lost or
 duplicated. While the database is down, events stay in memory.
@@ -26,10 +26,10 @@ logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
 LOOK_SECONDS = 1.0
-"""The interval in seconds at which a process checks for requests to stop its runs."""
+"""A process checks at this interval in seconds whether its runs must stop."""
 ANNOUNCE_SECONDS = 1.0
-"""The timeout of an announcement in seconds. Without it, other processes find the events in the
-journal later.
+"""The timeout in seconds for announcing new events. If it expires, other processes find the events
+in the journal later.
 """
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 5.0
@@ -75,8 +75,8 @@ class Committer:
             self.is_working = False
 
     async def wait(self) -> None:
-        """Wait until the next tick, or until a run needs a commit, but never less than a tick since
-        the last commit.
+        """Wait until the next tick, or until a run needs a commit. Commits are at least one tick
+        apart.
         """
         with suppress(TimeoutError):
             async with asyncio.timeout(TICK_SECONDS):

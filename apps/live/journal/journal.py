@@ -16,12 +16,12 @@ from apps.live.events import NumberedEvent, StreamEvent
 from apps.live.models import JournalEntry, Run, SentPart, SentRequestRow
 
 READ_ENTRIES = 50
-"""The maximum number of entries per query. It limits the memory for a viewer that lags far
+"""The maximum number of journal rows per query. It limits the memory for a viewer that lags far
 behind.
 """
 GAP = 1_000_000
-"""The numbers that are skipped when another process resumes a run. Viewers may have seen events
-with these numbers that were never stored.
+"""The number of event numbers to skip when another process resumes a run, because viewers may have
+seen events with these numbers that were never stored.
 """
 
 
@@ -32,7 +32,9 @@ def last_number(stream: UUID) -> int:
 
 
 def read(stream: UUID, after: int) -> list[NumberedEvent]:
-    """Return the oldest events after the number `after`, in order. Call it again for later ones."""
+    """Return the oldest events after the number `after`, in order. Call the function again for
+    later events.
+    """
     entries = JournalEntry.objects.filter(stream=stream, last__gt=after).order_by("last")
     return [said for entry in entries[:READ_ENTRIES] for said in following(entry, after)]
 
@@ -53,8 +55,8 @@ def read_entry(entry: JournalEntry) -> Iterator[StreamEvent]:
 
 
 def read_run(run: UUID, until: int | None = None) -> list[StreamEvent]:
-    """Return the run's events or, with `until`, those in entries that end at this number or
-    before.
+    """Return the run's events. With `until`, return only the events in journal rows whose last
+    number is at most `until`.
     """
     # A filter by stream would make SQLite search all entries of the stream.
     entries = JournalEntry.objects.filter(run=run).order_by("first")
@@ -78,7 +80,7 @@ def first_number(run: UUID) -> int | None:
 
 
 def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -> JournalEntry:
-    """Return an unsaved row with these events, of which the first one gets the number `first`."""
+    """Return an unsaved row with these events. The first event has the number `first`."""
     numbered: list[NumberedEvent] = []
     number = first - 1
     for event in said:
@@ -91,8 +93,9 @@ def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -
 def add(
     stream: UUID, run: UUID, said: Sequence[StreamEvent], *, gap: int = 0, is_new: bool = False
 ) -> int:
-    """Append events to the stream, after a gap in the numbers, and return the number before the
-    first one. `is_new` saves the query for the last number; the stream must be empty then.
+    """Append events to the stream, and return the number before the first of them. `gap` is the
+    number of event numbers to skip. With `is_new`, the stream must be empty, and the query for its
+    last number is omitted.
     """
     before = gap if is_new else last_number(stream) + gap
     entry_of(stream, run, before + 1, said).save(force_insert=True)
@@ -105,9 +108,7 @@ def has_entry(entry: JournalEntry) -> bool:
 
 
 def delete_run(stream: UUID, run: UUID) -> None:
-    """Delete the events and model requests of an ended run. Later events do not use its numbers
-    again.
-    """
+    """Delete the events and model requests of an ended run. Its event numbers are not reused."""
     JournalEntry.objects.filter(stream=stream, run=run).delete()
     SentRequestRow.objects.filter(run=run).delete()
     Run.objects.filter(pk=run).delete()

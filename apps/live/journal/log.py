@@ -7,13 +7,11 @@ from uuid import UUID
 from apps.live.events import NumberedEvent, StreamEvent, after, length
 
 KEPT_EVENTS = 2_000
-"""The maximum number of stored events that remain in memory, for viewers that lag slightly
-behind.
-"""
+"""Up to this many stored events remain in memory for viewers that lag slightly behind."""
 
 
 class RunLog:
-    """The newest events of a run, in memory. `first` is the number of the oldest one.
+    """The newest events of a run, in memory. `first` is the number of the oldest of them.
 
     Events up to the number `written` are in the journal, and events up to `announced` were
     announced to other processes.
@@ -27,7 +25,7 @@ class RunLog:
         self.first = first
         self.events: list[StreamEvent] = []
         self.numbers: list[int] = []
-        """The number of each event. That of a text is the number of its last character."""
+        """The number of each event. The number of a text event is that of its last character."""
         self.is_over = False
         self.kept = KEPT_EVENTS
         self.wake: Callable[[], None] = lambda: None
@@ -59,7 +57,7 @@ class RunLog:
         return found
 
     def mark_written(self, number: int) -> None:
-        """Mark the events up to `number` as stored, and drop the oldest stored ones."""
+        """Mark the events up to `number` as stored, and drop the oldest stored events."""
         self.written = number
         surplus = bisect_right(self.numbers, number) - self.kept
         if surplus > 0:

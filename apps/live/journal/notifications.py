@@ -1,4 +1,4 @@
-"""Sends messages between processes: new text, and notifications about events in the journal.
+"""Sends messages between processes: new events, and notifications about changes to the journal.
 
 The channel layer can lose messages, so viewers also poll the journal.
 """
@@ -28,7 +28,7 @@ EVERYBODY = UUID("0d1c2f0e-64f5-4c0e-8f5c-4d5a0c1f7e55")
 """The ID of the stream for announcements to all users."""
 
 Hear = Callable[[Mapping[str, Any]], object]
-"""Receives the messages of a group, or {} if messages may have been lost."""
+"""A function that receives the messages of a group, or {} if messages may have been lost."""
 
 
 def group(stream: UUID) -> str:
@@ -66,7 +66,7 @@ async def announce_growth(stream: UUID) -> None:
 
 
 def listening(streams: LiveStreams, stream: UUID) -> AbstractAsyncContextManager[None]:
-    """Return a context manager in which this process receives the stream's events from other
+    """Return a context manager during which this process receives the stream's events from other
     processes.
     """
     return hearing(group(stream), partial(take, streams, stream))
@@ -98,12 +98,12 @@ async def hearing_of_answers(run: UUID) -> AsyncIterator[asyncio.Event]:
 
 
 async def announce_waiting() -> None:
-    """Notify all processes that a run needs a process that resumes it."""
+    """Notify all processes that one of them must resume a run."""
     await tell(WAITING, "run.waits")
 
 
 def hearing_of_waiting(awaited: asyncio.Event) -> AbstractAsyncContextManager[None]:
-    """Return a context manager in which `awaited` is set whenever a run needs a process."""
+    """Return a context manager during which `awaited` is set whenever a run must be resumed."""
     return hearing(WAITING, lambda _: awaited.set())
 
 
@@ -120,7 +120,7 @@ async def tell(name: str, news: str) -> None:
 
 @asynccontextmanager
 async def hearing(name: str, hear: Hear) -> AsyncIterator[None]:
-    """Call `hear` with each message to a channel layer group, during the block."""
+    """During the block, call `hear` with each message to a channel layer group."""
     listener = asyncio.create_task(listen(name, hear))
     try:
         yield

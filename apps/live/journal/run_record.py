@@ -19,20 +19,18 @@ from apps.live.models import RunStep
 from apps.live.subagents import SubagentEvent
 
 TEXT_SECONDS = 1.2
-"""The interval in seconds at which a run's text is written, unless other data is written
-earlier.
-"""
+"""A run's text is stored at this interval in seconds, or earlier together with other data."""
 BEATS_IN_LEASE = 3
-"""The number of times that a run without writes renews its lease during the lease. Each write
-renews it too.
+"""A run that writes nothing renews its lease this many times per lease duration. Each write renews
+it too.
 """
 
 
 class RunRecord:
-    """The output of a run in this process.
+    """Collects the output of a run in this process.
 
-    `stop` is called when a user requests in another process that the run stop. `failure` is set to
-    `LeaseLost` or `NotStored` if nothing more can be written.
+    `stop` is called if a user requests through another process that the run stop. `failure` is set
+    to `LeaseLost` or `NotStored` if nothing more can be written.
     """
 
     def __init__(self, log: RunLog, stop: Callable[[], None]) -> None:
@@ -104,8 +102,8 @@ class RunRecord:
         return now - self.beat_at > settings.RUN_LEASE_SECONDS / beats
 
     def take(self, now: float) -> Portion:
-        """Return the data to write next: that of a failed attempt, or else all new data. `now` is a
-        time of the monotonic clock.
+        """Return the data to write next: the data of a failed attempt, or else all new data. `now`
+        is a time of the monotonic clock.
         """
         if self.portion is not None:
             self.portion.is_repeated = True

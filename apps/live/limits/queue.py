@@ -1,6 +1,6 @@
 """Limits concurrent stored runs across all processes. Further runs wait in a fair queue.
 
-A run counts for its user, API key or, for visitors, IP address. Each further run of a user is
+Runs are counted by user or API key, and visitors' runs by IP address. Each further run of a user is
 queued as if it had been requested an hour later, so that users take turns. Runs that wait for a
 user do not count.
 """
@@ -23,8 +23,8 @@ from apps.live.limits.run_slots import is_full
 from apps.live.models import FORMAT, Run
 
 TURN = timedelta(hours=1)
-"""The distance between the turns of a user's queued runs, longer than anyone waits. Otherwise,
-several old questions of one user could precede another user's first one.
+"""The queue positions of a user's runs are this far apart, which is longer than any run waits. With
+less, several old questions of one user could precede another user's first question.
 """
 MOST_QUEUED = 100
 """The maximum number of queued runs per user. Further runs are rejected."""
@@ -37,7 +37,7 @@ LOCK = 0x71756575
 
 @dataclass(frozen=True, slots=True)
 class ActiveRunCounts:
-    """The numbers of active runs by the name for which they count, and by application."""
+    """The numbers of active runs, by the name under which they are counted and by application."""
 
     callers: Counter[str]
     applications: Counter[str]
@@ -55,8 +55,8 @@ def most_of(counted: str) -> int:
 
 
 def next_up(line: Iterable[Run], going: ActiveRunCounts, room: int) -> list[Run]:
-    """Return up to `room` runs of the queue `line` that can start now. `going` are the numbers of
-    active runs.
+    """Return up to `room` runs in the queue `line` that can start now. `going` contains the numbers
+    of active runs.
     """
     going = ActiveRunCounts(Counter(going.callers), Counter(going.applications))
     chosen: list[Run] = []
@@ -86,8 +86,7 @@ def claim(holder: str, room: int) -> list[Run]:
 
 
 def admit(run: Run, holder: str) -> None:
-    """Assign a new run to the process `holder`, or queue it if a limit is reached or `holder` is
-    "".
+    """Assign a new run to the process `holder`. Queue it if a limit is reached or `holder` is "".
 
     Must be called in the transaction that saves the run. Raises `TooOften` if the caller has too
     many queued runs.
@@ -115,7 +114,7 @@ def admit(run: Run, holder: str) -> None:
 
 
 def last_turns(names: Iterable[str]) -> dict[str, datetime]:
-    """Return the latest turn in the queue of each name's active and queued runs."""
+    """Return the last queue position of each name, among its active and queued runs."""
     rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED).order_by()
     mine = rows.filter(caller_name__in=names)
     return dict(mine.values_list("caller_name").annotate(Max("turn_at")))

@@ -23,13 +23,13 @@ logger = logging.getLogger(__name__)
 
 PREFIX = "quickapps-rates"
 AWAY_SECONDS = 5.0
-"""The time in seconds for which a process counts in memory after a failed call to Redis."""
+"""After a failed call to Redis, a process counts in memory for this many seconds."""
 T = TypeVar("T")
 
 
 class RateCounts:
-    """The counts for rate limits, in Redis, or in memory while Redis is down. There is one object
-    per event loop.
+    """Counts requests and tokens for rate limits in Redis, or in memory while Redis is down. Each
+    event loop has one object.
     """
 
     def __init__(self) -> None:
@@ -126,8 +126,8 @@ async def hit(rate: Rate, count: int, storage: Storage) -> bool:
 def limiter_of(rate: Rate, storage: Storage) -> RateLimiter:
     """Return an exact limiter for requests, and a cheaper one for tokens.
 
-    The cheaper one weights the counts of two minutes and can admit one too many, which would matter
-    for small limits.
+    The cheaper one computes a weighted count of two minutes and can admit one request too many,
+    which would matter for small limits.
     """
     if rate.kind == "requests":
         return MovingWindowRateLimiter(storage)

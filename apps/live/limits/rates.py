@@ -1,7 +1,8 @@
-"""Limits requests and tokens per minute, for each caller and each application.
+"""Enforces the rate limits: requests and tokens per minute for each caller and each application.
 
-With Redis, the counts cover all processes; otherwise, each process counts for itself. Requests are
-counted before the answer and tokens after it, so an answer can begin while one token is left.
+With Redis, the limits apply to all processes together; without it, each process counts separately.
+Requests are counted before the answer, and tokens after it. An answer can therefore begin when only
+one token is left.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ KINDS: Sequence[Kind] = ("requests", "tokens")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit per minute. `name` is the caller's or the application's."""
+    """A limit per minute. `name` identifies the caller or the application."""
 
     kind: Kind
     subject: Literal["caller", "application"]
@@ -58,10 +59,11 @@ class RemainingRate:
 
 
 def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Rate]:
-    """Return the rate limits for a request. `application` is None if the request needs none.
+    """Return the rate limits for a request. `application` is None if the request is not for an
+    application.
 
-    Clients without a key have only the limits of the application, because they cannot be told
-    apart.
+    Only the application's limits apply to clients without a key, because these clients cannot be
+    distinguished.
     """
     found = []
     for name in counted_names(caller):
@@ -78,8 +80,8 @@ def rates_of(caller: Caller, application: ResolvedApplication | None) -> list[Ra
 
 
 def counted_names(caller: Caller) -> list[str]:
-    """Return the names for which the caller's requests count. A widget's visitor counts for the IP
-    address and for the token, which works from any address.
+    """Return the names under which the caller's requests are counted. Requests of a widget's
+    visitor are counted by IP address and also by token, because the token works from any address.
     """
     names = [counted_name(caller)]
     if caller.kind == "visitor" and widget_visitor(caller.bucket) is not None:
@@ -88,8 +90,8 @@ def counted_names(caller: Caller) -> list[str]:
 
 
 def counted_name(caller: Caller) -> str:
-    """Return the name for which the caller's requests and runs count. A user has one name in all
-    teams. Visitors with the same IP address share a name.
+    """Return the name under which the caller's requests and runs are counted. A user has one name
+    in all teams. Visitors with the same IP address share a name.
     """
     if caller.kind == "visitor" and caller.client.address:
         # A browser that discards cookies is a new visitor with each request.

@@ -1,4 +1,6 @@
-"""Limits the concurrent runs of this process, and those of API clients across all processes."""
+"""Limits the concurrent runs in this process, and the concurrent runs of API clients across all
+processes.
+"""
 
 import sys
 from collections import Counter
@@ -15,8 +17,8 @@ OF_APPLICATION = gettext_noop("Too many requests to this application are in prog
 OF_CALLER = gettext_noop("Too many of your requests are in progress.")
 NOTHING = nullcontext()
 UNCOUNTED = 64
-"""Each process admits the limit divided by this number without asking Redis, so that a low load
-causes no calls.
+"""A process admits runs up to the limit divided by this number without calling Redis, so that a low
+load causes no calls.
 """
 
 
@@ -32,8 +34,8 @@ class Limit:
 
 
 class RunSlots:
-    """The slots for runs in this process. `kept` are the runs that continue without a client; all
-    others end when their client disconnects.
+    """The run slots of this process. `kept` counts the runs that continue without a client. All
+    other runs end when their client disconnects.
     """
 
     def __init__(self, kept: Sized) -> None:
@@ -49,8 +51,8 @@ class RunSlots:
 
     @contextmanager
     def reserved(self, wanted: int) -> Iterator[int]:
-        """Reserve up to `wanted` slots for runs that are about to be stored, and yield their
-        number.
+        """Reserve up to `wanted` slots for runs that are about to be stored, and yield the number
+        of reserved slots.
         """
         count = min(wanted, self.free)
         self.others += count
@@ -85,7 +87,7 @@ class RunSlots:
 
     def among_processes(self, caller: str, application: str) -> AbstractAsyncContextManager[None]:
         """Return a context manager that holds a slot across all processes if Redis is configured.
-        Must be used within `taken`. Raises `TooManyRuns` if none is free.
+        Must be used within `taken`. Raises `TooManyRuns` if no slot is free.
         """
         if not settings.REDIS_URL:
             return NOTHING

@@ -1,4 +1,4 @@
-"""Counts the API clients' runs of all processes in Redis.
+"""Counts the runs of API clients across all processes, in Redis.
 
 A slot is a member of a sorted set whose score is its expiry time. The process that holds it renews
 it, so the slots of a dead process soon expire.
@@ -23,8 +23,8 @@ logger = logging.getLogger(__name__)
 
 LEASE_SECONDS = 30.0
 AWAY_SECONDS = 5.0
-"""The time in seconds for which a process does not call Redis after a failure, so that requests do
-not wait for timeouts.
+"""After a failure, a process does not call Redis for this many seconds, so that requests do not
+wait for timeouts.
 """
 KEY = "{quickapps-places}:"
 """The prefix of the Redis keys. The braces put all keys on one node of a cluster, as the script
@@ -106,7 +106,7 @@ class SharedPlaces:
             self.start(self.remove(id, keys))
 
     def forget(self, id: str, limits: Sequence[Limit]) -> list[str]:
-        """Remove the ID from `held`. Return the Redis keys for which it was held."""
+        """Remove the slot ID from `held`. Return the Redis keys under which it was stored."""
         keys = [key for key in keys_of(limits) if id in self.held.get(key, ())]
         for key in keys:
             self.held[key].discard(id)

@@ -1,1 +1,1 @@
-"""Health checks, sweeps and shutdown of a process that executes runs."""
+"""Implements the health checks, sweeps and shutdown of a process that executes runs."""

@@ -1,4 +1,4 @@
-"""The gauges of active runs, queued rows and viewers."""
+"""Defines the gauges of active runs, queued rows and viewers."""
 
 import logging
 from collections.abc import Iterator

@@ -21,13 +21,11 @@ logger = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 3.0
 DISPENSABLE = frozenset({"channel_layer"})
-"""The checks that do not make a process unready. An outage of such a service affects all processes,
-so the load balancer would remove all of them.
+"""The checks whose failure does not make a process unready. An outage of these services affects all
+processes, so the load balancer would otherwise remove all of them.
 """
 LOOK_SECONDS = 10.0
-"""The minimum number of seconds between checks of the stored files, however many probes there
-are.
-"""
+"""The stored files are checked at most once in this many seconds, however many probes there are."""
 
 _applied = False
 _shared = False
@@ -42,7 +40,7 @@ def announce_end() -> None:
 
 
 class ServiceUnusable(Exception):
-    """A service responds, but cannot be used. The message says what to do."""
+    """Raised if a service responds but cannot be used. The message explains what to do."""
 
 
 async def troubles() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Shuts a process down: interrupts its runs, which other processes resume, and disconnects
+"""Shuts a process down: interrupts its runs, so that other processes resume them, and disconnects
 viewers.
 """
 
@@ -11,7 +11,7 @@ from apps.live.hub import Hub
 logger = logging.getLogger(__name__)
 
 CLEAN_UP_SECONDS = 4.0
-"""The time in seconds that interrupted runs have to clean up and be stored."""
+"""Interrupted runs have this many seconds to clean up and to be stored."""
 FAREWELL_SECONDS = 2.0
 """The time in seconds that viewers have to receive the remaining events."""
 
@@ -19,7 +19,7 @@ FAREWELL_SECONDS = 2.0
 async def close_hub(hub: Hub, seconds: float) -> None:
     """Stop accepting questions, hand over all runs, and disconnect viewers.
 
-    For `seconds`, runs can end or finish their tool calls. Then they are interrupted, and other
+    Runs have `seconds` to end or to finish their tool calls. Then they are interrupted, and other
     processes resume them.
     """
     hub.is_closing = True
@@ -36,7 +36,7 @@ async def close_hub(hub: Hub, seconds: float) -> None:
 
 
 async def finish(hub: Hub, seconds: float, *, interrupting: bool = False) -> None:
-    """Wait up to `seconds` for the runs' tasks. No run begins another model call; with
+    """Wait up to `seconds` for the runs to end. No run begins another model call. With
     `interrupting`, calls in progress are interrupted too.
     """
     end = time.monotonic() + seconds

@@ -22,30 +22,33 @@ from apps.outages import Pauses
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 4.0
-"""The interval in seconds between sweeps. A sweep finds what was not announced, such as expired
-leases, with one query.
+"""The interval in seconds between sweeps. With one query, a sweep finds runs that were not
+announced, for example after a lease has expired.
 """
 AT_ONCE = 50
-"""The maximum number of runs that one sweep takes over, which takes about a second."""
+"""The maximum number of runs that one sweep takes over. Taking over this many runs takes about a
+second.
+"""
 
 GoOn = Callable[[Hub, Run], Awaitable[None]]
-"""Resumes or ends a run that this process has taken over."""
+"""A function that resumes or ends a run that this process has taken over."""
 EndLost = Callable[[Run], object]
-"""Ends a run that no process may resume. It is called on a database thread."""
+"""A function that ends a run that no process may resume. It is called on a database thread."""
 GoFurther = Callable[[Hub], Awaitable[None]]
-"""Starts what follows the end of runs, such as the next queued messages."""
+"""A function that starts follow-up work after runs have ended, such as answering queued messages.
+"""
 Following = Callable[[], QuerySet[Any]]
-"""Returns the rows for which `GoFurther` has work."""
+"""A function that returns a query for the rows for which `GoFurther` has work."""
 
 
 async def nothing_follows(hub: Hub) -> None:
-    """Do nothing, because nothing follows the end of runs in these streams."""
+    """Do nothing, because there is no follow-up work when runs in these streams end."""
 
 
 class Sweeper:
-    """Sweeps at intervals, and when a run was announced.
+    """Sweeps at intervals, and when a run is announced.
 
-    `following` are the rows for which `go_further` has work.
+    `following` returns the rows for which `go_further` has work.
     """
 
     def __init__(
@@ -84,7 +87,7 @@ class Sweeper:
 
     async def sweep(self, stream: UUID | None = None) -> None:
         """Take over as many runs as there are free slots, and start follow-up work. With `stream`,
-        do this only if its run needs a process.
+        do this only if the stream's run must be resumed.
         """
         if stream is None:
             if not await database_sync_to_async(self.has_work)():
@@ -106,7 +109,7 @@ class Sweeper:
         return runs.union(timers, messages, all=True).exists()
 
     async def take_up(self, wanted: int) -> None:
-        """Resume up to `wanted` runs, as far as slots are free."""
+        """Resume up to `wanted` runs while slots are free."""
         with self.hub.places.reserved(0 if self.hub.is_closing else wanted) as room:
             if not room:
                 return
@@ -120,7 +123,7 @@ class Sweeper:
 
     def look(self, stream: UUID | None) -> tuple[list[Run], int]:
         """End the runs that no process may resume. Return them, and the number of runs that can be
-        resumed. With `stream`, do nothing unless its run needs a process.
+        resumed. With `stream`, do nothing unless the stream's run must be resumed.
         """
         free = leases.free() if stream is None else leases.free().filter(stream=stream)
         if not free.exists():
@@ -132,7 +135,7 @@ class Sweeper:
         return ended, min(AT_ONCE, count)
 
     def take(self, room: int) -> list[Run]:
-        """Take over up to `room` runs, those of dead processes first, and return them."""
+        """Take over up to `room` runs, runs of dead processes first, and return them."""
         lost = self.of_others(leases.expired_runs()).order_by("beat_at")[:room]
         mine = [run for run in lost if leases.take_over(run, self.hub.name)]
         if len(mine) < room:

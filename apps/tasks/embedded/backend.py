@@ -71,8 +71,8 @@ class EmbeddedBackend(BaseTaskBackend):
         return [job_of(row, state) for row in rows.filter(of_kind(kind))[:most]]
 
     def cancel(self, job: str) -> Job | None:
-        """Delete the job, and return it, or None if it does not exist. If it is running, its worker
-        cancels it.
+        """Delete the job, and return it, or None if it does not exist. The worker that runs a
+        deleted job cancels it.
         """
         row = QueuedJob.objects.filter(pk=job).first()
         if row is None or not QueuedJob.objects.filter(pk=job, status=row.status).delete()[0]:
@@ -105,8 +105,8 @@ def unpaused() -> QuerySet[QueuedJob]:
 
 
 def pauses() -> QuerySet[PausedKind]:
-    """Return a subquery of the pauses that apply to a job. It costs an idle process, which checks
-    for jobs every few seconds, no extra statement.
+    """Return a subquery for the pauses that apply to a job. As a subquery, it saves a separate
+    statement each time an idle process checks for jobs.
     """
     kinds = (Value(ALL), OuterRef("lock"), OuterRef("task"))
     return PausedKind.objects.filter(kind__in=kinds)

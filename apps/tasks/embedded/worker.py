@@ -33,9 +33,7 @@ LONGEST_LOOK_SECONDS = 20.0
 enqueued.
 """
 LEASES_SECONDS = 15.0
-"""The minimum time in seconds between two renewals of leases. Lost jobs are searched at the same
-time.
-"""
+"""Leases are renewed, and lost jobs released, at intervals of at least this many seconds."""
 
 
 class EmbeddedWorker:
@@ -123,8 +121,8 @@ class EmbeddedWorker:
             self.news.set()
 
     async def run_job(self, row: QueuedJob) -> None:
-        """Run a job, and store its outcome. An interrupted job becomes available to the next
-        process.
+        """Run a job, and store its outcome. If the job is interrupted, make it available to the
+        next process.
         """
         arguments = row.arguments
         try:
@@ -150,7 +148,9 @@ class EmbeddedWorker:
 
 
 def claim(most: int) -> tuple[list[QueuedJob], datetime | None]:
-    """Reserve up to `most` due jobs. Also return when the next job becomes due, or None."""
+    """Reserve up to `most` due jobs, and return them with the time at which the next job becomes
+    due, or None.
+    """
     now, claimed = timezone.now(), list[QueuedJob]()
     for row in due_jobs(now)[:most]:
         taken = {one.lock for one in claimed} - {""}
@@ -171,7 +171,7 @@ def due_jobs(now: datetime) -> QuerySet[QueuedJob]:
 
 
 def free_lost() -> None:
-    """Make jobs whose process was killed available again, or give them up if that has happened too
+    """Make the jobs of killed processes available again, or give them up if that has happened too
     often.
     """
     lost = QueuedJob.objects.filter(status=QueuedJob.Status.RUNNING, lease_until__lt=timezone.now())
@@ -195,8 +195,8 @@ def renew(jobs: list[int]) -> None:
 
 
 def release(row: QueuedJob) -> None:
-    """Make a job available again. If another job with its lock is waiting, which does the same
-    work, delete it instead.
+    """Make a job available again, or delete it if another job with the same lock, and so the same
+    work, is waiting.
     """
     mine = QueuedJob.objects.filter(pk=row.pk)
     try:

@@ -1,4 +1,4 @@
-"""Provides database connections for workers that use almost no CPU while idle."""
+"""Provides database connections that use almost no CPU while a worker is idle."""
 
 import selectors
 from typing import Any, TypeVar

@@ -151,7 +151,7 @@ class Retries(BaseRetryStrategy):
 
 
 async def free_lost(app: App, threads: JobThreads) -> None:
-    """Make jobs whose process was killed available again, or give them up if that has happened too
+    """Make the jobs of killed processes available again, or give them up if that has happened too
     often.
     """
     jobs = app.job_manager

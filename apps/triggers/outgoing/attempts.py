@@ -1,5 +1,5 @@
-"""Sends events to subscribers. Each job makes one attempt, and enqueues the next one if it
-fails.
+"""Sends events to subscribers. Each job makes one attempt. If the attempt fails, the job enqueues
+the next one.
 """
 
 import random
@@ -28,13 +28,13 @@ pause, there is one more attempt.
 """
 SPREAD = 0.2
 LEASE = timedelta(seconds=60)
-"""The time for which an attempt reserves its delivery. If its process ends, another process retries
-the delivery after that.
+"""An attempt reserves its delivery for this long. If its process dies, another process retries the
+delivery after that.
 """
 OVERDUE = timedelta(minutes=10)
 OVERDUE_AT_ONCE = 1_000
 WHILE_READ_ONLY = timedelta(seconds=60)
-"""The time after which a delivery is tried again in read-only mode."""
+"""In read-only mode, a delivery is retried after this time."""
 ANSWER_SECONDS = 15.0
 GONE = 410
 WANTS_NONE = "The receiver returned status 410: it no longer wants events."
@@ -154,7 +154,9 @@ def disable(subscription: Subscription) -> None:
 
 @transaction.atomic
 def retry(rows: Iterable[Delivery]) -> int:
-    """Restart failed deliveries, with all attempts. Return the number of restarted deliveries."""
+    """Restart failed deliveries with the full number of attempts. Return the number of restarted
+    deliveries.
+    """
     dead = Delivery.objects.filter(pk__in=[row.pk for row in rows], status=Delivery.Status.DEAD)
     found = list(dead.select_for_update().values_list("pk", "uuid"))
     for _, uuid in found:

@@ -43,7 +43,7 @@ _wishes = AgedCache[str, tuple[SubscriptionFilter, ...]](1)
 
 @on_reset
 def forget_subscriptions() -> None:
-    """Clear the cache of subscriptions, which would outlive rows that tests roll back."""
+    """Clear the cached subscriptions. Tests call it, because they roll back the rows."""
     _wishes.values.clear()
 
 
@@ -92,7 +92,7 @@ def read_wishes(rows: Iterable[Subscription]) -> Iterable[SubscriptionFilter]:
 
 
 def edited_by(owner: Any, among: Collection[int] | None) -> frozenset[str] | None:
-    """Return the slugs of the applications that the user can edit, also through a team.
+    """Return the slugs of the applications that the user can edit, personally or as a team member.
 
     `among` has the IDs of the applications to consider, or is None for all. Return None if the user
     can edit all applications.

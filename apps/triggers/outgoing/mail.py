@@ -1,4 +1,4 @@
-"""Emails users who have not seen that an answer has ended or waits for them.
+"""Sends emails to users who have not seen that an answer is complete or waits for them.
 
 An email is sent after a minute, or at the end of the user's quiet hours, unless the user has opened
 the conversation. It contains a link, but no text from the conversation.
@@ -28,7 +28,7 @@ from apps.tasks.task import task
 from apps.triggers.models import MailNotice, RunEvent
 
 PATIENCE = timedelta(seconds=60)
-"""The delay of an email, in which the user may see the news on the page."""
+"""The delay of an email. No email is sent if the user opens the conversation during this time."""
 KNOWN_SECONDS = 1.0
 OUTCOMES = {
     RunEvent.DONE: gettext_lazy("“{title}” answered"),
@@ -40,12 +40,12 @@ _anybody = AgedCache[str, str](1)
 
 @on_reset
 def forget_preferences() -> None:
-    """Clear the cached preferences, which would outlive rows that tests roll back."""
+    """Clear the cached email preferences. Tests call it, because they roll back the rows."""
     _anybody.values.clear()
 
 
 def note_runs(news: Sequence[RunNews]) -> None:
-    """Store a notice for each of these runs whose owner wants emails."""
+    """Store an email notice for each of these runs whose owner wants emails."""
     if not settings.SENDS_MAIL or not somebody_wants_mail():
         return
     people = {

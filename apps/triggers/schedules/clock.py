@@ -1,4 +1,6 @@
-"""Runs due schedules: once a minute, and in a job for each time until the next minute's sweep."""
+"""Runs due schedules in a sweep once a minute. The sweep also enqueues a job for each run time
+before the next sweep.
+"""
 
 import asyncio
 import logging
@@ -26,18 +28,18 @@ from apps.workspace.local import read_only
 logger = logging.getLogger(__name__)
 
 LOOK_AHEAD = timedelta(seconds=75)
-"""A sweep enqueues jobs for times within this period: the minute until the next sweep, and a
-margin.
+"""A sweep enqueues jobs for the run times in this period, which covers the minute until the next
+sweep and a margin.
 """
 EARLY = timedelta(seconds=11)
-"""A job starts this long before the schedule's time and then waits, because on PostgreSQL a worker
-may start it ten seconds late.
+"""A job is due this long before the run time and then waits for it, because on PostgreSQL a worker
+may start a job ten seconds late.
 """
 
 
 async def sweep() -> int:
-    """Run due schedules, and enqueue jobs for times before the next sweep. Return the number of
-    messages sent.
+    """Run due schedules, and enqueue jobs for the run times before the next sweep. Return the
+    number of messages sent.
     """
     count = await fire_due(HUB)
     until = timezone.now() + LOOK_AHEAD
@@ -47,7 +49,7 @@ async def sweep() -> int:
 
 
 def note_planned(at: datetime) -> None:
-    """Enqueue a job for a schedule's next time if it is before the next sweep."""
+    """Enqueue a job for a schedule's next run time if it is before the next sweep."""
     if at <= timezone.now() + LOOK_AHEAD:
         enqueue(at)
 
@@ -127,7 +129,9 @@ async def application_or_error(slug: str) -> ResolvedApplication | QuickAppError
 
 
 async def notify_processes(hub: Hub, woken: Sequence[QueuedWake]) -> None:
-    """Notify other processes of queued runs, and open pages of changed conversations."""
+    """Notify other processes of queued runs, and notify open browser pages of changed
+    conversations.
+    """
     if not woken:
         return
     hub.has_queue = True

@@ -1,6 +1,6 @@
 """Sends the messages of due schedules exactly once.
 
-One transaction locks a schedule's row, sets its next time and stores its message. Only one of
+One transaction locks a schedule's row, sets its next run time and stores its message. Only one of
 several processes can therefore run the schedule, and a process that is killed before the commit has
 sent nothing.
 """
@@ -49,13 +49,15 @@ def due(now: datetime) -> QuerySet[Schedule]:
 
 
 def due_names(now: datetime) -> dict[Target, str]:
-    """Return the names of the applications, with their versions, of due schedules, by target."""
+    """Map the targets of due schedules to the names of their applications, which include the
+    version.
+    """
     rows = due(now).values_list("application_id", "pinned_version", "application__slug")
     return {(pk, number): named_version(slug, number) for pk, number, slug in rows[:AT_ONCE]}
 
 
 def times_until(last: datetime) -> list[datetime]:
-    """Return the times until `last` at which schedules are due, rounded up to seconds."""
+    """Return the run times of all schedules up to `last`, rounded up to seconds."""
     now = timezone.now()
     rows = Schedule.objects.filter(is_paused=False, next_at__gt=now, next_at__lte=last)
     found = rows.order_by().values_list("next_at", flat=True).distinct()
@@ -64,8 +66,8 @@ def times_until(last: datetime) -> list[datetime]:
 
 @dataclass(frozen=True, slots=True)
 class FiringReport:
-    """The result of running due schedules: messages sent, the number of schedules, and the owners
-    of schedules that were stopped.
+    """The result of running due schedules: the sent messages, the number of schedules, and the
+    owners of paused schedules.
     """
 
     woken: Sequence[QueuedWake]
@@ -112,8 +114,8 @@ def ask(
     asked: Mapping[Schedule, Sequence[datetime]],
     plans: Mapping[Schedule, DueTimes],
 ) -> list[QueuedWake]:
-    """Send the message of each schedule in `asked` once for each of its times. Schedules in `plans`
-    also get their next time.
+    """Send each message in `asked` once for each of its times. Also set the next run time of the
+    schedules in `plans`.
     """
     going = still_going(asked)
     wakes: list[Wake] = []
@@ -134,7 +136,7 @@ def ask(
 
 
 def store(rows: Iterable[Schedule]) -> None:
-    """Store changed schedules, 20 times as fast as `bulk_update`."""
+    """Update the rows of changed schedules, 20 times as fast as `bulk_update`."""
     fields: list[Any] = [Schedule._meta.get_field(name) for name in CHANGED]
     key = Schedule._meta.pk
     assignments = ", ".join(f"{field.column} = %s" for field in fields)
@@ -149,7 +151,7 @@ def store(rows: Iterable[Schedule]) -> None:
 
 
 def still_going(rows: Iterable[Schedule]) -> set[UUID]:
-    """Return the IDs of the schedules' last runs that have not ended."""
+    """Return the IDs of the schedules' last runs that are still in progress."""
     last = [row.last_run for row in rows if row.last_run is not None]
     runs = Run.objects.filter(pk__in=last, status__in=Run.OPEN).values_list("pk", flat=True)
     waiting = QueuedMessage.objects.filter(pk__in=last, is_held=False)
@@ -163,8 +165,8 @@ def wakes_of(
     callers: Callers,
     going: set[UUID],
 ) -> list[Wake]:
-    """Return a schedule's messages for these times. If it cannot run, store the reason in the row,
-    and return [].
+    """Return the messages that a schedule sends for these times. If it cannot run, set the reason
+    in its row, and return [].
     """
     if not times:
         return []
@@ -195,8 +197,8 @@ def wakes_of(
 
 
 def sender_of(row: Schedule, at: datetime) -> Sender:
-    """Return the sender of a schedule's message for the time `at`. The message is trusted, because
-    the owner wrote it.
+    """Return the sender of a schedule's message for the scheduled time `at`. The sender is trusted,
+    because the schedule's owner wrote the message.
     """
     money = None if row.budget_money is None else str(row.budget_money)
     return Sender(
@@ -233,6 +235,6 @@ def is_to_be_deleted(row: Schedule) -> bool:
 
 
 def postpone(pk: UUID, now: datetime) -> None:
-    """Postpone a schedule whose run failed unexpectedly, so that others run first."""
+    """Postpone a schedule whose run failed unexpectedly, so that other schedules run first."""
     rows = Schedule.objects.filter(pk=pk, is_paused=False, next_at__lte=now)
     rows.update(next_at=now + RETRY, last_problem=FAILED)

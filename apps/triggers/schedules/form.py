@@ -36,7 +36,7 @@ def split_interval(seconds: int) -> tuple[int, str]:
 
 
 class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A form for schedules, with times in the schedule's time zone."""
+    """A form for schedules that reads and shows times in the schedule's time zone."""
 
     start_at = forms.DateTimeField(
         label=gettext_lazy("Start time"),
@@ -59,7 +59,7 @@ class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
             super().full_clean()
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Add an error. Errors of fields that the form does not have are shown at the top."""
+        """Add an error. If the form does not have the field, the error is shown at the top."""
         known = getattr(error, "error_dict", None)
         if known is not None:
             for name in [name for name in known if name not in self.fields]:
@@ -88,13 +88,13 @@ MONTH_DAYS = (
 )
 SIMPLE = ("day", "at", "days", "month_day")
 WRITTEN = ("kind", "start_at", "every", "unit", "expression")
-"""The fields that apply if the user chooses `ADVANCED` as repetition."""
+"""The fields that the form uses if the user chooses the repetition `ADVANCED`."""
 USUAL_TIME = time(9)
 
 
 class ScheduleForm(ZonedForm):
-    """Edits a schedule that already has an owner. If `repeats` is empty, the fields in `WRITTEN`
-    apply.
+    """A form that edits a schedule with an owner. If `repeats` is empty, it uses the fields in
+    `WRITTEN`.
     """
 
     repeats = forms.ChoiceField(label=gettext_lazy("Repeats"), choices=CHOICES, required=False)
@@ -173,8 +173,8 @@ class ScheduleForm(ZonedForm):
 
     @property
     def times(self) -> list[tuple[str, str, forms.BoundField]]:
-        """Return the fields about times, each with the repetitions and kinds for which the page
-        shows it.
+        """Return the time fields, each with the repetitions and the schedule kinds for which the
+        page shows it.
         """
         simple = "once daily weekdays weekly monthly"
         about = {
@@ -203,7 +203,7 @@ class ScheduleForm(ZonedForm):
 
     @property
     def time_problem(self) -> str:
-        """Return the first error about times, or ""."""
+        """Return the first error of the time fields, or ""."""
         about = (*(field.name for *_, field in self.times), "active_from", "active_until")
         return next((str(self.errors[name][0]) for name in about if name in self.errors), "")
 
@@ -236,9 +236,7 @@ class ScheduleForm(ZonedForm):
         return timezone.now() if self.instance._state.adding else self.instance.start_at
 
     def simple_times(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values of the schedule's columns for the chosen repetition, and add errors for
-        missing values.
-        """
+        """Return the column values for the chosen repetition, and add errors for missing values."""
         at: time | None = given.get("at")
         if at is None and "at" not in self.errors:
             self.add_error("at", gettext("Enter a time."))
@@ -263,9 +261,7 @@ class ScheduleForm(ZonedForm):
         return {"kind": Schedule.Kind.AT, "expression": "", "start_at": moment}
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Add an error. Errors of the schedule's columns are shown at the corresponding form
-        fields.
-        """
+        """Add an error. An error about a model column is shown at the corresponding form field."""
         known = getattr(error, "error_dict", None)
         if known is not None:
             shown = {"interval_seconds": "every"}

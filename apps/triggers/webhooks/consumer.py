@@ -28,9 +28,11 @@ from apps.triggers.webhooks.intake import AcceptedRequest
 from apps.triggers.webhooks.templates import render_message
 
 OWN_STATUS = {"empty_text": 422, "too_long": 413, "queue_full": 429}
-"""HTTP statuses by error code that differ from those of messages on the page."""
+"""Maps error codes to HTTP statuses that differ from those for messages on the chat page."""
 RETRY_SECONDS = 30
-"""The `Retry-After` in seconds if it is unknown when the queue will have room."""
+"""The default `Retry-After` in seconds for a full queue, because the time when a slot becomes free
+is unknown.
+"""
 SECONDS = {
     one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.BUSY, outages.STORAGE)
 }
@@ -41,8 +43,8 @@ class WebhookConsumer(JsonConsumer):
     """Checks method, size, URL, credentials, rate limit, application, content type and body, in
     this order.
 
-    Requests without valid credentials, or above the rate limit, therefore never open the
-    application, which is expensive.
+    Opening an application is expensive. This order avoids it for requests without valid credentials
+    or above the rate limit.
     """
 
     methods = ("POST",)
@@ -73,7 +75,7 @@ class WebhookConsumer(JsonConsumer):
         await self.accept(taken)
 
     def begin(self, caller: Caller, taken: AcceptedRequest) -> None:
-        """Record the audit events of a new run, and notify the other processes of it."""
+        """Record the audit events of a new run, and notify the other processes of the run."""
         begun = taken.begun
         if begun is not None and taken.is_new:
             self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=taken.is_first))

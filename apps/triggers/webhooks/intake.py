@@ -1,4 +1,4 @@
-"""Stores the message of a webhook request as a question, once per message ID."""
+"""Stores the message of a webhook request as a user message, once per message ID."""
 
 import logging
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ NOT_PERMITTED = (
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRequest:
-    """An accepted request. `begun` is None if the message is queued or was accepted before.
-    `is_first` means that it begins a conversation.
+    """An accepted webhook request. `begun` is the started answer, or None if the message is queued
+    or was accepted before. `is_first` means that the message begins a conversation.
     """
 
     task: UUID
@@ -56,7 +56,8 @@ def no_webhook() -> Refused:
 
 
 async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplication]:
-    """Return the webhook's account as a caller with current permissions, and its application.
+    """Return the webhook's account, as a caller with current permissions, and the webhook's
+    application.
 
     Raises the same `Refused` as for an unknown webhook if the account cannot use the application,
     `Forbidden` if the user who last saved the webhook may not use the account, and
@@ -94,7 +95,7 @@ def take(
     message_id: str,
     text: str,
 ) -> AcceptedRequest:
-    """Store the message as a question, unless it was accepted before. Raises the errors of
+    """Store the message as a user message, unless it was accepted before. Raises the errors of
     `begin_answer`.
     """
     # Locked, so that the second of two processes with the same message ID finds the first process's
@@ -147,8 +148,8 @@ def ask_later(
 
 
 def kept_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
-    """Return the ID of the conversation that all messages of the webhook share, or None if this
-    message begins one.
+    """Return the ID of the conversation that receives all messages of the webhook, or None if this
+    message begins a new one.
     """
     if webhook.conversation_kind != Webhook.Place.ONE or webhook.conversation is None:
         return None

@@ -10,7 +10,7 @@ from apps.errors import QuickAppError
 
 LONGEST_TEMPLATE = 20_000
 LONGEST_INDENTED = 100_000
-"""Longer JSON, in bytes, is not indented, because it is too long for a question anyway."""
+"""JSON above this many bytes is not indented, because it is too long for a message anyway."""
 MOST_INDENTED_LEVELS = 16
 
 
@@ -55,8 +55,8 @@ async def render_message(written: str, body: Any, name: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Return text unchanged, and other values as JSON, which is indented if it is short and not
-    deeply nested.
+    """Return text unchanged, and other values as JSON. Short JSON that is not deeply nested is
+    indented.
 
     Indentation could make deeply nested JSON a thousand times as long.
     """

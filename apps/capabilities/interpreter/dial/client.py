@@ -134,7 +134,9 @@ class InterpreterClient:
     async def attempt(
         self, method: str, path: str, content: Mapping[str, Any], *, repeatable: bool
     ) -> tuple[int, bytes] | None:
-        """Send the request once. Return its status and body, or None if a retry may help."""
+        """Send the request once. Return the response's status and body, or None if a retry may
+        succeed.
+        """
         try:
             status, body = await self.exchange(method, path, content)
         except ConnectError as error:

@@ -75,8 +75,8 @@ class DialSession:
         return execution_of(answer)
 
     async def ensure(self, request: Request, messages: Sequence[ModelMessage]) -> None:
-        """Continue the session of this run or conversation, or open a new one if there is none or
-        the request demands it.
+        """Continue the session of this run or conversation. Open a new session if there is none or
+        the request requires one.
         """
         if request.open_session:
             await self.close(self.id or known_id(self.opening, messages))

@@ -41,8 +41,8 @@ class BucketResponse(Response):
 
 
 def execution_of(response: ExecutionResponse) -> Execution:
-    """Convert the response to an execution with its visible outputs, only the last one of each
-    media type.
+    """Convert the response to an execution with its visible outputs. Of each media type, only the
+    last output is included.
     """
     display = {
         kind: data
@@ -71,7 +71,9 @@ def execution_of(response: ExecutionResponse) -> Execution:
 
 
 def result_text(result: str | Mapping[str, Any] | None) -> str:
-    """Return the result as text. Of several representations, only the text ones are used."""
+    """Return the result as text. If it has several representations, only text representations are
+    used.
+    """
     if isinstance(result, Mapping):
         return "\n".join(str(data) for kind, data in result.items() if kind in TEXTS)
     return result or ""

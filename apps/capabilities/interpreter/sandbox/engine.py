@@ -67,8 +67,8 @@ class SandboxSession:
     def restore(
         self, request: Request, messages: Sequence[ModelMessage]
     ) -> tuple[bytes | None, list[str]]:
-        """Return the state after the conversation's newest call, or None, and notes for the
-        model.
+        """Return two values: the state after the conversation's newest call or None, and notes for
+        the model.
         """
         if request.open_session:
             return None, []
@@ -103,7 +103,9 @@ def newest(opening: Opening, messages: Sequence[ModelMessage]) -> Any:
 
 
 def shown_files(files: Mapping[str, bytes]) -> tuple[tuple[ProducedFile, ...], list[str]]:
-    """Return the files that become attachments, and notes for the model about the others."""
+    """Return the files that are shown as attachments, and notes for the model about the other
+    files.
+    """
     produced = [
         ProducedFile(one_line(name.rpartition("/")[2]), kind, content)
         for name, content in files.items()

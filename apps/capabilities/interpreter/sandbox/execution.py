@@ -18,12 +18,12 @@ from apps.capabilities.interpreter.sandbox import workers
 from apps.capabilities.interpreter.sandbox.folder import HOME, SandboxFolder
 
 MOST_OUTPUT_BYTES = 100_000
-"""The maximum number of bytes that the code may print, more than a model can use."""
+"""The maximum number of bytes that the code may print. A model cannot use more."""
 MOST_ERROR_CHARACTERS = 4_000
 
 OUT_OF_MEMORY = ("MemoryError: memory limit exceeded", "MemoryError: the worker exceeded")
-"""The prefixes of the interpreter's errors about memory limits. The code itself can also raise
-errors with these texts.
+"""The prefixes of the interpreter's error messages about memory limits. The code itself can also
+raise errors with these messages.
 """
 
 ROLLED_BACK = "Variables are as they were before this call."

@@ -1,4 +1,4 @@
-"""Packs and signs the state of the sandbox, which is stored in the conversation between calls.
+"""Packs and signs the sandbox state, which is stored in the conversation between calls.
 
 Clients could manipulate the state to attack the interpreter. It is therefore loaded only if this
 installation has signed it for this caller.
@@ -23,7 +23,9 @@ MOST_BYTES = 131_072
 the state.
 """
 PACKING = 20
-"""A state is not packed if it exceeds `MOST_BYTES` by more than this factor."""
+"""A state that is more than this many times as large as `MOST_BYTES` is rejected without packing
+it.
+"""
 MOST_UNPACKED_BYTES = 256 * 1024 * 1024
 
 

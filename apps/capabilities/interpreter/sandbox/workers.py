@@ -28,8 +28,8 @@ CODE_SECONDS = 10.0
 MEMORY_MB = 128
 """The memory limit of a call's code in megabytes."""
 WAIT_SECONDS = 10.0
-"""The number of seconds that a call has for loading and file operations, in addition to the timeout
-of its code.
+"""A call has this many seconds for loading and file operations, in addition to the timeout of its
+code.
 """
 POLICY: OSPolicy = {"sleep": "zero"}
 """Makes `sleep` return immediately, because sleeping code would block other calls."""
@@ -64,7 +64,7 @@ class Abandoned(Exception):
 
 @dataclass(slots=True)
 class WorkerJob:
-    """One use of a worker process, which `stop` ends from any thread."""
+    """A job in a worker process. Any thread can end it with `stop`."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     pid: int | None = None

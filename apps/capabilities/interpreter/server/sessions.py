@@ -1,8 +1,9 @@
 """Stores the state of the interpreter server's sessions between calls.
 
 A session consists only of data: the variables in the format of the sandbox, and the files. Each
-call runs in a process from the pool, which ends with the call or at its time limit. Code of a call
-therefore cannot continue running, or write to the result of another call.
+call runs in a separate process from a pool. The process ends with the call or at its time limit.
+The code of a call can therefore neither continue to run after the call nor write to the result of
+another call.
 """
 
 import asyncio
@@ -108,8 +109,8 @@ class Sessions:
                 del self.open[session.id]
 
     def make_room(self, needed: Session) -> None:
-        """Delete sessions other than `needed`, least recently used first, until the limits
-        are met.
+        """Delete sessions other than `needed`, least recently used first, until all limits are
+        satisfied.
         """
         others = sorted(self.open.values(), key=lambda one: one.used_at, reverse=True)
         total = sum(one.size for one in others)

@@ -1,1 +1,1 @@
-"""Calls MCP tools, with files, sign-ins, confirmation pages, and results."""
+"""Calls MCP tools: passes files, asks users to sign in or to open pages, and converts the results."""

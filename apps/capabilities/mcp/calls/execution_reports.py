@@ -45,8 +45,8 @@ CODE = "code"
 
 
 class ReportedFile(BaseModel):
-    """A file in a report, which is a resource of the server. Its type overrides the type that the
-    server returns with the content.
+    """A file in an execution report. It is a resource of the server. Its type overrides the type
+    that the server returns with the content.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -57,7 +57,7 @@ class ReportedFile(BaseModel):
 
 
 class ExecutionReport(BaseModel):
-    """The fields of an execution report that QuickApps uses. The model receives the others
+    """The fields of an execution report that QuickApps uses. The model receives the other fields
     unchanged.
     """
 
@@ -75,8 +75,8 @@ async def report_result(
     opening: Opening,
     stage: Stage,
 ) -> ToolResult:
-    """Return the report of an execution as a tool result, with its files. A result that is not a
-    report is converted like that of any other tool.
+    """Return an execution report and its files as a tool result. A result without a report is
+    converted like the result of any other tool.
 
     Raises `ToolError` if the server reports that the tool failed.
     """
@@ -134,7 +134,7 @@ def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
 async def read_files(
     files: list[ReportedFile], binding: ToolsetBinding, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Store the allowed files of a report as files of the caller. Return them, and notes for the
+    """Store the allowed files of a report as the caller's files. Return them, and notes for the
     model about the others.
     """
     wanted = binding.toolset.node.attachment.supported_types

@@ -1,4 +1,4 @@
-"""Converts a server's result to a tool result, its text for the stage, and files of the caller."""
+"""Converts a server's result to a tool result, and stores its data as the caller's files."""
 
 import base64
 import binascii
@@ -40,8 +40,8 @@ _blank = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Data in a result that becomes a file. `stem` is the file name without its extension, or ""
-    for the tool's name.
+    """Data in a result that is stored as a file. `stem` is the file name without its extension, or
+    "" for the tool's name.
     """
 
     kind: str
@@ -75,7 +75,7 @@ async def make_result(
 
 
 def failure_in(answer: types.CallToolResult, beginnings: Iterable[str]) -> bool:
-    """Return True if the text of the result begins with one of the prefixes of failures, ignoring
+    """Return True if the text of the result begins with one of these failure prefixes, ignoring
     case.
     """
     said = tuple(one.strip().casefold() for one in beginnings if one.strip())
@@ -114,7 +114,7 @@ def is_text(kind: str) -> bool:
 
 
 def decoded_text(content: bytes) -> str:
-    """Decode UTF-8, or return "" for any other encoding, whose content then becomes only a file."""
+    """Decode UTF-8. Return "" for any other encoding; the content is then only stored as a file."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -181,7 +181,7 @@ def type_of(content: bytes, stated: str) -> str:
 async def store_attachments(
     blobs: Iterable[Blob | None], tool_name: str, wanted: AttachmentFilter, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Store data of the allowed types as files of the caller. Return the attachments, and notes for
+    """Store data of the allowed types as the caller's files. Return the attachments, and notes for
     the model about other data.
     """
     attachments: list[Attachment] = []

@@ -21,7 +21,7 @@ from apps.workspace.port import SignIn
 CHALLENGE = "dial.epam.com/auth-challenge"
 SERVICE_SIGN_IN = "external-service/signin"
 MOST_SCOPES = 10
-"""The maximum number of scopes for which one result can ask a user to sign in."""
+"""One tool result can request sign-ins for at most this many scopes."""
 SCOPE_CHARACTERS = 1_000
 NOT_OPENED = "{} The user did not open the required page."
 
@@ -114,8 +114,8 @@ async def ask_tool(
 
 
 def challenged_scopes(answer: types.CallToolResult) -> tuple[str, ...]:
-    """Return the scopes of the services for which the result requires a sign-in, without
-    duplicates.
+    """Return the scopes of the services to which the user must sign in according to the result,
+    without duplicates.
     """
     found = (answer.meta or {}).get(CHALLENGE) if answer.is_error else None
     scopes = tuple(dict.fromkeys(scopes_in(found))) if isinstance(found, list) else ()

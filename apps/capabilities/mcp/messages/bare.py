@@ -1,8 +1,8 @@
 """Rewrites JSON-RPC messages that the SDK cannot read.
 
 The SDK rejects such messages before any other code sees them, so the incoming bytes are rewritten.
-Values that are nested too deeply and numbers that are too long become texts, batches are split, and
-an ID such as `1.0` becomes an integer. `LenientResults` then repairs the result.
+Values that are nested too deeply and numbers that are too long are converted to texts, batches are
+split, and an ID such as `1.0` is converted to an integer. `LenientResults` then repairs the result.
 """
 
 import re
@@ -16,7 +16,7 @@ from apps.capabilities.mcp.messages.lenient_results import PARTS
 INTERNAL_ERROR = -32603
 SPACE = b" \t\r\n"
 MOST_DEPTH = 150
-"""The number of nesting levels that are preserved. The SDK's parser accepts 200 levels."""
+"""Values nested more deeply than this are replaced. The SDK's parser accepts 200 levels."""
 MOST_DIGITS = 400
 """In a message that the SDK's parser rejects, numbers with at least this many digits are replaced.
 The parser accepts 4,300 digits.
@@ -27,11 +27,13 @@ rejects it.
 """
 LONGEST_ID = 40
 MOST_TOKENS = 200_000
-"""The maximum number of tokens of a message that is rewritten, which takes about 0.1 s. Strings and
-flat lists and objects do not count, unless the message has a long number.
+"""Messages with more JSON tokens are not rewritten. Rewriting this many tokens takes about 0.1 s.
+Strings and flat lists and objects do not count, unless the message has a long number.
 """
 MOST_REWRITTEN = 8 * 1024 * 1024
-"""The maximum size in bytes of a message that is rewritten, which can take a second."""
+"""Messages above this size in bytes are not rewritten. Rewriting a message of this size can take a
+second.
+"""
 DEEP = b'"(left out: it is nested too deeply)"'
 LONG = b'"(left out: a number of %d characters)"'
 
@@ -105,10 +107,10 @@ def is_answer(message: bytes) -> bool:
 
 
 def with_objects(message: bytes) -> bytes:
-    """Return the message in a form that the SDK reads, unchanged if possible.
+    """Return the message in a form that the SDK can read, unchanged if possible.
 
-    The result or error becomes an object, the ID an integer, and the version `2.0`. Values that the
-    SDK's parser rejects are replaced.
+    The result or error is converted to an object, the ID to an integer, and the version to `2.0`.
+    Values that the SDK's parser rejects are replaced.
     """
     message = readable(message.removeprefix(BOM))
     try:
@@ -164,9 +166,7 @@ def is_failure(value: msgspec.Raw | msgspec.UnsetType) -> bool:
 
 
 def error_of(error: Any) -> dict[str, Any]:
-    """Convert an error to a JSON-RPC error, whose code is an integer and whose message is a
-    text.
-    """
+    """Convert an error to a valid JSON-RPC error with an integer code and a text message."""
     if not isinstance(error, dict):
         return {"code": INTERNAL_ERROR, "message": as_text(error)}
     code, message = error.get("code"), error.get("message")

@@ -1,5 +1,5 @@
-"""Converts untrusted JSON Schemas to tool parameters without references, with limits on size and
-validation time.
+"""Converts untrusted JSON Schemas to tool parameters. References are resolved, and size and
+validation time are limited.
 """
 
 import json
@@ -22,15 +22,15 @@ from apps.json_schemas.structure import (
 )
 
 MOST_SCHEMAS = 2_000
-"""The maximum number of nested schemas of one tool. Resolving references can multiply them without
-end.
+"""The maximum number of nested schemas per tool, because resolving references can multiply them
+without end.
 """
 MOST_ALTOGETHER = 20_000
-"""The maximum number of nested schemas of all tools of a toolset."""
+"""The maximum number of nested schemas in all tools of a toolset together."""
 MOST_DEPTH = 40
 MOST_CHARACTERS = 100_000
-"""The maximum length of one tool's schema in characters of JSON. This many are about 25,000 tokens
-of each request.
+"""The maximum length of one tool's schema in characters of JSON. A schema of this length adds about
+25,000 tokens to each request.
 """
 
 LITERAL = frozenset({"enum", "const", "default", "examples"})
@@ -41,8 +41,8 @@ LEFT_OUT = frozenset(
     | {"$recursiveRef", "$recursiveAnchor", "$vocabulary", "$comment"}
 )
 UNCHECKED = frozenset({"pattern", "patternProperties"})
-"""Keywords that the model sees but arguments are not checked against, because an untrusted regular
-expression may run without end.
+"""The keywords that the model sees, but that are not used to check arguments, because an untrusted
+regular expression may run without end.
 """
 
 
@@ -104,9 +104,10 @@ def read_schema(whole: dict[str, Any]) -> Arguments:
 
 
 class SchemaResolver:
-    """Replaces references within a document by their targets.
+    """Replaces references within a document with their targets.
 
-    A recursive reference, or one to another document, becomes a schema that allows any value.
+    A recursive reference, or a reference to another document, is replaced with a schema that allows
+    any value.
     """
 
     def __init__(self, document: Mapping[str, Any], most: int) -> None:

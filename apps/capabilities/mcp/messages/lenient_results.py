@@ -1,4 +1,4 @@
-"""Repairs results of servers that deviate from the protocol.
+"""Repairs server results that deviate from the protocol.
 
 The SDK rejects a whole result because of one invalid field: all tools because of one tool, or a
 call's result because of one part. This module therefore omits and reports invalid parts before the
@@ -44,7 +44,9 @@ OTHER_KEYS = frozenset(
     | {"resourceTemplates", "contents", "prompts", "messages", "completion", "roots", "action"}
     | {"model", "task", "tasks", "taskId", "inputRequests", "resultType"}
 )
-"""The keys in results of methods other than calls. A call's result may have any other keys."""
+"""The keys that occur only in results of methods other than tool calls. The result of a tool call
+may have any other keys.
+"""
 PARTS: Mapping[str, tuple[str, ...]] = {
     "text": ("text",),
     "image": ("data", "mimeType"),
@@ -169,8 +171,8 @@ class LenientResults:
         return with_left_out({**whole, key: kept}, reasons[:MOST_REASONS])
 
     def fitted_page(self, page: Object, key: str, method: str) -> tuple[Object, list[str]]:
-        """Remove invalid fields of a page of a list. Return the page, and sentences about the
-        removed fields.
+        """Remove invalid fields from a list page. Return the page, and sentences about the removed
+        fields.
         """
         reasons: list[str] = []
         for _ in range(MOST_ODD_FIELDS):
@@ -207,7 +209,7 @@ class LenientResults:
 
     def fitted_part(self, part: Any, result: Object) -> Object:
         """Return a valid form of a part of a result: the part itself, the part with only its
-        required fields, or a text about it.
+        required fields, or a text that describes it.
         """
         if isinstance(part, str):
             return text_part(part)

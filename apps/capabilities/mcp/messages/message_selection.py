@@ -1,7 +1,7 @@
-"""Skips messages of an event stream that would make a call fail.
+"""Skips the messages of an event stream that would make a call fail.
 
-The SDK lets a call fail at the first message that it cannot parse, and takes any response on a
-call's stream for the response to this call.
+In the SDK, a call fails at the first message that cannot be parsed. The SDK also treats any
+response on a call's stream as the response to this call.
 """
 
 import logging
@@ -29,14 +29,14 @@ class MessageSelection:
         self.has_logged = False
 
     def of(self, request: bytes) -> Callable[[bytes], bool]:
-        """Return a function that decides which messages on the stream of this request the SDK
-        should read.
+        """Return a function that returns True for each message on this request's stream that the
+        SDK should read.
         """
         return partial(self.takes, id_of(request))
 
     def takes(self, asked: bytes, message: bytes) -> bool:
-        """Return True if the SDK should read the message. `asked` is the ID of the request of the
-        stream, or b"".
+        """Return True if the SDK should read the message. `asked` is the ID of the request that
+        opened the stream, or b"".
         """
         if is_answer(message):
             if not asked or (found := id_of(message)) in (*NO_ID, asked):

@@ -1,4 +1,4 @@
-"""Redacts credentials that were sent to a server in all messages from the server."""
+"""Redacts the credentials that were sent to a server if messages from the server repeat them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

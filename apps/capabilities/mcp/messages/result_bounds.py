@@ -15,23 +15,23 @@ from mcp_types import JSONRPCError, JSONRPCResponse
 from apps.capabilities.wrappers.value_texts import one_line
 
 MOST_VALUES = 200_000
-"""The maximum number of values in one field of a response, or in all entries of a list together."""
+"""The maximum number of values in one field of a response, or in all list entries together."""
 MOST_COUNTED = 5 * MOST_VALUES
-"""Values in the entries of a list, including omitted entries, are counted up to this number."""
+"""Values in list entries, including omitted entries, are counted up to this number."""
 MOST_NAMED = 10
 MOST_PARTS = 1_000
-"""The maximum number of parts of a call's result, or of contents of a resource."""
+"""The maximum number of parts in a call's result, or of contents in a resource."""
 MOST_LISTED = 5_000
 """The maximum number of tools or other entries in a list."""
 LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 LEFT_OUT = "quickapps.left_out"
-"""The key in a list's `_meta` of sentences about omitted entries."""
+"""The key in a list's `_meta` under which sentences about omitted entries are stored."""
 
 Object = dict[str, Any]
 
 
 def bound_message(item: SessionMessage | Exception) -> SessionMessage | Exception:
-    """Return the message with its values limited, and without any `LEFT_OUT` key that the server
+    """Limit the number of values in the message, and remove any `LEFT_OUT` key that the server
     itself sent.
     """
     if isinstance(item, Exception):
@@ -82,7 +82,9 @@ def with_bounded_list(result: Object, key: str) -> Object:
 
 
 def names_of_missing(entries: list[Any], kept: list[Any]) -> str:
-    """Return the names of the first omitted entries in parentheses, or "" if they have none."""
+    """Return the names of the first omitted entries in parentheses, or "" if these entries have no
+    names.
+    """
     there = {id(one) for one in kept}
     missing = islice((one for one in entries if id(one) not in there), MOST_NAMED)
     names = [one["name"] for one in missing if isinstance(one, dict) and "name" in one]

@@ -1,4 +1,4 @@
-"""Replaces binary data in structured content by notes, because a model cannot read it."""
+"""Replaces binary data in structured content with notes, because a model cannot read it."""
 
 import re
 from collections.abc import Mapping
@@ -11,9 +11,7 @@ LEAST_CHARACTERS = 1_024
 keys or cursors that the model has to send back.
 """
 LEAST_DATA_CHARACTERS = 64
-"""The minimum length in characters of the data of an object with a media type that counts as binary
-data.
-"""
+"""In an object with a media type, data with at least this many characters counts as binary data."""
 DATA = frozenset({"data", "blob"})
 BINARY_TYPE = "application/octet-stream"
 
@@ -28,7 +26,7 @@ _inside = re.compile(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{LEAST_CHARACTERS},}}+=
 
 
 def without_binary(value: Any, kind: str = "", key: str = "") -> Any:
-    """Replace binary data by notes about its type and size.
+    """Replace binary data with notes about its type and size.
 
     Binary data is the data of a content block, a data URI, or long base64. `kind` is the media type
     that applies to the value, and `key` is its key.

@@ -114,7 +114,7 @@ class SessionConnection:
 
     async def serve_either(self, context: RequestContext, seconds: float) -> BaseException | None:
         """Run the session with the newer protocol revision if the server supports it, otherwise
-        with the older one. Return the error that ended it, if any.
+        with the older revision. Return the error that ended it, if any.
 
         The older revision is tried first for servers over stdio or SSE, and for servers that needed
         it within the last hour. It is also tried first if the server may ask the user, because many
@@ -168,8 +168,8 @@ class SessionConnection:
         return None
 
     async def listen(self, client: Client, context: RequestContext) -> None:
-        """Subscribe to changes of the server's lists, which the newer protocol revision reports
-        only to subscribers.
+        """Subscribe to changes of the server's lists. In the newer protocol revision, servers
+        report them only to subscribers.
         """
         CURRENT.set(replace(context.fresh(), listens=True))
         for seconds in (*LISTEN_AGAIN_SECONDS, None):

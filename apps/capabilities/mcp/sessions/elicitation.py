@@ -38,8 +38,8 @@ class Elicit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GoingCall:
-    """A running tool call. `server` is the title of its toolset, and `limits` are its time limits,
-    which pause while the user is asked.
+    """A running tool call. `server` is the title of its toolset. `limits` are its time limits,
+    which are paused while the user is asked.
     """
 
     ledger: Ledger
@@ -99,8 +99,8 @@ class ElicitationDesk:
         return True
 
     async def ask_in_peace(self, call: GoingCall, card: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Ask the user, and return the answer. The time limits of all calls in the session pause in
-        the meantime.
+        """Ask the user, and return the answer. In the meantime, the time limits of all calls in the
+        session are paused.
         """
         limits = {limit for going in self.calls for limit in going.limits}
         with standing_still(limits):

@@ -22,7 +22,7 @@ MOST_OPTIONS = 200
 MESSAGE_CHARACTERS = 4_000
 HINT_CHARACTERS = 1_000
 LABEL_CHARACTERS = 200
-"""The maximum length in characters of names of fields and values of options, which cannot be
+"""The maximum length in characters of field names and option values, because these cannot be
 truncated.
 """
 URL_CHARACTERS = 2_000
@@ -124,8 +124,8 @@ def bounds(schema: Mapping[str, Any], least: str, most: str) -> dict[str, Any]:
 
 
 def options_of(schema: Mapping[str, Any]) -> list[dict[str, str]] | None:
-    """Return the options of a field with value and label, or None if it has no options. Raises
-    `NotAskable` if they cannot be shown.
+    """Return the options of a field, each with value and label, or None if it has no options.
+    Raises `NotAskable` if they cannot be shown.
     """
     titled = schema.get("oneOf") or schema.get("anyOf")
     values = schema.get("enum")

@@ -33,13 +33,15 @@ NO_SERVER = (
 UNPARSED = "Failed to parse "
 """The prefix of the SDK's message about input that it cannot parse."""
 VERSION = "Unsupported protocol version from the server: "
-"""The prefix of the SDK's message about an unsupported protocol version, which follows it."""
+"""The prefix of the SDK's message about an unsupported protocol version. The version follows the
+prefix.
+"""
 VERSION_CHARACTERS = 40
 CONNECTION = "connection"
 SERVER_CODES = range(-32099, -31999)
 """The JSON-RPC error codes whose meaning a server defines itself."""
 STAND_INS = frozenset({"Server returned an error response", "Not Found"})
-"""The SDK's texts for errors of HTTP. The request context has the status code."""
+"""The SDK's texts for HTTP errors. The status code is in the request context."""
 
 
 @dataclass(eq=False)
@@ -73,7 +75,7 @@ class ConnectionFailed(Exception):
         return self.needs_sign_in or self.needs_scope
 
     def message(self, label: str) -> str:
-        """Return a sentence for users about the failure, in which `label` names the toolset."""
+        """Return a sentence for users about the failure. `label` is the name of the toolset in it."""
         if self.needs_sign_in:
             return f"Authentication required for toolset '{label}'"
         prefix = {"http": "HTTP error for", "mcp": "MCP error for"}.get(self.kind, "Toolset")
@@ -191,7 +193,7 @@ class RefusalError(msgspec.Struct):
 
 
 class Refusal(msgspec.Struct):
-    """A JSON-RPC error whose `id` may be missing, which the SDK rejects."""
+    """A JSON-RPC error that may lack an `id`. The SDK rejects errors without one."""
 
     error: RefusalError
 
@@ -225,8 +227,8 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def describe(error: BaseException) -> str:
-    """Return a description of the error on one line, without URLs and texts of servers, which
-    errors of libraries contain.
+    """Describe the error on one line, without the URLs and server texts that library errors can
+    contain.
     """
     if isinstance(error, MCPError) and not is_unreadable(error):
         return f"MCPError: {one_line(error.message, MESSAGE_CHARACTERS)}"

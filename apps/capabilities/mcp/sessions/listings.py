@@ -27,8 +27,8 @@ P = TypeVar("P", types.ListToolsResult, types.ListResourcesResult)
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The tools and instructions of a server. `fingerprint` identifies the tools, whoever the
-    caller is.
+    """The tools and instructions of a server. `fingerprint` identifies the tools. It is the same
+    for all callers.
 
     `problems` has sentences about omitted tools. `is_partial` means that a later page could not be
     read. `server_name` is the server's own name, or "".
@@ -168,8 +168,8 @@ async def read_resources(client: Client) -> tuple[types.Resource, ...]:
 async def pages(
     ask: Callable[..., Awaitable[P]], problems: list[str] | None = None
 ) -> AsyncIterator[P]:
-    """Yield the pages of a list. If a cursor repeats or there are too many pages, the list ends and
-    the reason is added to `problems`.
+    """Yield the pages of a list. If a cursor repeats or there are too many pages, end the list, and
+    add the reason to `problems`.
     """
     cursor: str | None = None
     known: set[str] = set()

@@ -18,17 +18,17 @@ from apps.workspace.egress.per_loop import loop_object
 IDLE_SECONDS = 300.0
 SWEEP_SECONDS = 30.0
 MOST_KEPT = 200
-"""From this number of sessions on, a new session evicts the least recently used idle session."""
+"""If there are this many sessions, a new session evicts the least recently used idle session."""
 MOST_SESSIONS = 2_000
 """The maximum number of sessions in use. Requests of DIAL Core never share a session, because each
 has its own key.
 """
 MOST_PROGRAMS = 32
-"""The maximum number of sessions with programs, each of which is a process."""
-FAREWELL_SECONDS = 5.0
-"""The maximum time in seconds for which the end of a run waits until its private sessions have
-ended.
+"""The maximum number of sessions with MCP servers that run as programs, because each program is a
+process.
 """
+FAREWELL_SECONDS = 5.0
+"""At its end, a run waits at most this many seconds for its private sessions to end."""
 FORGET_SECONDS = 3_600.0
 """After this many seconds without use, a server disappears from the administrator's list."""
 
@@ -137,7 +137,7 @@ class Leases:
     def take(
         self, endpoint: ServerEndpoint, bucket: str, *, alone: bool = False, asks: bool = False
     ) -> SessionSlot:
-        """Lease a session, which stays open for that time.
+        """Lease a session. A leased session stays open.
 
         `alone` means that only this run can use the session. `asks` means that the server may ask
         the user, so no other run uses the session during the lease. Raises `ConnectionFailed` if

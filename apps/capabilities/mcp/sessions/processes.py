@@ -22,13 +22,11 @@ from apps.capabilities.mcp.sessions.failures import ConnectionFailed
 from apps.workspace.local.tools.mcp_servers import RegisteredServer
 
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
-"""The only environment variables that a program inherits from this process. Others may contain
-secrets.
+"""The only environment variables that a program inherits from this process, because others may
+contain secrets.
 """
 GRACE_SECONDS = 1.0
-"""The number of seconds that a program has to exit after its input is closed, and again after
-SIGTERM.
-"""
+"""A program has this many seconds to exit after its input is closed, and again after SIGTERM."""
 MOST_STDERR_BYTES = 4096
 MOST_GARBAGE_LINES = 50
 
@@ -144,8 +142,8 @@ async def is_over(process: asyncio.subprocess.Process) -> bool:
 
 
 async def drain(process: asyncio.subprocess.Process) -> None:
-    """Read the rest of the program's output, because its pipes are closed only after the last byte
-    was read.
+    """Read the rest of the program's output, because its pipes are closed only when everything is
+    read.
     """
     with suppress(TimeoutError):
         async with asyncio.timeout(GRACE_SECONDS):

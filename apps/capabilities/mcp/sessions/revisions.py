@@ -12,7 +12,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 REMEMBERED_SECONDS = 3_600.0
-"""After this many seconds, a server is asked again for its revision, because it may have been
+"""After this many seconds, the newer revision is tried again, because the server may have been
 upgraded.
 """
 MOST_REMEMBERED = 1_000

@@ -32,11 +32,11 @@ CONNECT_SECONDS = 30.0
 LIST_SECONDS = 30.0
 """The timeout in seconds for all pages of a list, or for a prefetched resource."""
 SILENT_SECONDS = 60.0
-"""The maximum time in seconds before a request that timed out is sent again. It never exceeds twice
-the timeout.
+"""A request that timed out is not sent again for this many seconds, or for twice its timeout if
+that is less.
 """
 STABLE_SECONDS = 60.0
-"""A session that lasted at least this many seconds counts as healthy, and resets the backoff."""
+"""A session that lasted at least this many seconds resets the backoff."""
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 
@@ -95,8 +95,8 @@ class SessionSlot:
     async def connected(self, context: RequestContext) -> SessionConnection:
         """Return the open session, or open one. Concurrent callers share it.
 
-        Raises `ConnectionFailed` if opening fails, and without an attempt during the pause after a
-        failure.
+        Raises `ConnectionFailed` if opening fails. During the pause after a failure, raises it
+        without an attempt.
         """
         self.used_at = time.monotonic()
         self.notice_end()
@@ -214,8 +214,8 @@ class SessionSlot:
         `ConnectionFailed` if the request fails.
 
         The time limit includes all pages of a list, and the wait for a concurrent request with the
-        same key. After it, `late` returns the part that has arrived, which is cached until the next
-        request to the server.
+        same key. When it expires, `late` returns the part of the response that has arrived. This
+        part is cached until the next request to the server.
         """
         found: tuple[T] | None
         if (found := self.find(key)) is not None:

@@ -27,7 +27,9 @@ from apps.capabilities.mcp.sessions.processes import StderrTail, process_streams
 from apps.workspace.egress.session_transport import Broken, make_session_client
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
-"""The size limit of a message in bytes. A file of the usual limit (10 MiB) fits as base64."""
+"""The size limit of a message in bytes. A file of 10 MiB, the default limit, fits into a message as
+base64.
+"""
 MOST_NOTICES = 2_000
 NOTICE_SECONDS = 10.0
 """After this many seconds, the count of unsolicited messages starts again at 0."""

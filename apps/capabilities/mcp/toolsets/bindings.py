@@ -94,8 +94,8 @@ async def bind_toolset(toolset: Toolset, opening: Opening) -> ToolsetBinding:
 
 
 def known_as(toolset: Toolset, name: str | Mapping[str, str]) -> Localized:
-    """Return the workspace's name of a `dial-mcp` toolset, or "" for other toolsets, which have a
-    name in the manifest.
+    """Return the name of a `dial-mcp` toolset in the workspace. Return "" for other toolsets, which
+    have a name in the manifest.
     """
     if toolset.node.type != "dial-mcp":
         return ""

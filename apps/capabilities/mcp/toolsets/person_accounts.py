@@ -94,8 +94,8 @@ async def connect(
 
 
 def unlist(name: str, toolbox: Toolbox) -> None:
-    """Stop listing the sign-in tool, but keep it callable for a call that has waited for the
-    sign-in.
+    """Remove the sign-in tool from the model's tools, but keep it callable for a call that was
+    waiting for the sign-in.
     """
     tool = toolbox.listed.pop(name, None)
     if tool is not None:

@@ -57,10 +57,10 @@ def look_up(source: DescriptionSource, listing: Listing) -> Mapping[str, str]:
 
 
 def source_of(binding: ToolsetBinding) -> DescriptionSource:
-    """Return the source under which a server's descriptions are pinned. Callers share it, unless
-    their own headers are sent to the server.
+    """Return the source under which a server's tool descriptions are pinned. All callers share one
+    source, unless their own headers are sent to the server.
 
-    A caller without a bucket also shares it, because a pin for only one run would have no effect.
+    Callers without a bucket always share it, because a pin for only one run would have no effect.
     """
     endpoint = binding.endpoint
     is_own = bool(endpoint.carried) and not binding.is_private
@@ -79,7 +79,9 @@ def identity(endpoint: ServerEndpoint) -> list[str]:
 
 
 def server_name(endpoint: ServerEndpoint) -> str:
-    """Return the name of a program or the host of a URL, whose other parts may contain a secret."""
+    """Return the name of a program, or only the host of a URL, because the rest of the URL may
+    contain a secret.
+    """
     program = endpoint.program
     return urlsplit(endpoint.url).netloc if program is None else program.name
 
