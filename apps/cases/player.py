@@ -38,7 +38,7 @@ from apps.errors import (
 )
 
 Mode = Literal["replay", "models", "live"]
-"""What comes from the recording: models and tools (`replay`), only tools (`models`), or nothing
+"""The parts of a run that are replayed: models and tools (`replay`), only tools (`models`), or none
 (`live`).
 """
 

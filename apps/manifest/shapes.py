@@ -45,7 +45,7 @@ class Mixed:
 
 
 Shape = type[BaseModel] | Items | Values | Choice | Mixed | None
-"""What a value is meant to be. None means a plain value, or a value that is not examined."""
+"""The model that a value is intended to match. None means a plain value, or a value that is not examined."""
 
 
 @dataclass(frozen=True, slots=True)

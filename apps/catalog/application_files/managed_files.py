@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LoadedDirectories:
-    """What this process found when it last read the managed directories. `at` is the monotonic time
+    """The result of this process's last read of the managed directories. `at` is the monotonic time
     of that read, in seconds.
     """
 

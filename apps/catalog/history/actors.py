@@ -22,7 +22,7 @@ WAYS = {"admin": Change.Via.ADMIN, "api": Change.Via.API, "dial": Change.Via.EDI
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who makes a change, and through which interface. `through` is the name of the key or command,
+    """The user who makes a change, and the interface that is used. `through` is the name of the key or command,
     or "".
     """
 

@@ -16,7 +16,7 @@ CONFLICT = (
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What the framed editor sends to be saved. `text` is the manifest as typed, and `version` the
+    """A request of the framed editor to save its values. `text` is the manifest as typed, and `version` the
     version that the editor loaded.
 
     `general` are the fields that DIAL's chat edits itself, such as `name`. Their types are not
