@@ -89,9 +89,9 @@ def count_rows(cursor: Any, tables: list[str]) -> dict[str, int]:
     return found
 
 
-def check_copy(path: Path) -> None:
+def check_copy(path: Path, vendor: str) -> None:
     """Raise `CommandError` if the programs on this machine cannot load the copy."""
-    if connection.vendor == "postgresql":
+    if vendor == "postgresql":
         run_client(client_program("pg_restore"), "--list", str(path), connects=False)
         return
     try:
