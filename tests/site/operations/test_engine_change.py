@@ -16,26 +16,32 @@ from tests.site.operations.test_backup import newer, refusal, rewritten
 
 SECRET_KEY = "a key of tests that encrypts 0123456789"
 FILL = """
-from datetime import datetime, timedelta, UTC
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from django.contrib.auth.models import User
-from apps.catalog.icons.models import *
+from apps.catalog.icons.models import IconImage
 from apps.insights.models import Price
 from apps.tasks.models import QueuedJob
 from apps.workspace.local.files import files
-from apps.workspace.local.models import Secret
+from apps.workspace.local.models import Deployment, Secret
 
 at = datetime(2026, 11, 28, 10, 30, 15, 123456, tzinfo=UTC)
 anna = User.objects.create_user("anna", "anna@example.org", "a password of anna", last_login=at)
 Secret.objects.create(name="stored", value="said-to-nobody")
 files.keep("somebody", "first.txt", b"the first file", "text/plain")
+IconImage.objects.create(name="icon.png", content=bytes(range(256)))
+model = Deployment.objects.create(deployment_id="model")
+Price.objects.create(
+    deployment=model, valid_from=date(2026, 11, 28), currency="USD", input=Decimal("0.000125")
+)
 QueuedJob.objects.create(task="waits", arguments={"args": [1], "kwargs": {}}, run_after=at)
 QueuedJob.objects.create(task="began", arguments={"args": [], "kwargs": {}}, status="running")
 QueuedJob.objects.create(task="failed", status="failed")
 """
 READ = """
-from django.contrib.auth.models import Permission, User
-from django.contrib.contenttypes.models import ContentType
+from django.contrib.auth.models import User
+from apps.catalog.icons.models import IconImage
+from apps.insights.models import Price
 from apps.workspace.local.files.storage import storage
 from apps.workspace.local.models import Secret, StoredFile
 
@@ -46,6 +52,8 @@ with storage().open(file.storage_name) as content:
 result = [
     anna.check_password("a password of anna"), anna.last_login.isoformat(), anna.is_superuser,
     Secret.objects.get(name="stored").value, stored, file.name,
+    bytes(IconImage.objects.get().content) == bytes(range(256)),
+    float(Price.objects.get().input), Price.objects.get().valid_from.isoformat(),
 ]
 later = User.objects.create(username="later")
 result.append(later.pk > anna.pk)
@@ -92,7 +100,7 @@ def test_a_backup_of_sqlite_is_restored_into_postgresql(archive: Path, tmp_path:
     assert found == [
         *(True, "2026-11-28T10:30:15.123456+00:00", False),
         *("said-to-nobody", "the first file", "first.txt"),
-        True,
+        *(True, 0.000125, "2026-11-28", True),
     ]
     assert jobs == [
         [
