@@ -446,7 +446,9 @@ class Closing(Refused):
 
 class NotStored(QuickAppError):
     code = "not_stored"
-    text = gettext_noop("The answer could not be stored, so it was stopped. Ask again in a moment.")
+    text = gettext_noop(
+        "The answer could not be stored, so it was interrupted. It resumes automatically."
+    )
 
 
 class InitializationIssue(Exception):

@@ -20,7 +20,10 @@ if TYPE_CHECKING:  # Importing the package takes a tenth of a second, and few pr
     from apps.gateway.prometheus import PrometheusSink
 
 UNKNOWN = "Send the value of METRICS_TOKEN as a bearer token."
-NOT_LOCAL = "Without METRICS_TOKEN, only programs on this machine can read metrics, without a proxy. Set METRICS_TOKEN for others."
+NOT_LOCAL = (
+    "Without METRICS_TOKEN, only clients on this machine can read metrics, without a proxy and with a "
+    "host name in ALLOWED_HOSTS. Set METRICS_TOKEN for other clients."
+)
 
 _sink: PrometheusSink | None = None
 

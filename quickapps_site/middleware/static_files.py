@@ -1,9 +1,12 @@
 """Serves the static files to browsers."""
 
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from whitenoise.middleware import WhiteNoiseMiddleware
+from whitenoise.responders import NotARegularFileError
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
@@ -12,6 +15,22 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
     WhiteNoise streams files with an iterator, which Django's ASGI handler reads whole, with a
     warning.
     """
+
+    def __call__(self, request: HttpRequest) -> Any:
+        self.add_later_file(request.path_info)
+        return super().__call__(request)
+
+    def add_later_file(self, url: str) -> None:
+        """Add the file at a URL if another version has built it into the same folder since the
+        start of this process, as happens during an upgrade.
+        """
+        if self.autorefresh or url in self.files or not url.startswith(self.static_prefix):
+            return
+        root = f"{Path(self.static_root).absolute()}/"
+        path = root + url.removeprefix(self.static_prefix)
+        if self.url_is_canonical(url) and self.path_is_child_of(path, root):
+            with suppress(NotARegularFileError):
+                self.files[url] = self.find_file_at_path(path, url)
 
     @staticmethod
     def serve(static_file: Any, request: HttpRequest) -> HttpResponse:

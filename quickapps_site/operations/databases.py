@@ -95,9 +95,9 @@ def count_rows(cursor: Any, tables: list[str]) -> dict[str, int]:
     return found
 
 
-def check_copy(path: Path) -> None:
-    """Raise `CommandError` if the copy of a database cannot be loaded on this machine."""
-    if connection.vendor == "postgresql":
+def check_copy(path: Path, vendor: str) -> None:
+    """Raise `CommandError` if the programs on this machine cannot load the copy of the database."""
+    if vendor == "postgresql":
         run_client(client_program("pg_restore"), "--list", str(path), connects=False)
         return
     try:

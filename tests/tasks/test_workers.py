@@ -56,6 +56,26 @@ async def test_a_job_runs_at_once_while_a_worker_runs():
         await until(lambda: done == ["at once"])
 
 
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="There is no connection pool on SQLite.")
+async def test_a_worker_survives_an_outage_that_is_longer_than_its_pool_waits(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+    open_pool = AsyncConnectionPool.open
+    outages = iter([PoolTimeout("pool initialization incomplete after 30.0 sec")])
+
+    async def fail_once(pool: Any, *arguments: Any, **options: Any) -> None:
+        if error := next(outages, None):
+            raise error
+        await open_pool(pool, *arguments, **options)
+
+    monkeypatch.setattr(AsyncConnectionPool, "open", fail_once)
+    await note.aenqueue("after the outage")
+
+    assert await run_until(1) == ["after the outage"]
+
+
 async def test_a_job_of_a_transaction_that_is_rolled_back_never_runs():
     def enqueue_and_fail() -> None:
         with transaction.atomic():

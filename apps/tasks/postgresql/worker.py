@@ -13,6 +13,7 @@ from procrastinate.exceptions import ConnectorException, JobAborted, UniqueViola
 from procrastinate.job_context import AbortReason
 from procrastinate.jobs import Job, Status
 from procrastinate.retry import BaseRetryStrategy
+from psycopg_pool import PoolTimeout
 
 from apps import request_ids
 from apps.outages import Pauses
@@ -50,7 +51,8 @@ class PostgreSQLWorker:
             while True:
                 try:
                     await work(threads)
-                except ConnectorException as error:
+                # Procrastinate does not convert the errors of a pool that cannot be opened.
+                except (ConnectorException, PoolTimeout) as error:
                     pauses.note(error)
                     logger.warning("Jobs cannot be read: %s", error)
                 await asyncio.sleep(pauses.seconds)

@@ -1,35 +1,42 @@
-"""Static files are served over ASGI, whole and in parts."""
+"""The middleware serves built files, including files that appear while the process runs."""
 
-from __future__ import annotations
-
-import asyncio
 from pathlib import Path
 from typing import Any
 
-from django.contrib.staticfiles import finders
-from django.test import AsyncClient
+import pytest
+from django.http import HttpRequest, HttpResponse
+from django.test import RequestFactory
 
-STYLES = "chat/styles/tokens.css"
-
-
-async def answer(method: str = "get", **headers: str) -> Any:
-    return await getattr(AsyncClient(), method)(f"/static/{STYLES}", headers=headers)
+from quickapps_site.middleware.static_files import StaticFilesMiddleware
 
 
-async def test_a_file_is_served_whole_in_part_and_not_again():
-    path = finders.find(STYLES)
-    assert path is not None
-    expected = await asyncio.to_thread(Path(path).read_bytes)
+@pytest.fixture
+def middleware(tmp_path: Path, settings: Any) -> StaticFilesMiddleware:
+    settings.STATIC_ROOT = str(tmp_path / "static")
+    settings.WHITENOISE_AUTOREFRESH = settings.WHITENOISE_USE_FINDERS = False
+    (tmp_path / "static").mkdir()
+    (tmp_path / "secret.key").write_text("secret")
 
-    whole, head = await answer(), await answer("head")
-    part = await answer(Range="bytes=2-5")
-    beyond = await answer(Range="bytes=99999999-")
-    known = await answer(**{"If-None-Match": whole["ETag"]})
-    refused = await answer("post")
+    def find_no_page(request: HttpRequest) -> HttpResponse:
+        return HttpResponse("no page", status=404)
 
-    assert (whole.status_code, whole.content) == (200, expected)
-    assert whole["Content-Type"] == 'text/css; charset="utf-8"'
-    assert (part.status_code, part.content) == (206, expected[2:6])
-    found = [(one.status_code, one.content) for one in (head, beyond, known, refused)]
-    assert found == [(200, b""), (416, b""), (304, b""), (405, b"")]
-    assert head["Content-Length"] == str(len(expected))
+    return StaticFilesMiddleware(find_no_page)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "content"),
+    [
+        ("/static/page.0123456789ab.js", 200, b"later"),
+        ("/static/other.0123456789ab.js", 404, b"no page"),
+        ("/static/", 404, b"no page"),
+        ("/static/../secret.key", 404, b"no page"),
+    ],
+)
+def test_files_that_another_version_builds_later_are_served(
+    middleware: StaticFilesMiddleware, tmp_path: Path, path: str, status: int, content: bytes
+) -> None:
+    (tmp_path / "static" / "page.0123456789ab.js").write_text("later")
+
+    response = middleware(RequestFactory().get(path))
+
+    assert (response.status_code, response.content) == (status, content)

@@ -29,6 +29,7 @@ from quickapps_site.operations.archive import (
     verify,
 )
 from quickapps_site.operations.databases import check_copy, count_rows, load_database
+from quickapps_site.operations.engine_change import changes_engine, check_version, load_sqlite
 from quickapps_site.operations.known_migrations import known_migrations
 from quickapps_site.operations.termination import termination_raises
 from quickapps_site.operations.version import product_version, version_numbers
@@ -65,12 +66,13 @@ class Command(BaseCommand):
                 check_emptiness()
                 contents = verify(file)
                 check_space(path.stat().st_size)
-                stored = load(file)
+                stored = load(file, header)
         except DamagedArchive as error:
             raise CommandError(f"{path} cannot be restored. {error}") from error
         except OSError as error:
             raise CommandError(f"The backup could not be restored: {error}") from error
-        check_counts(contents)
+        if not changes_engine(header):
+            check_counts(contents)
         if problem := upgrade_problem(connection):
             raise CommandError(f"The backup was restored, but it is old. {problem}")
         call_command("migrate", interactive=False, verbosity=0)
@@ -116,7 +118,9 @@ def check_header(header: Header, *, without_secrets: bool) -> None:
             f"The archive was made by a newer QuickApps ({header.version}{detail}) than this one "
             f"({ours}). Update this installation first."
         )
-    if header.vendor != connection.vendor:
+    if changes_engine(header):
+        check_version(header)
+    elif header.vendor != connection.vendor:
         theirs, here = (VENDORS.get(name, name) for name in (header.vendor, connection.vendor))
         raise CommandError(
             f"The archive contains a {theirs} database, but DATABASE_URL refers to a {here} database. "
@@ -153,7 +157,7 @@ def check_space(size: int) -> None:
         )
 
 
-def load(file: IO[bytes]) -> int:
+def load(file: IO[bytes], header: Header) -> int:
     """Restore the files and the database of an archive, or neither if one fails. Return the number
     of files.
     """
@@ -165,14 +169,14 @@ def load(file: IO[bytes]) -> int:
                 if member.name == DATABASE:
                     with database.open("wb") as copy:
                         copy.writelines(pieces(content))
-                    check_copy(database)
+                    check_copy(database, header.vendor)
                 elif member.name.startswith(FILES):
                     name = member.name.removeprefix(FILES)
                     if name in saved:
                         raise DamagedArchive(f"It has the file {name!r} more than once.")
                     storage().put(name, pieces(content))
                     saved.add(name)
-            load_database(database)
+            load_sqlite(database) if changes_engine(header) else load_database(database)
     except BaseException:
         for name in saved:
             storage().delete(name)
