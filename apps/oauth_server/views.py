@@ -3,7 +3,6 @@
 from typing import Any
 from urllib.parse import urlencode
 
-from allauth.idp.oidc.models import Client
 from allauth.idp.oidc.views import AuthorizationView, ClientRegistrationView, TokenView
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
@@ -18,16 +17,17 @@ from django.views.decorators.http import require_safe
 from apps.accounts.allauth_internals import is_redirect_allowed, use_client
 from apps.accounts.buckets import caller_in
 from apps.accounts.client_address import address_of
-from apps.accounts.oauth import programs
-from apps.accounts.oauth.resources import SCOPE, slug_of
-from apps.catalog.access import usable
-from apps.catalog.resolve import versioned_name
-from apps.oauth_server.clients import (
+from apps.accounts.oauth import connections
+from apps.accounts.oauth.clients import (
     GRANT_TYPES,
     loopback_address,
     redirect_host,
     redirect_source,
 )
+from apps.accounts.oauth.resources import SCOPE, slug_of
+from apps.accounts.oauth.rows import Program
+from apps.catalog.access import usable
+from apps.catalog.resolve import versioned_name
 from apps.oauth_server.documents import find_oauth_client
 
 MOST_REGISTRATION_BYTES = 16_384
@@ -44,6 +44,8 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
             client = find_oauth_client(request, request.GET.get("client_id", ""))
         except ValidationError as error:
             return show_problem(request, " ".join(error.messages))
+        if client is not None and client.is_blocked:
+            return show_problem(request, gettext("This program is blocked on this server."))
         if client is not None:
             use_client(with_any_port(client, request.GET.get("redirect_uri", "")))
         problem = problem_of(request.GET)
@@ -62,12 +64,15 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
         return with_issuer(super().post(request, *args, **named))
 
     def form_valid(self, form: Any) -> HttpResponse:
-        client_id = self._request_info["client_id"]
-        if client := Client.objects.filter(pk=client_id).first():
-            use_client(with_any_port(client, self._request_info["redirect_uri"]))
+        info = self._request_info
+        client_id, slug = info["client_id"], slug_of(info["resources"][0]) or ""
+        if not connections.connect(self.request.user, client_id, slug, address_of(self.request)):
+            return show_problem(
+                self.request, gettext("This program is blocked on this server, or was deleted.")
+            )
+        program = Program.objects.get(pk=client_id)
+        use_client(with_any_port(program, info["redirect_uri"]))
         answer: HttpResponse = super().form_valid(form)
-        if answer.status_code == 302:
-            programs.connect(self.request.user, client_id, address_of(self.request))
         return answer
 
     def get_context_data(self, **values: Any) -> dict[str, Any]:
@@ -75,7 +80,7 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
         slug = slug_of(info["resources"][0]) or ""
         added = {
             "application": find_title(self.request, slug),
-            "document_host": programs.document_host(info["client_id"]),
+            "program": Program.objects.get(pk=info["client_id"]),
             "redirect_host": redirect_host(info["redirect_uri"]),
             "scopes": self._scopes,
         }
@@ -98,7 +103,7 @@ def problem_of(sent: QueryDict) -> tuple[str, str] | None:
     return None
 
 
-def with_any_port(client: Client, address: str) -> Client:
+def with_any_port(client: Program, address: str) -> Program:
     """Allow a redirect to any port of localhost if the client has one there. allauth allows this only
     for loopback IP addresses, but the documents of common programs contain localhost.
     """
@@ -109,7 +114,7 @@ def with_any_port(client: Client, address: str) -> Client:
     return client
 
 
-def redirects(client: Client, sent: QueryDict) -> bool:
+def redirects(client: Program, sent: QueryDict) -> bool:
     """Return True if errors can be sent to the client."""
     return is_redirect_allowed(sent.get("redirect_uri", ""), client.get_redirect_uris())
 
