@@ -226,8 +226,7 @@ def test_a_blocked_program_is_disconnected_and_cannot_be_connected(
     assert (refused.status_code, posted.status_code) == (400, 400)
     assert "This program is blocked on this server" in refused.text
     assert "This program is blocked on this server" in posted.text
-    exchange(program, pending)  # The token belongs to no connection, so it is useless.
-    assert not ProgramConnection.objects.exists()
+    assert exchange(program, pending).json()["error"] == "invalid_grant"
     assert events()[-1][0] == "program.blocked"
 
     if door == "admin":
@@ -288,6 +287,7 @@ def test_an_operator_sees_connected_programs_and_disconnects_one(
             "program": row.program.pk,
             "program_name": "Editor",
             "user": "ada",
+            "team": None,
             "application": None,
             "connected_at": found["connected_at"],
             "last_used_at": None,

@@ -21,6 +21,7 @@ from apps.accounts.oauth.resources import slug_of
 from apps.catalog.models import Application
 from apps.errors import NotAuthenticated
 from apps.mcp_server import routing
+from tests.accounts.teams import make_team
 from tests.gateway.scripts import Client, ScriptedModel, add_application, ends, says
 from tests.mcp_server.scripts import call, request, result_of, site
 from tests.tables import each_row
@@ -81,6 +82,18 @@ async def test_a_program_calls_an_application_of_its_user():
     assert application.slug in [tool["name"] for tool in listed["tools"]]
     assert result["structuredContent"]["text"] == "Hello"
     await settle()
+
+
+async def test_a_program_acts_in_the_team_of_its_connection():
+    user = await grant()
+    application = await add_application(is_public=False, is_shared=False)
+    team = await sync_to_async(make_team)("Desk", user)
+    await sync_to_async(application.grants.create)(group=team.group)
+    assert await status(application.slug) == 404
+
+    await ProgramConnection.objects.aupdate(team=team)
+
+    assert await status(application.slug) == 200
 
 
 @each_row(

@@ -67,12 +67,21 @@ class Program(Client):  # type: ignore[misc]  # allauth is not typed
 
 
 class ProgramConnection(models.Model):
-    """A user's permission for a program to act for them, for one application or for all."""
+    """A user's permission for a program to act for them in a space, for one application or for all.
+    A team's connection ends when the user leaves the team.
+    """
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="program_connections"
     )
     program = models.ForeignKey(Program, on_delete=models.CASCADE, related_name="connections")
+    team = models.ForeignKey(
+        "accounts.Team",
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="program_connections",
+        help_text="The team that the program works in. Empty for the personal space.",
+    )
     slug = models.CharField(
         "application",
         max_length=LONGEST_SLUG,

@@ -24,6 +24,7 @@ from apps.accounts.models import ProgramConnection
 from apps.accounts.oauth.connections import find_connection
 from apps.accounts.oauth.resources import SCOPE, covers
 from apps.accounts.sender_headers import read_headers
+from apps.accounts.teams import may_work_in
 from apps.aged_cache import AgedCache
 from apps.errors import NotAuthenticated
 from apps.process_state import on_reset
@@ -40,6 +41,7 @@ class TokenHolder:
     """
 
     user_id: int
+    team: int | None
     connection_id: int
     resources: tuple[str, ...]
     expires_at: datetime
@@ -56,7 +58,7 @@ def sends_token(scope: Mapping[str, Any]) -> bool:
 
 
 async def authenticate_token(scope: Mapping[str, Any], resource: str) -> Caller:
-    """Return the user for whom the sender of an ASGI request acts. The user works outside teams.
+    """Return the user for whom the sender of an ASGI request acts, in the team of the connection.
 
     Raises `NotAuthenticated` for an unknown, revoked or expired token, and for a token of another
     resource.
@@ -71,7 +73,7 @@ async def authenticate_token(scope: Mapping[str, Any], resource: str) -> Caller:
     if not any(covers(granted, resource) for granted in holder.resources):
         raise NotAuthenticated
     note_use(ProgramConnection, "pk", holder.connection_id)
-    return replace(caller_in(holder.user_id), client=client_of(sent))
+    return replace(caller_in(holder.user_id, holder.team), client=client_of(sent))
 
 
 def read_holder(token: str) -> TokenHolder | None:
@@ -80,7 +82,12 @@ def read_holder(token: str) -> TokenHolder | None:
     if row is None or row.expires_at is None or SCOPE not in row.get_scopes():
         return None
     connection = find_connection(row)
-    if connection is None or not connection.user.is_active:
+    if connection is None or not may_work_in(connection.user, connection.team_id):
         return None
-    resources = tuple(row.get_resources())
-    return TokenHolder(connection.user.pk, connection.pk, resources, row.expires_at)
+    return TokenHolder(
+        connection.user.pk,
+        connection.team_id,
+        connection.pk,
+        tuple(row.get_resources()),
+        row.expires_at,
+    )

@@ -178,6 +178,9 @@ class ProgramConnectionSerializer(StrictModelSerializer[ProgramConnection]):
     program = serializers.CharField(source="program.pk", help_text="The client ID.")
     program_name = serializers.CharField(source="program.name")
     user = serializers.CharField(source="user.username")
+    team = serializers.CharField(
+        source="team.group.name", default=None, allow_null=True, help_text="Null outside teams."
+    )
     application = serializers.SerializerMethodField(
         help_text="The slug of the application that the program can use; null for all."
     )
@@ -185,7 +188,7 @@ class ProgramConnectionSerializer(StrictModelSerializer[ProgramConnection]):
     class Meta:
         model = ProgramConnection
         fields: Sequence[str] = (
-            *("id", "program", "program_name", "user", "application"),
+            *("id", "program", "program_name", "user", "team", "application"),
             *("connected_at", "last_used_at"),
         )
         read_only_fields = fields
@@ -200,7 +203,9 @@ class ProgramConnectionViewSet(
 ):
     """Programs that users have connected to their accounts. Deleting one disconnects the program."""
 
-    queryset = ProgramConnection.objects.select_related("program", "user").order_by("-pk")
+    queryset = ProgramConnection.objects.select_related("program", "user", "team__group").order_by(
+        "-pk"
+    )
     serializer_class = ProgramConnectionSerializer
     lookup_value_regex = "[0-9]{1,18}"
 

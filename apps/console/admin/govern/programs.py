@@ -41,6 +41,7 @@ class ProgramForm(forms.ModelForm[Program]):
     class Meta:
         model = Program
         fields = ("name", "type", "redirect_uris")
+        labels = {"redirect_uris": "Redirect URIs"}
         help_texts = {
             "type": (
                 "A confidential program can keep a secret, such as a server. A program on users’ "
@@ -224,10 +225,13 @@ class ProgramAdmin(Admin[Program]):
 
 @admin.register(ProgramConnection)
 class ProgramConnectionAdmin(ReadOnlyAdmin[ProgramConnection]):
-    list_display = ("named", "owner", "application", "connected_at", "last_used_at")
+    list_display = ("named", "owner", "team", "application", "connected_at", "last_used_at")
     list_display_links = None
-    list_select_related = ("program", "user")
-    list_filter = (("user", admin.RelatedOnlyFieldListFilter),)
+    list_select_related = ("program", "user", "team__group")
+    list_filter = (
+        ("user", admin.RelatedOnlyFieldListFilter),
+        ("team", admin.RelatedOnlyFieldListFilter),
+    )
     search_fields = ("program__name", "=program__id", "user__username", "=slug")
     search_help_text = "Program, client ID, username or application"
     show_full_result_count = False
