@@ -44,6 +44,9 @@ def find_title(user: Any, team: int | None, slug: str) -> str:
     return found.values_list("title", flat=True).first() or ""
 
 
-def chosen_space(spaces: Sequence[Space], team: int | None) -> Space:
-    """Return the space of the team, or the first space if it is not offered."""
-    return next((space for space in spaces if space.team == team), spaces[0])
+def chosen_space(spaces: Sequence[Space], team: int | None) -> Space | None:
+    """Return the space of the team, the first space if it is not offered, or None if there are no
+    spaces.
+    """
+    chosen = [space for space in spaces if space.team == team]
+    return next(iter([*chosen, *spaces]), None)

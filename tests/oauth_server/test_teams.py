@@ -94,6 +94,21 @@ def test_only_spaces_in_which_the_user_has_the_application_are_offered(ada: User
     assert team_of(connect(ada, program, str(desk.pk), path)) == desk.pk
 
 
+def test_a_page_that_is_sent_after_the_user_lost_the_application_is_refused(ada: User):
+    application = make_application("travel")
+    browser, path = signed_in(ada), f"{MCP}/travel"
+    page = browser.get("/oauth/authorize", query(client_id(), resource=path))
+    [signed] = REQUEST.findall(page.text)
+    application.delete()
+
+    sent = {"request": signed, "scopes": "mcp", "action": "grant", "team": ""}
+    refused = browser.post("/oauth/authorize", sent)
+    without_scope = browser.post("/oauth/authorize", {**sent, "scopes": ""})
+
+    assert (refused.status_code, without_scope.status_code) == (400, 200)
+    assert not ProgramConnection.objects.exists()
+
+
 @pytest.mark.parametrize("sent", ["{other}", "0", "x", "\0", "9" * 40])
 def test_a_team_of_other_users_is_refused(sent: str, ada: User, desk: Team):
     other = make_team("Other")
