@@ -258,6 +258,7 @@ def test_the_page_of_a_program_leads_to_its_users(browser: Client, ada: User):
     listed = browser.get(link).text
 
     assert ("Tool" in listed, "Editor" in listed) == (True, False)
+    assert browser.get(f"{CONNECTIONS}?program__id=a%00b").status_code == 200
 
 
 def test_strangers_do_not_fill_the_list(browser: Client, api: APIClient):

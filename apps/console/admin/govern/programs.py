@@ -126,7 +126,7 @@ class ProgramAdmin(Admin[Program]):
     @admin.display(description="connected users")
     def connections(self, program: Any) -> SafeString:
         page = reverse("admin:accounts_programconnection_changelist")
-        chosen = urlencode({"program": program.pk})
+        chosen = urlencode({"program__id": program.pk})
         return format_html(LINK, f"{page}?{chosen}", program.user_count)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
@@ -242,7 +242,7 @@ class ProgramConnectionAdmin(ReadOnlyAdmin[ProgramConnection]):
         return bool(request.user.has_perm("accounts.delete_programconnection"))
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        return lookup == "program" or bool(super().lookup_allowed(lookup, value, request))
+        return lookup == "program__id" or bool(super().lookup_allowed(lookup, value, request))
 
     @admin.display(description="program", ordering="program__name")
     def named(self, row: ProgramConnection) -> str:
