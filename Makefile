@@ -119,7 +119,7 @@ admin-password: .venv/run.stamp ## Set a new random password for the account `ad
 test rest postgres soak: export PYTHONDONTWRITEBYTECODE =
 
 TESTING = .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp tests/scripts/node_modules/stamp
-LARGE_JUDGES = $(addprefix tests/judges/,$(addsuffix /node_modules/stamp,codex claude_code mcp_conformance node_clients)) .venv-judges/a2a_tck/stamp
+LARGE_JUDGES = $(addprefix tests/judges/,$(addsuffix /node_modules/stamp,codex claude_code copilotkit mcp_conformance node_clients)) .venv-judges/a2a_tck/stamp
 JUDGES = .venv-judges/a2a_sdk/stamp .venv-judges/llm_comply/stamp .venv-judges/ag_ui/stamp tests/judges/ag_ui/node_modules/stamp
 TIER = $(BIN)/python -m tests.tiers
 
@@ -135,7 +135,7 @@ rest: $(TESTING) .venv-peers/storage.stamp .venv-peers/deploy.stamp .venv-docs/s
 postgres: .venv/dev.stamp ## Run the tests that a database can make fail on TEST_DATABASE_URL
 	@$(TIER) postgres
 
-judges: $(TESTING) $(JUDGES) $(LARGE_JUDGES) ## Let all clients of other vendors judge the doors; the largest take 1 GB
+judges: $(TESTING) $(JUDGES) $(LARGE_JUDGES) ## Let all clients of other vendors judge the doors; the largest take 1.5 GB
 	@$(BIN)/python -m pytest tests/judges
 
 soak: $(TESTING) ## Kill processes, load and fuzz for as long as you ask, in seconds for each test (SOAK=600)

@@ -14,6 +14,8 @@ from apps.accounts.arrivals import SignUp as SignUp
 from apps.accounts.audit_entry import AuditEntry as AuditEntry
 from apps.accounts.erasure_reports import ErasureReport as ErasureReport
 from apps.accounts.legal_holds import LegalHold as LegalHold
+from apps.accounts.oauth.rows import Program as Program
+from apps.accounts.oauth.rows import ProgramConnection as ProgramConnection
 from apps.accounts.preferences import Preferences as Preferences
 from apps.accounts.quiet_hours import QuietHours
 from apps.datetime_fields import BoundedDateTimeField

@@ -32,11 +32,15 @@ class AgUiDialect:
         tools = read_tools(request.tools)
         messages = read_messages(request.messages)
         resumption = read_resume(request.resume, messages)
-        call = None if resumption is None else resumption.call
+        encoder = partial(
+            RunEncoder,
+            thread=request.thread_id,
+            run=request.run_id,
+            resumed=None if resumption is None else resumption.call,
+            protocol=request.protocol_version,
+        )
         return ParsedRequest(
-            partial(prepare, request, unknown, tools, messages, resumption),
-            partial(RunEncoder, thread=request.thread_id, run=request.run_id, resumed=call),
-            whole,
+            partial(prepare, request, unknown, tools, messages, resumption), encoder, whole
         )
 
     def error_body(self, found: RunFailure) -> dict[str, Any]:

@@ -60,13 +60,20 @@ class RunEncoder:
     ends_apart = False
 
     def __init__(
-        self, slug: str, *, thread: str, run: str, resumed: ResumedInterrupt | None
+        self,
+        slug: str,
+        *,
+        thread: str,
+        run: str,
+        resumed: ResumedInterrupt | None,
+        protocol: str | None = VERSION,
     ) -> None:
         self.ids = {"threadId": thread, "runId": run}
         self.frames: list[bytes] = []
         self.stages = StageFrames(resumed)
         self.growing: TextStream | None = None
         self.message = ""
+        self.protocol = protocol
         self.pending: list[str] = []
         self.asks = False
         self.state: Mapping[str, Any] = {}
@@ -197,7 +204,8 @@ class RunEncoder:
         outcome: dict[str, Any] = {"type": "success"}
         if waiting is not None:
             outcome = {"type": "interrupt", "interrupts": [write_interrupt(waiting)]}
-        elif self.pending:
+        elif self.pending and self.protocol is not None:
+            # Clients of earlier protocol versions, which send no version, reject unknown keys here.
             outcome["pendingToolCallIds"] = self.pending
         result = {} if reason in ("stop", "tool_calls") else {"result": {"finishReason": reason}}
         self.frames.append(

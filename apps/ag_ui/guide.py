@@ -30,6 +30,20 @@ agent.addMessage({ id: "1", role: "user", content: "Hello" });
 const { newMessages } = await agent.runAgent();
 console.log(newMessages.at(-1).content);""",
         ),
+        Snippet(
+            "CopilotKit: server for the page",
+            "javascript",
+            """\
+import { createServer } from "node:http";
+import { HttpAgent } from "@ag-ui/client";
+import { CopilotRuntime } from "@copilotkit/runtime/v2";
+import { createCopilotNodeListener } from "@copilotkit/runtime/v2/node";
+
+const headers = { Authorization: `Bearer ${process.env.QUICKAPPS_KEY}` };
+const agent = new HttpAgent({ url: "{origin}/ag-ui/{slug}", headers });
+const runtime = new CopilotRuntime({ agents: { default: agent } });
+createServer(createCopilotNodeListener({ runtime, basePath: "/api/copilotkit" })).listen(4000);""",
+        ),
     ),
     Trial(
         "{origin}/ag-ui/{slug}",

@@ -15,6 +15,7 @@ from apps.console.api.deployments import DeploymentViewSet
 from apps.console.api.feedback import FeedbackViewSet
 from apps.console.api.keys import ApiKeyViewSet
 from apps.console.api.mcp_servers import McpServerViewSet
+from apps.console.api.programs import ProgramConnectionViewSet, ProgramViewSet
 from apps.console.api.reference import reference
 from apps.console.api.runs import RunViewSet
 from apps.console.api.schedules import ScheduleViewSet
@@ -47,6 +48,8 @@ router.register("deployments", DeploymentViewSet)
 router.register("feedback", FeedbackViewSet)
 router.register("keys", ApiKeyViewSet)
 router.register("mcp-servers", McpServerViewSet)
+router.register("program-connections", ProgramConnectionViewSet)
+router.register("programs", ProgramViewSet)
 router.register("runs", RunViewSet)
 router.register("schedules", ScheduleViewSet)
 router.register("secrets", SecretViewSet)

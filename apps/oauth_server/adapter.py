@@ -6,8 +6,8 @@ from allauth.idp.oidc.adapter import DefaultOIDCAdapter
 from allauth.idp.oidc.models import Client
 from django.conf import settings
 
+from apps.accounts.oauth.clients import prepare_client
 from apps.accounts.oauth.programs import delete_excess
-from apps.oauth_server.clients import prepare_client
 
 
 class OAuthAdapter(DefaultOIDCAdapter):  # type: ignore[misc]

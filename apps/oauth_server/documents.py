@@ -7,15 +7,15 @@ import time
 from typing import Any
 
 import msgspec
-from allauth.idp.oidc.models import Client
 from asgiref.sync import async_to_sync
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.translation import gettext
 
 from apps.accounts.allauth_internals import described_client, may_read_document
+from apps.accounts.oauth.clients import prepare_client
+from apps.accounts.oauth.rows import Program
 from apps.errors import EgressRefused
-from apps.oauth_server.clients import prepare_client
 from apps.workspace.egress.bodies import read_body
 from apps.workspace.egress.clients import HTTPError, InvalidURL, find_client, parse_url
 from apps.workspace.egress.guard import Trust
@@ -38,15 +38,15 @@ UNUSABLE = (
 )
 
 
-def find_oauth_client(request: HttpRequest, client_id: str) -> Client | None:
-    """Return the client, or None if it is unknown. If the client's ID is a URL, read the metadata
-    document there unless a recent copy is stored.
+def find_oauth_client(request: HttpRequest, client_id: str) -> Program | None:
+    """Return the client, or None if it is unknown. Read its document if the ID is a URL.
 
     Raises `ValidationError` if the document of a new client cannot be used, or if the user requests
     too many documents.
     """
-    known = Client.objects.filter(pk=client_id).first()
-    if not client_id.startswith("https://") or (known is not None and is_fresh(known)):
+    known = Program.objects.filter(pk=client_id).first()
+    is_known = known is not None and (known.is_blocked or is_fresh(known))
+    if is_known or not client_id.startswith("https://"):
         return known
     if not may_read_document(request):
         raise ValidationError(gettext("Too many attempts. Wait a few minutes, then try again."))
@@ -62,19 +62,19 @@ def find_oauth_client(request: HttpRequest, client_id: str) -> Client | None:
         ) from None
 
 
-def is_fresh(client: Client) -> bool:
+def is_fresh(client: Program) -> bool:
     read_at = (client.data or {}).get(READ_AT, 0)
     return bool(time.time() - read_at < FRESH_SECONDS)
 
 
-def read_client(client_id: str, known: Client | None) -> Client:
+def read_client(client_id: str, known: Program | None) -> Program:
     """Read the document of a client, and store the client. `known` is the stored client, if any."""
     client = described_client(client_id, lambda: async_to_sync(fetch_document)(client_id))
     prepare_client(client)
     kept: dict[str, Any] = {} if known is None else known.data or {}
     values = {name: getattr(client, name) for name in COLUMNS}
     values["data"] = {**kept, "cimd": True, READ_AT: int(time.time())}
-    row, _ = Client.objects.update_or_create(pk=client_id, defaults=values)
+    row, _ = Program.objects.update_or_create(pk=client_id, defaults=values)
     return row
 
 

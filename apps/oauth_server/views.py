@@ -1,13 +1,14 @@
 """Serves the pages and endpoints of the authorization server."""
 
+import json
 from typing import Any
 from urllib.parse import urlencode
 
-from allauth.idp.oidc.models import Client
 from allauth.idp.oidc.views import AuthorizationView, ClientRegistrationView, TokenView
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.http.response import HttpResponseRedirectBase
 from django.shortcuts import render
@@ -16,21 +17,22 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 from apps.accounts.allauth_internals import is_redirect_allowed, use_client
-from apps.accounts.buckets import caller_in
 from apps.accounts.client_address import address_of
-from apps.accounts.oauth import programs
-from apps.accounts.oauth.resources import SCOPE, slug_of
-from apps.catalog.access import usable
-from apps.catalog.resolve import versioned_name
-from apps.oauth_server.clients import (
+from apps.accounts.oauth.clients import (
     GRANT_TYPES,
     loopback_address,
     redirect_host,
     redirect_source,
 )
+from apps.accounts.oauth.connections import connect, is_connected
+from apps.accounts.oauth.resources import SCOPE, slug_of
+from apps.accounts.oauth.rows import Program
+from apps.accounts.teams import team_of
 from apps.oauth_server.documents import find_oauth_client
+from apps.oauth_server.spaces import chosen_space, offered_spaces
 
 MOST_REGISTRATION_BYTES = 16_384
+NOT_CONNECTED = "The user has not connected the program to this resource."
 INVALID_TARGET = "invalid_target", "Send one resource: the URL of the MCP server."
 
 
@@ -46,12 +48,14 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
             client = find_oauth_client(request, request.GET.get("client_id", ""))
         except ValidationError as error:
             return show_problem(request, " ".join(error.messages))
+        if client is not None and client.is_blocked:
+            return show_problem(request, gettext("This program is blocked on this server."))
         if client is not None:
             use_client(with_any_port(client, request.GET.get("redirect_uri", "")))
         problem = problem_of(request.GET)
         if client is not None and problem is not None and redirects(client, request.GET):
             return with_issuer(refuse(request.GET, *problem))
-        if not may_use(request):
+        if not offered_spaces(request.user, slug_of(request.GET.get("resource", "")) or ""):
             return show_problem(request, gettext("You can’t use this app with your account."))
         answer = with_issuer(super().get(request, *args, **named))
         if answer.status_code == 200 and client is not None:
@@ -64,20 +68,32 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
         return with_issuer(super().post(request, *args, **named))
 
     def form_valid(self, form: Any) -> HttpResponse:
-        client_id = self._request_info["client_id"]
-        if client := Client.objects.filter(pk=client_id).first():
-            use_client(with_any_port(client, self._request_info["redirect_uri"]))
+        info = self._request_info
+        user, client_id = self.request.user, info["client_id"]
+        slug = slug_of(info["resources"][0]) or ""
+        sent, spaces = self.request.POST.get("team", ""), offered_spaces(user, slug)
+        space = next((space for space in spaces if space.value == sent), None)
+        if space is None:
+            return show_problem(self.request, gettext("You can’t use this app with your account."))
+        address = address_of(self.request)
+        if not connect(user, client_id, slug, space.team, address):
+            return show_problem(
+                self.request, gettext("This program is blocked on this server, or was deleted.")
+            )
+        program = Program.objects.get(pk=client_id)
+        use_client(with_any_port(program, info["redirect_uri"]))
         answer: HttpResponse = super().form_valid(form)
-        if answer.status_code == 302:
-            programs.connect(self.request.user, client_id, address_of(self.request))
         return answer
 
     def get_context_data(self, **values: Any) -> dict[str, Any]:
         info = self._request_info
-        slug = slug_of(info["resources"][0]) or ""
+        user = self.request.user
+        spaces = offered_spaces(user, slug_of(info["resources"][0]) or "")
+        space = chosen_space(spaces, team_of(user, self.request.session))
         added = {
-            "application": find_title(self.request, slug),
-            "document_host": programs.document_host(info["client_id"]),
+            "spaces": spaces,
+            "space": space,
+            "program": Program.objects.get(pk=info["client_id"]),
             "redirect_host": redirect_host(info["redirect_uri"]),
             "scopes": self._scopes,
         }
@@ -100,7 +116,7 @@ def problem_of(sent: QueryDict) -> tuple[str, str] | None:
     return None
 
 
-def with_any_port(client: Client, address: str) -> Client:
+def with_any_port(client: Program, address: str) -> Program:
     """Allow redirects to any port of localhost if the client may redirect to localhost.
 
     allauth allows this only for loopback IP addresses, but the metadata documents of common
@@ -113,7 +129,7 @@ def with_any_port(client: Client, address: str) -> Client:
     return client
 
 
-def redirects(client: Client, sent: QueryDict) -> bool:
+def redirects(client: Program, sent: QueryDict) -> bool:
     """Return True if the client may redirect to the URI in the request, so that errors can be sent
     there.
     """
@@ -140,19 +156,6 @@ def with_parameters(address: str, told: dict[str, str]) -> str:
     return f"{address}{'&' if '?' in address else '?'}{urlencode(told)}"
 
 
-def find_title(request: HttpRequest, slug: str) -> str:
-    """Return the title of an application that the user can use, or "" if there is none with this
-    slug.
-    """
-    found = usable(caller_in(request.user.pk)).filter(slug=versioned_name(slug)[0])
-    return found.values_list("title", flat=True).first() or ""
-
-
-def may_use(request: HttpRequest) -> bool:
-    slug = slug_of(request.GET.get("resource", ""))
-    return not slug or bool(find_title(request, slug))
-
-
 def show_problem(request: HttpRequest, text: str) -> HttpResponse:
     return render(request, "idp/oidc/error.html", {"text": text}, status=400)
 
@@ -164,9 +167,18 @@ class IssueView(TokenView):  # type: ignore[misc]
         if None in map(slug_of, request.POST.getlist("resource")):
             error, description = INVALID_TARGET
             return JsonResponse({"error": error, "error_description": description}, status=400)
-        answer: HttpResponse = super().post(request)
+        with transaction.atomic():
+            answer: HttpResponse = super().post(request)
+            if answer.status_code == 200 and not is_connected(read_token(answer)):
+                transaction.set_rollback(True)
+                told = {"error": "invalid_grant", "error_description": NOT_CONNECTED}
+                answer = JsonResponse(told, status=400)
         answer["Cache-Control"] = "no-store"
         return answer
+
+
+def read_token(answer: HttpResponse) -> str:
+    return str(json.loads(answer.content)["access_token"])
 
 
 class RegisterView(ClientRegistrationView):  # type: ignore[misc]

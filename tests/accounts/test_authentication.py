@@ -8,9 +8,11 @@ from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from apps.accounts import last_uses
 from apps.accounts.authentication import authenticate, is_loopback
 from apps.accounts.keys import holders
-from apps.accounts.keys.holders import KeyHolder, find_holder, settle
+from apps.accounts.keys.holders import KeyHolder, find_holder
+from apps.accounts.last_uses import settle
 from apps.accounts.models import ApiKey
 from apps.accounts.sender_headers import locale_of
 from apps.aged_cache import AgedCache
@@ -45,7 +47,6 @@ def scope(client=("10.0.0.1", 1), **headers):
 @pytest.fixture(autouse=True)
 def _forget_keys(monkeypatch):
     monkeypatch.setattr(holders, "_kept", AgedCache(holders.MOST_KEPT_KEYS))
-    monkeypatch.setattr(holders, "_use_written", {})
 
 
 @pytest.fixture
@@ -209,7 +210,7 @@ async def test_the_last_use_is_written_beside_the_request_and_once_a_minute(time
     assert first == timezone.now()
 
     time_machine.shift(30)
-    holders._use_written.clear()
+    last_uses._noted.clear()
     await find_holder(key)
     await settle()
     await row.arefresh_from_db()
@@ -222,7 +223,7 @@ async def test_a_use_that_cannot_be_written_is_logged_and_the_key_works(monkeypa
 
     assert (await find_and_settle(key)) is not None
 
-    assert f"The use of key {row.prefix} could not be stored" in caplog.text
+    assert f"The use of the API key {row.prefix} could not be stored" in caplog.text
 
 
 def fails(*_: object, **__: object) -> None:
@@ -230,7 +231,7 @@ def fails(*_: object, **__: object) -> None:
 
 
 async def test_a_flood_of_keys_does_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(holders, "MOST_KEPT_KEYS", 2)
+    monkeypatch.setattr(last_uses, "MOST_NOTED", 2)
     monkeypatch.setattr(holders, "_kept", AgedCache(2))
     keys = [(await create_key())[1] for _ in range(4)]
 
@@ -240,7 +241,7 @@ async def test_a_flood_of_keys_does_not_fill_the_memory(monkeypatch):
 
     assert len(holders._kept.values) == 2
     await settle()
-    assert len(holders._use_written) == 2
+    assert len(last_uses._noted) == 2
 
 
 @proves("10.4")

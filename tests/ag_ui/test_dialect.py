@@ -56,7 +56,7 @@ async def test_a_tool_of_the_client_is_called_and_its_result_continues_the_threa
     model = ScriptedModel([calls("look")], [says("Rain."), ends()])
     workspace, slug = ScriptedWorkspace(model), (await add_application()).slug
 
-    first = events_in((await ask(workspace, slug, tools=[LOOK])).body)
+    first = events_in((await ask(workspace, slug, tools=[LOOK], protocolVersion="1.0")).body)
     thread = [*run_input()["messages"], *thread_after(first)]
     result = {"id": "x", "role": "tool", "toolCallId": "call-1", "content": "Wet"}
     last = await ask(workspace, slug, tools=[LOOK], messages=[*thread, result], runId="r2")

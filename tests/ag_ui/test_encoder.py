@@ -155,6 +155,16 @@ def test_calls_of_the_client_share_a_message_and_wait_for_their_results():
     assert found[-1]["outcome"] == {"type": "success", "pendingToolCallIds": ["1", "2"]}
 
 
+def test_a_client_without_a_protocol_version_gets_no_ids_in_the_outcome_which_it_would_reject():
+    one = RunEncoder("app", thread="t", run="r", resumed=None, protocol=None)
+
+    found = events_in(
+        one.encode([ToolCallsRequested((ToolCall("1", "look", ""),)), Finished("tool_calls")])
+    )
+
+    assert found[-1]["outcome"] == {"type": "success"}
+
+
 def test_subagents_files_and_notices_are_shown():
     found = streamed(
         StageOpened("1", "Ask an expert", tool="spawn"),

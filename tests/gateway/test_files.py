@@ -13,7 +13,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.core.files.base import ContentFile
 
-from apps.accounts.keys.holders import settle
+from apps.accounts.last_uses import settle
 from apps.accounts.models import ApiKey
 from apps.workspace.local.files import files
 from apps.workspace.local.files.caller_files import LocalFiles

@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from allauth.idp.oidc.models import Client as OAuthClient
 from allauth.idp.oidc.models import Token
 from asgiref.sync import sync_to_async
 from channels.routing import URLRouter
@@ -15,10 +14,14 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from apps.accounts.authentication import authenticate
+from apps.accounts.last_uses import settle
+from apps.accounts.models import Program, ProgramConnection
 from apps.accounts.oauth import tokens
+from apps.accounts.oauth.resources import slug_of
 from apps.catalog.models import Application
 from apps.errors import NotAuthenticated
 from apps.mcp_server import routing
+from tests.accounts.teams import make_team
 from tests.gateway.scripts import Client, ScriptedModel, add_application, ends, says
 from tests.mcp_server.scripts import call, request, result_of, site
 from tests.tables import each_row
@@ -39,7 +42,9 @@ def authorization_server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None
 def grant(path: str = "/mcp", **changes: Any) -> User:
     """Store an access token for the resource at the path. Return its user."""
     user = User.objects.create_user("ada")
-    client = OAuthClient.objects.create(id="editor", name="Editor")
+    client = Program.objects.create(id="editor", name="Editor")
+    found = slug_of(f"https://quick.example{path}")
+    ProgramConnection.objects.create(user=user, program=client, slug=found or "")
     row = Token(
         type=Token.Type.ACCESS_TOKEN,
         client=client,
@@ -62,7 +67,9 @@ async def private_application(user: User) -> Application:
 
 
 async def status(path: str = "", token: str = TOKEN) -> int:
-    return (await request(site(), "tools/list", slug=path, key=token)).status
+    answer = await request(site(), "tools/list", slug=path, key=token)
+    await settle()
+    return answer.status
 
 
 async def test_a_program_calls_an_application_of_its_user():
@@ -74,6 +81,19 @@ async def test_a_program_calls_an_application_of_its_user():
 
     assert application.slug in [tool["name"] for tool in listed["tools"]]
     assert result["structuredContent"]["text"] == "Hello"
+    await settle()
+
+
+async def test_a_program_acts_in_the_team_of_its_connection():
+    user = await grant()
+    application = await add_application(is_public=False, is_shared=False)
+    team = await sync_to_async(make_team)("Desk", user)
+    await sync_to_async(application.grants.create)(group=team.group)
+    assert await status(application.slug) == 404
+
+    await ProgramConnection.objects.aupdate(team=team)
+
+    assert await status(application.slug) == 200
 
 
 @each_row(
@@ -91,7 +111,7 @@ async def test_a_program_calls_an_application_of_its_user():
 )
 async def test_a_token_is_bound_to_its_resource(granted, path, expected):
     await sync_to_async(User.objects.all().delete)()
-    await sync_to_async(OAuthClient.objects.all().delete)()
+    await sync_to_async(Program.objects.all().delete)()
     application = await add_application()
     await grant(granted.format(slug=application.slug))
 
@@ -114,7 +134,7 @@ async def test_a_token_is_bound_to_its_resource(granted, path, expected):
 )
 async def test_other_tokens_are_refused(changes):
     await sync_to_async(User.objects.all().delete)()
-    await sync_to_async(OAuthClient.objects.all().delete)()
+    await sync_to_async(Program.objects.all().delete)()
     await grant(**changes)
 
     assert await status() == 401
@@ -124,6 +144,22 @@ async def test_tokens_of_a_closed_account_are_refused():
     user = await grant()
     user.is_active = False
     await user.asave()
+
+    assert await status() == 401
+
+
+async def test_the_last_use_of_a_program_is_stored():
+    await grant()
+    assert (await ProgramConnection.objects.aget()).last_used_at is None
+
+    await status()
+
+    assert (await ProgramConnection.objects.aget()).last_used_at is not None
+
+
+async def test_a_token_without_a_connection_is_refused():
+    await grant()
+    await ProgramConnection.objects.all().adelete()
 
     assert await status() == 401
 

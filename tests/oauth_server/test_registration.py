@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from apps.accounts.models import ProgramConnection
 from apps.accounts.oauth import programs
 from tests.oauth_server.flows import register, tokens
 from tests.tables import each_row
@@ -128,6 +129,9 @@ def test_programs_that_nobody_connected_are_deleted_after_a_day(ada: User):
     Token.objects.update(expires_at=long_ago)
     fresh = register().json()["client_id"]
 
+    ProgramConnection.objects.update(connected_at=long_ago)
+
     assert programs.delete_expired_tokens() == 2
+    assert not ProgramConnection.objects.exists()
     assert programs.delete_unconnected() == 1
     assert set(OAuthClient.objects.values_list("pk", flat=True)) == {kept, fresh}

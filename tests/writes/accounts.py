@@ -75,6 +75,7 @@ ACCOUNTS = [
         {
             "grant_type": "refresh_token",
             "client_id": "{w.program.pk}",
+            "client_secret": "{w.program_secret}",
             "refresh_token": "{w.refresh_token}",
         },
         status=200,
@@ -83,7 +84,11 @@ ACCOUNTS = [
     oauth(
         "revoke",
         Token,
-        {"client_id": "{w.program.pk}", "token": "{w.refresh_token}"},
+        {
+            "client_id": "{w.program.pk}",
+            "client_secret": "{w.program_secret}",
+            "token": "{w.refresh_token}",
+        },
         status=200,
         user="",
     ),

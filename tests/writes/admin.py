@@ -12,7 +12,15 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.test import RequestFactory
 
 from apps.accounts.arrivals import Invitation, SignUp
-from apps.accounts.models import ApiKey, ClaimMapping, LegalHold, ServiceAccount, Team
+from apps.accounts.models import (
+    ApiKey,
+    ClaimMapping,
+    LegalHold,
+    Program,
+    ProgramConnection,
+    ServiceAccount,
+    Team,
+)
 from apps.cases.models import Case, CaseRun, CaseSettings
 from apps.catalog.content.models import ContentItem
 from apps.catalog.models import (
@@ -93,6 +101,12 @@ ROWS: dict[Any, tuple[str, Fields | None, Fields | None]] = {
     LegalHold: ("hold", {"user": "{w.grace.pk}", "reason": "Case 7"}, None),
     ApiKey: ("key", {"name": "new"}, {"name": "newer"}),
     OperatorKey: ("operator_key", {"name": "new", "user": "{w.operator.pk}"}, {"name": "newer"}),
+    Program: (
+        "program",
+        {"name": "new", "type": "public", "redirect_uris": "https://tool.example/back"},
+        {"name": "newer"},
+    ),
+    ProgramConnection: ("connection", None, None),
     McpServer: ("server", {"name": "new", "command": "true"}, {"command": "false"}),
     SavedPrompt: (
         "shared_prompt",
@@ -158,6 +172,7 @@ ROWS: dict[Any, tuple[str, Fields | None, Fields | None]] = {
 OTHERS = {
     (Application, "delete_selected"): "archived",
     (Application, "enable"): "disabled",
+    (Program, "unblock"): "blocked_program",
     (Schedule, "resume_selected"): "paused_schedule",
 }
 """Rows of the world that these requests affect instead."""
@@ -319,6 +334,7 @@ OWN_PAGES = [
         User,
         {"password1": "a-long-password-1", "password2": "a-long-password-1"},
     ),
+    post("/admin/accounts/program/{w.program.pk}/renew/", Program, {}),
     post("/admin/read-only/", Installation, {"switch": "off"}),
     post("/admin/triggers/subscription/{w.subscription.pk}/secret/renew/", Subscription, {}),
     post("/admin/triggers/webhook/{w.webhook.pk}/secret/renew/", Webhook, {}),

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from apps.accounts.models import ApiKey, Team
+from apps.accounts.models import ApiKey, Program, ProgramConnection, Team
 from apps.cases.models import Case, CaseRun
 from apps.catalog.content.models import ContentItem
 from apps.catalog.icons.models import IconImage
@@ -145,6 +145,16 @@ API = [
         {"name": "new", "command": "true", "arguments": ["-a"], "environment": {"A": "b"}},
         {"name": "local", "command": "false"},
     ),
+    send("DELETE", "program-connections/{w.connection.pk}/", ProgramConnection, None, 204),
+    *rows(
+        "programs",
+        "{w.program.pk}",
+        Program,
+        {"name": "new", "type": "public", "redirect_uris": ["https://tool.example/back"]},
+        {"name": "newer", "is_blocked": True},
+        puts=False,
+    ),
+    send("POST", "programs/{w.program.pk}/secret/", Program, {}),
     send("POST", "runs/{w.open_run.pk}/stop/", Run, {}, 202),
     *rows(
         "secrets",

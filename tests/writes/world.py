@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from uuid import uuid4
 
-from allauth.idp.oidc.models import Client as OAuthClient
 from allauth.idp.oidc.models import Token
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, generate_totp_secret
@@ -21,7 +20,16 @@ from django.utils import timezone
 from apps.a2a.models import PushConfig
 from apps.accounts.arrivals import Invitation, SignUp
 from apps.accounts.buckets import bucket_of, caller_in
-from apps.accounts.models import ApiKey, ClaimMapping, LegalHold, ServiceAccount, Team
+from apps.accounts.models import (
+    ApiKey,
+    ClaimMapping,
+    LegalHold,
+    Program,
+    ProgramConnection,
+    ServiceAccount,
+    Team,
+)
+from apps.accounts.oauth.programs import new_secret
 from apps.cases.models import CaseRun
 from apps.catalog.actions import create, publish, request_publishing, save_draft
 from apps.catalog.content.models import ContentItem
@@ -154,10 +162,13 @@ class World:
     def connect_program(self) -> None:
         """Connect a program, and open the page on which the user connects it again."""
         back = "http://127.0.0.1:4000/callback"
-        self.program = OAuthClient(id="editor", name="Editor", type="public", scopes="mcp")
+        self.program = Program(id="editor", name="Editor", scopes="mcp", data={})
         self.program.set_grant_types(["authorization_code", "refresh_token"])
         self.program.set_redirect_uris([back])
+        self.program_secret = new_secret(self.program)
         self.program.save()
+        self.blocked_program = Program.objects.create(name="Bad", data={"blocked": True})
+        self.connection = ProgramConnection.objects.create(user=self.operator, program=self.program)
         self.refresh_token = "a-refresh-token"
         token = Token(type="rt", client=self.program, user=self.operator, scopes="mcp")
         token.set_value(self.refresh_token)

@@ -4,28 +4,23 @@ A key is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`, so a r
 accepted for that long. The process caches only the hash of the key.
 """
 
-import asyncio
 import hashlib
-import logging
 import re
-import time
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import cast
 
 from channels.db import database_sync_to_async
 from django.utils import timezone
 
 from apps.accounts.caller import Caller, ClientInfo, Credentials, KeyLimits
+from apps.accounts.last_uses import note_use
 from apps.accounts.models import ApiKey
 from apps.accounts.teams import may_work_in
 from apps.aged_cache import AgedCache
 
-logger = logging.getLogger(__name__)
-
 KEY_MAX_AGE_SECONDS = 1.0
 MOST_KEPT_KEYS = 1024
-USE_WRITTEN_SECONDS = 60.0
 KEY_FORM = re.compile(r"[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}")
 
 
@@ -57,8 +52,6 @@ class KeyHolder:
 
 
 _kept = AgedCache[bytes, KeyHolder](MOST_KEPT_KEYS)
-_use_written: dict[str, float] = {}
-_writing: set[asyncio.Task[None]] = set()
 
 
 async def find_holder(key: str) -> KeyHolder | None:
@@ -71,7 +64,7 @@ async def find_holder(key: str) -> KeyHolder | None:
     )
     if holder is None or (holder.expires_at is not None and holder.expires_at <= timezone.now()):
         return None
-    note_use(holder.prefix, time.monotonic())
+    note_use(ApiKey, "prefix", holder.prefix)
     return holder
 
 
@@ -101,33 +94,3 @@ def holder_of(row: ApiKey) -> KeyHolder | None:
     scope = applications if applications or row.is_limited else None
     limits = KeyLimits(scope, row.version, row.requests_per_minute, row.tokens_per_minute)
     return KeyHolder(row.prefix, row.expiry_date, limits, row.user_id, row.team_id, row.is_own)
-
-
-def note_use(prefix: str, now: float) -> None:
-    """Store that a key is used now, at most once a minute, without delaying the request. `now` is a
-    time of the monotonic clock.
-    """
-    if now - _use_written.get(prefix, -USE_WRITTEN_SECONDS) < USE_WRITTEN_SECONDS:
-        return
-    while len(_use_written) >= MOST_KEPT_KEYS:
-        del _use_written[next(iter(_use_written))]
-    _use_written[prefix] = now
-    writing = asyncio.ensure_future(write_use(prefix))
-    _writing.add(writing)
-    writing.add_done_callback(_writing.discard)
-
-
-async def write_use(prefix: str) -> None:
-    now = timezone.now()
-    due = ApiKey.objects.filter(prefix=prefix).exclude(
-        last_used_at__gt=now - timedelta(seconds=USE_WRITTEN_SECONDS)
-    )
-    try:
-        await database_sync_to_async(due.update)(last_used_at=now)
-    except Exception:
-        logger.exception("The use of key %s could not be stored", prefix)
-
-
-async def settle() -> None:
-    """Wait until all recorded uses of keys are stored."""
-    await asyncio.gather(*_writing)

@@ -1,120 +1,111 @@
-"""Lists and disconnects the programs that may act for users.
+"""Registers, blocks and deletes the programs that users can connect.
 
-A program is an OAuth client that registered itself or that is described by its own metadata
-document. It remains stored once a user has connected it.
+A program that registered itself, or that its document describes, stays stored after the first user
+has connected it.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+import secrets
+from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
-from allauth.idp.oidc.models import Client, Token
+from allauth.idp.oidc.models import Token
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from apps.accounts import audit
-from apps.accounts.audit import AuditEvent
+from apps.accounts.audit import AuditEvent, Event
 from apps.accounts.buckets import bucket_of
-from apps.accounts.oauth.resources import slug_of
+from apps.accounts.oauth.clients import prepare_client
+from apps.accounts.oauth.rows import (
+    BLOCKED,
+    CONNECTED,
+    DESCRIBED,
+    REGISTERED_ITSELF,
+    Program,
+    ProgramConnection,
+)
+from apps.errors import Refused
 from apps.old_rows import delete
 
-CONNECTED = "connected"
-"""The key in an OAuth client's data that is set once a user has connected the client."""
+MOST_REGISTERED = 500
+"""The maximum number of programs that operators can register."""
 UNCONNECTED = timedelta(days=1)
 """The time after which programs that no user has connected are deleted."""
 MOST_UNCONNECTED = 1000
 """The maximum number of stored programs that no user has connected, because anyone can register
 programs. Further registrations delete the oldest ones.
 """
+BY_THEMSELVES = Q(data__has_key=REGISTERED_ITSELF) | Q(data__has_key=DESCRIBED)
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectedProgram:
-    """A program that may act for a user.
-
-    `host` is the host of the program's metadata document, or "" if the program registered itself.
-    `slugs` are the applications that the program can use, and "" in it means all of them.
-    `renewed_at` is the time of its newest token.
+def listed_programs() -> QuerySet[Program]:
+    """Return the programs that operators see: all except those that no user has ever connected, and
+    no operator has registered or blocked.
     """
-
-    client_id: str
-    name: str
-    host: str
-    slugs: tuple[str, ...]
-    renewed_at: datetime
+    return Program.objects.exclude(pk__in=unconnected().order_by().values("pk"))
 
 
-def document_host(client_id: str) -> str:
-    """Return the host of the metadata document that describes an OAuth client, or "" if the client
-    registered itself.
+def prepare_program(program: Program) -> str:
+    """Prepare a new program of an operator. Return its secret, or "" if it is public.
+
+    Raises `Refused` if there are too many, and ValidationError for invalid metadata.
     """
-    return urlsplit(client_id).netloc if client_id.startswith("https://") else ""
+    if Program.objects.exclude(BY_THEMSELVES).count() >= MOST_REGISTERED:
+        raise Refused(
+            "too_many_programs",
+            f"The maximum number of registered programs is {MOST_REGISTERED}. Delete one first.",
+        )
+    program.set_grant_types(["authorization_code", "refresh_token"])
+    program.data = {}
+    prepare_client(program)
+    return new_secret(program) if program.is_confidential else ""
 
 
-def programs_of(user_id: int) -> list[ConnectedProgram]:
-    """Return the user's connected programs, the most recently renewed first."""
-    found: dict[str, list[Token]] = {}
-    for token in valid_tokens(user_id).select_related("client").order_by("-created_at"):
-        found.setdefault(token.client_id, []).append(token)
-    return [connected_program(tokens) for tokens in found.values()]
+def new_secret(program: Program) -> str:
+    """Set a new secret on the unsaved program, and return the secret. Only its hash is stored."""
+    secret = secrets.token_urlsafe(32)
+    program.set_secret(secret)
+    return secret
 
 
-def connected_program(tokens: list[Token]) -> ConnectedProgram:
-    client = tokens[0].client
-    resources = {resource: None for token in tokens for resource in token.get_resources()}
-    slugs = tuple(slug for one in resources if (slug := slug_of(one)) is not None)
-    return ConnectedProgram(
-        client.pk, client.name, document_host(client.pk), slugs, tokens[0].created_at
-    )
-
-
-def valid_tokens(user_id: int) -> QuerySet[Token]:
-    return Token.objects.valid().filter(user=user_id).exclude(client=None)  # type: ignore[no-any-return]
+def record_program(event: Event, program: Program, actor: Any, address: str) -> None:
+    """Record an operator's action in the audit log."""
+    audit.record(AuditEvent(event, bucket_of(actor.pk), address, subject=str(program)))
 
 
 @transaction.atomic
-def connect(user: Any, client_id: str, address: str) -> None:
-    """Record that a user allows a program to act for them, also in the audit log. `address` is the
-    user's network address.
+def set_blocked(programs: Iterable[str], actor: Any, address: str, *, on: bool) -> int:
+    """Block the programs with these IDs and disconnect them from all users, or unblock them. Return
+    the number of changed programs.
     """
-    client = Client.objects.select_for_update().get(pk=client_id)
-    data: Mapping[str, Any] = client.data or {}
-    if CONNECTED not in data:
-        client.data = {**data, CONNECTED: True}
-        client.save(update_fields=["data"])
-    subject = f"{client.name} ({client_id})"
-    audit.record(AuditEvent("program.connected", bucket_of(user.pk), address, subject=subject))
-
-
-@transaction.atomic
-def disconnect(user: Any, client_id: str, address: str) -> bool:
-    """Delete the tokens with which a program acts for a user. Return False if there are none."""
-    rows = Token.objects.filter(user=user.pk, client=client_id)
-    name = rows.values_list("client__name", flat=True).first()
-    if name is None or not rows.delete()[0]:
-        return False
-    subject = f"{name} ({client_id})"
-    audit.record(AuditEvent("program.disconnected", bucket_of(user.pk), address, subject=subject))
-    return True
+    rows = Program.objects.filter(pk__in=programs).select_for_update().order_by("pk")
+    changed = [program for program in rows if program.is_blocked != on]
+    for program in changed:
+        program.set_flag(BLOCKED, on=on)
+        program.save(update_fields=["data"])
+        record_program("program.blocked" if on else "program.unblocked", program, actor, address)
+    if on:
+        ProgramConnection.objects.filter(program__in=changed).delete()
+        Token.objects.filter(client__in=changed).delete()
+    return len(changed)
 
 
 # --- Clean-up ---------------------------------------------------------------------------------
 
 
-def unconnected() -> QuerySet[Client]:
-    """Return the programs that no user has connected, newest first."""
-    own = Q(data__has_key="dcr") | Q(data__has_key="cimd")
-    rows = Client.objects.filter(own).exclude(data__has_key=CONNECTED)
-    return rows.order_by("-created_at", "pk")  # type: ignore[no-any-return]
+def unconnected() -> QuerySet[Program]:
+    """Return the programs of strangers that no user has connected, the newest first."""
+    rows = Program.objects.filter(BY_THEMSELVES)
+    rows = rows.exclude(data__has_any_keys=[CONNECTED, BLOCKED])
+    return rows.order_by("-created_at", "pk")
 
 
 def delete_excess() -> None:
     """Delete the oldest programs above `MOST_UNCONNECTED`."""
     excess = list(unconnected().values_list("pk", flat=True)[MOST_UNCONNECTED:])
-    Client.objects.filter(pk__in=excess).delete()
+    Program.objects.filter(pk__in=excess).delete()
 
 
 def delete_unconnected() -> int:
@@ -122,4 +113,12 @@ def delete_unconnected() -> int:
 
 
 def delete_expired_tokens() -> int:
-    return delete(Token.objects.expired().order_by("expires_at"))
+    """Delete expired tokens, and the connections of programs that have no tokens. Return the number
+    of deleted tokens.
+    """
+    deleted = delete(Token.objects.expired().order_by("expires_at"))
+    tokens = Token.objects.filter(user=OuterRef("user"), client=OuterRef("program"))
+    # A program that was just connected has not exchanged its code yet.
+    old = ProgramConnection.objects.filter(connected_at__lt=timezone.now() - UNCONNECTED)
+    delete(old.exclude(Exists(tokens)).order_by("pk"))
+    return deleted

@@ -1,11 +1,14 @@
 """Defines the OAuth scope of access tokens, and the resources to which tokens are bound (RFC 8707)."""
 
 import re
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
 SCOPE = "mcp"
-_path = re.compile(r"/mcp(?:/([A-Za-z0-9_-]+(?:@[0-9]+)?))?/?")
+LONGEST_SLUG = 61
+"""The maximum length of a slug with the number of a version: `travel@3`."""
+_path = re.compile(r"/mcp(?:/([A-Za-z0-9_-]{1,50}(?:@[0-9]{1,10})?))?/?")
 
 
 def resource_of(path: str) -> str:
@@ -29,3 +32,10 @@ def covers(granted: str, resource: str) -> bool:
         return False
     granted = granted.rstrip("/")
     return resource == granted or resource.startswith(f"{granted}/")
+
+
+def document_host(client_id: str) -> str:
+    """Return the host of the metadata document that describes an OAuth client, or "" if the client
+    registered itself.
+    """
+    return urlsplit(client_id).netloc if client_id.startswith("https://") else ""

@@ -19,8 +19,12 @@ from apps.accounts.authentication import client_of
 from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
 from apps.accounts.keys.holders import KEY_MAX_AGE_SECONDS
+from apps.accounts.last_uses import note_use
+from apps.accounts.models import ProgramConnection
+from apps.accounts.oauth.connections import find_connection
 from apps.accounts.oauth.resources import SCOPE, covers
 from apps.accounts.sender_headers import read_headers
+from apps.accounts.teams import may_work_in
 from apps.aged_cache import AgedCache
 from apps.errors import NotAuthenticated
 from apps.process_state import on_reset
@@ -32,11 +36,13 @@ TOKEN_FORM = re.compile(r"[A-Za-z0-9_-]{86}")
 
 @dataclass(frozen=True, slots=True)
 class TokenHolder:
-    """The user for whom an access token's client acts, and the resources at which the token is
-    valid.
+    """The user of an access token, with the user's connection to the program, and the resources at
+    which the token can be used.
     """
 
     user_id: int
+    team: int | None
+    connection_id: int
     resources: tuple[str, ...]
     expires_at: datetime
 
@@ -52,8 +58,7 @@ def sends_token(scope: Mapping[str, Any]) -> bool:
 
 
 async def authenticate_token(scope: Mapping[str, Any], resource: str) -> Caller:
-    """Return the caller of an ASGI request with an access token: the user for whom its sender acts,
-    outside of teams.
+    """Return the user for whom the sender of an ASGI request acts, in the team of the connection.
 
     Raises `NotAuthenticated` for an unknown, revoked or expired token, and for a token that is not
     valid at `resource`.
@@ -67,14 +72,22 @@ async def authenticate_token(scope: Mapping[str, Any], resource: str) -> Caller:
         raise NotAuthenticated
     if not any(covers(granted, resource) for granted in holder.resources):
         raise NotAuthenticated
-    return replace(caller_in(holder.user_id), client=client_of(sent))
+    note_use(ProgramConnection, "pk", holder.connection_id)
+    return replace(caller_in(holder.user_id, holder.team), client=client_of(sent))
 
 
 def read_holder(token: str) -> TokenHolder | None:
     rows = Token.objects.valid().by_value(token).filter(type=Token.Type.ACCESS_TOKEN)
-    row = rows.select_related("user").first()
-    if row is None or row.user is None or row.expires_at is None or not row.user.is_active:
+    row = rows.first()
+    if row is None or row.expires_at is None or SCOPE not in row.get_scopes():
         return None
-    if SCOPE not in row.get_scopes():
+    connection = find_connection(row)
+    if connection is None or not may_work_in(connection.user, connection.team_id):
         return None
-    return TokenHolder(row.user.pk, tuple(row.get_resources()), row.expires_at)
+    return TokenHolder(
+        connection.user.pk,
+        connection.team_id,
+        connection.pk,
+        tuple(row.get_resources()),
+        row.expires_at,
+    )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from allauth.idp.oidc.models import Token
 from allauth.mfa.models import Authenticator
 from django.contrib.admin.models import LogEntry
 from django.db.models import QuerySet, Sum
@@ -47,6 +48,7 @@ def removed_rows(user: int) -> Mapping[str, QuerySet[Any]]:
     exported = rows_of(user).items()
     return {
         **{name: one.model._default_manager.filter(one.condition) for name, one in exported},
+        "tokens_of_programs": Token.objects.filter(user=user),
         "second_factors": Authenticator.objects.filter(user=user),
         "sign_ups": SignUp.objects.filter(user=user),
         "service_accounts": ServiceAccount.objects.filter(user=user),

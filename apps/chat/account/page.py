@@ -21,7 +21,7 @@ from apps.accounts.client_address import address_of
 from apps.accounts.keys import new_keys
 from apps.accounts.keys.own_keys import KEYS_PER_PERSON, keys_of, make_key, revoke_own_key
 from apps.accounts.models import Picture, Team
-from apps.accounts.oauth.programs import disconnect, programs_of
+from apps.accounts.oauth.connections import disconnect, programs_of
 from apps.accounts.sign_in.second_factors import lacks_factor
 from apps.accounts.sign_in.sessions import browser_of, sessions_of
 from apps.chat.account.forms import NameForm, OwnKeyForm, PictureForm

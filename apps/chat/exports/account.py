@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from allauth.account.models import EmailAddress
-from allauth.idp.oidc.models import Token
 from allauth.socialaccount.models import SocialAccount
 from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import User
 from django.db.models import BinaryField, Model, Q
 
 from apps.accounts.buckets import of_person
-from apps.accounts.models import ApiKey, NoticeSettings
+from apps.accounts.models import ApiKey, NoticeSettings, ProgramConnection
 from apps.accounts.preferences import Preferences
 from apps.catalog.models import Grant
 from apps.catalog.saved_prompts import SavedPrompt
@@ -64,7 +63,7 @@ def rows_of(user: int) -> Mapping[str, ExportedRows]:
         "preferences": ExportedRows(Preferences, theirs),
         "notifications": ExportedRows(NoticeSettings, theirs),
         "api_keys": ExportedRows(ApiKey, theirs, frozenset({"id", "hashed_key"})),
-        "connected_programs": ExportedRows(Token, theirs, frozenset({"hash"})),
+        "connected_programs": ExportedRows(ProgramConnection, theirs),
         "keys_of_models": ExportedRows(PersonalKey, theirs),
         "grants": ExportedRows(Grant, theirs),
         "prompts": ExportedRows(SavedPrompt, theirs),

@@ -22,6 +22,7 @@ from apps.console.admin.govern import (
     invitations,
     keys,
     legal_holds,
+    programs,
     service_accounts,
     sign_ups,
     system_messages,

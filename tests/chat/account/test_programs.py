@@ -5,14 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from allauth.idp.oidc.models import Client as OAuthClient
 from allauth.idp.oidc.models import Token
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from apps.accounts.models import AuditEntry
+from apps.accounts.models import AuditEntry, Program, ProgramConnection
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
 
@@ -24,16 +23,17 @@ def ada() -> User:
     return User.objects.create_user("ada")
 
 
-def connected(user: User, program: str = "editor", path: str = "/mcp", hours: int = 1) -> Token:
-    client, _ = OAuthClient.objects.get_or_create(id=program, defaults={"name": "Editor <b>"})
+def connected(user: User, program: str = "editor", slug: str = "") -> Token:
+    client, _ = Program.objects.get_or_create(id=program, defaults={"name": "Editor <b>"})
+    ProgramConnection.objects.create(user=user, program=client, slug=slug)
     token = Token(
         type="at",
-        hash=f"{program} {path} {user.pk}",
+        hash=f"{program} {slug} {user.pk}",
         client=client,
         user=user,
-        expires_at=timezone.now() + timedelta(hours=hours),
+        expires_at=timezone.now() + timedelta(hours=1),
     )
-    token.set_resources([settings.PUBLIC_URL + path])
+    token.set_resources([f"{settings.PUBLIC_URL}/mcp" + (f"/{slug}" if slug else "")])
     token.save()
     return token
 
@@ -45,21 +45,19 @@ def signed_in(user: User) -> Client:
 
 
 def test_the_page_shows_the_programs_of_the_user_and_their_applications(ada: User):
-    connected(ada, "https://tool.example/client.json", "/mcp/travel")
+    connected(ada, "https://tool.example/client.json", "travel")
     connected(User.objects.create_user("grace"), "of-grace")
 
     page = signed_in(ada).get("/account/").text
 
     assert "Connected programs" in page
     assert "Editor &lt;b&gt;" in page
-    assert "tool.example. Last renewed 0" in page
-    assert "Apps: travel." in page
+    assert "tool.example · Never used" in page
+    assert "Apps: travel" in page
     assert "of-grace" not in page
 
 
 def test_a_user_without_programs_sees_no_list(ada: User):
-    connected(ada, hours=-1)
-
     assert "Connected programs" not in signed_in(ada).get("/account/").text
 
 

@@ -4,7 +4,6 @@ to local groups.
 
 from typing import Any
 
-from allauth.idp.oidc.models import Client, Token
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django import forms
 from django.conf import settings
@@ -18,9 +17,6 @@ from apps.console.giving import givable_groups, may_give
 admin.site.unregister(SocialAccount)  # Its page shows all data that a provider sent about a user.
 admin.site.unregister(SocialApp)  # Providers and their secrets are set in the environment.
 admin.site.unregister(SocialToken)  # No tokens are stored.
-# Programs register themselves, and users disconnect them on the account page.
-admin.site.unregister(Client)
-admin.site.unregister(Token)
 
 
 def providers() -> list[tuple[str, str]]:

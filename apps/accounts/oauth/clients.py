@@ -1,6 +1,9 @@
-"""Checks OAuth client metadata. Clients send it when they register, or publish it in a document."""
+"""Checks OAuth client metadata. Operators enter it, and clients send it when they register or publish
+it in a document.
+"""
 
 import re
+from collections.abc import Sequence
 from urllib.parse import SplitResult, urlsplit
 
 from allauth.idp.oidc.models import Client
@@ -27,21 +30,33 @@ def prepare_client(client: Client) -> None:
     is not allowed.
     """
     addresses = client.get_redirect_uris()
-    if len(addresses) > MOST_ADDRESSES:
-        raise ValidationError(
-            f"redirect_uris has {len(addresses)} URIs; the limit is {MOST_ADDRESSES}."
-        )
-    for address in addresses:
-        check_address(address)
+    check_addresses(addresses)
     client.name = client.name.strip() or urlsplit(addresses[0]).netloc
-    if not client.name.isprintable():
-        raise ValidationError("client_name contains characters that are not printable.")
+    check_name(client.name)
     if not GRANT_TYPES.issuperset(client.get_grant_types()):
         raise ValidationError("Use only the grant_types authorization_code and refresh_token.")
     if client.get_response_types() != ["code"]:
         raise ValidationError('Use the response_types ["code"].')
     client.set_scopes([SCOPE])
     client.set_default_scopes([SCOPE])
+
+
+def check_name(name: str) -> None:
+    """Raise ValidationError for a name that users could not read."""
+    if not name.isprintable():
+        raise ValidationError("The name contains characters that are not printable.")
+
+
+def check_addresses(addresses: Sequence[str]) -> None:
+    """Raise ValidationError for redirect URIs that are not allowed, and for too many of them."""
+    if not addresses:
+        raise ValidationError("Enter at least one redirect URI.")
+    if len(addresses) > MOST_ADDRESSES:
+        raise ValidationError(
+            f"There are {len(addresses)} redirect URIs; the limit is {MOST_ADDRESSES}."
+        )
+    for address in addresses:
+        check_address(address)
 
 
 def check_address(address: str) -> None:

@@ -1,0 +1,3 @@
+from __future__ import annotations
+
+from tests.browser.conftest import browser as browser
