@@ -88,6 +88,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     class Media:
         css = {
             "all": (
+                "chat/styles/prose.css",
                 "console/pages.css",
                 "console/watch/waterfall.css",
                 "console/watch/runs.css",
