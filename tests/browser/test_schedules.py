@@ -76,7 +76,7 @@ def test_a_schedule_is_made_runs_by_itself_and_is_approved_from_a_second_device(
     page.goto("/scheduled/")
     expect(page.get_by_role("heading", name="No schedules yet")).to_be_visible()
     page.get_by_role("link", name="New schedule").click()
-    page.get_by_label("Application").select_option(label="Careful")
+    page.get_by_label("App", exact=True).select_option(label="Careful")
     page.get_by_label("Name").fill("Weather report")
     page.get_by_label("Message").fill("What is the weather in Oslo?")
     expect(page.get_by_label("Expression")).to_be_hidden()

@@ -392,6 +392,26 @@ test("a kind of toolset that its card completes can be added by its name", async
   await until(() => sent(tab, "save").at(-1)?.manifest.tool_sets, [{ type: "lottery", name: "Lottery", highest: 49 }]);
 });
 
+test("the card of a toolset shows whether users can switch it, and changes that", async (t) => {
+  const tab = await openStudio(t, {
+    hash: "#tools",
+    change: (document) => {
+      const data = document.getElementById("studio-data");
+      const page = JSON.parse(data.textContent);
+      page.manifest.tool_sets = [{ type: "predefined", template_name: "web", override: { user_switch: "off" } }];
+      data.textContent = JSON.stringify(page);
+    },
+  });
+  stored(tab, "save");
+  tab.network.answer(`POST ${ADDRESS}tools/cards/`, { cards: [] });
+  await tab.shows(".studio-toolset > .studio-quiet", "Predefined · users can turn it on");
+
+  tab.find(".studio-toolset summary").click();
+  tab.choose(await tab.field("Switch for users"), "on");
+
+  await until(() => sent(tab, "save").at(-1)?.manifest.tool_sets[0].override, { user_switch: "on" });
+});
+
 test("an uploaded file becomes a context of the draft", async (t) => {
   const tab = await openStudio(t, { hash: "#files" });
   stored(tab, "save");
@@ -517,7 +537,7 @@ test("the draft answers with its steps before anything is saved", async (t) => {
   tab.fill(await tab.field(QUESTION), "Find parcel 7");
   await tab.click("Find parcel 7", tab.find("[data-chat]"));
 
-  await tab.shows(".studio-answer .studio-text strong", "so");
+  await tab.shows(".studio-answer markdown-text strong", "so");
   await tab.shows(".studio-answer summary", "Look failed 0.25 s");
   await tab.shows(".studio-answer pre", "Größe");
   await tab.shows(".studio-answer > .studio-quiet", "1.5 s · 12 + 3 tokens · 1 model call · 2 tool calls");
@@ -544,7 +564,7 @@ test("the live version answers next to the draft, and an answer that fails shows
 
   await tab.shows(".studio-answer h3", "Draft", "Live version");
   await tab.shows(".studio-answer[data-which=draft] [role=alert]", "The draft is broken.");
-  await tab.shows(".studio-answer[data-which=live] .studio-text", "Old.");
+  await tab.shows(".studio-answer[data-which=live] markdown-text", "Old.");
   await tab.shows("[data-chat] [role=status]", "The draft did not answer.");
 });
 
@@ -556,7 +576,7 @@ test("the draft and the live version continue their own conversations, whose ans
   for (const text of ["Hello", "Again"]) {
     tab.fill(question, text);
     tab.press(question, "Enter");
-    await until(() => tab.count(`.studio-answer[data-which=live] .studio-text`) === (text === "Hello" ? 1 : 2) && tab.find("[data-send]").hidden, false);
+    await until(() => tab.count(`.studio-answer[data-which=live] markdown-text`) === (text === "Hello" ? 1 : 2) && tab.find("[data-send]").hidden, false);
   }
 
   const said = sent(tab, "answer").map(({ which, messages }) => [which, messages.map(({ content }) => content)]);

@@ -138,6 +138,7 @@ class ScheduleForm(ZonedForm):
             *("is_same_conversation", "unanswered", "unanswered_minutes", "missed", "missed_most"),
             *("max_runs", "is_deleted_after", "budget_tokens", "budget_money", "budget_currency"),
         )
+        labels = {"application": gettext_lazy("App")}
         help_texts = {"time_zone": gettext_lazy("For example, Europe/Berlin.")}
         widgets = {
             "name": forms.TextInput(attrs={"dir": "auto"}),

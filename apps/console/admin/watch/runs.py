@@ -83,11 +83,21 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     list_before_template = "admin/runs/search.html"
     change_form_before_template = "admin/runs/beginning.html"
     change_form_outer_after_template = "admin/runs/waterfall.html"
-    readonly_fields = ("state", "titled", "person", "versions", "cost", "subagents", "requests")
+    readonly_fields = (
+        "state",
+        "titled",
+        "took",
+        "person",
+        "versions",
+        "cost",
+        "subagents",
+        "requests",
+    )
 
     class Media:
         css = {
             "all": (
+                "chat/styles/prose.css",
                 "console/pages.css",
                 "console/watch/waterfall.css",
                 "console/watch/runs.css",
@@ -214,7 +224,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     def get_fields(self, request: HttpRequest, obj: RunSummary | None = None) -> list[str]:
         own = super().get_fields(request, obj)
         names = [name for name in own if name not in ("bucket", *self.readonly_fields)]
-        shown = {"status": "state", "application": "titled"}
+        shown = {"status": "state", "application": "titled", "seconds": "took"}
         names = [shown.get(name, name) for name in names]
         names += ["person", "versions", "cost"]
         if obj is not None and subagents_of(obj).exists():

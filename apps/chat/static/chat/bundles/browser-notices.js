@@ -1,1 +1,1 @@
-import{a,b}from"./chunk-6UCLAC2L.js";import"./chunk-GDVCXHG5.js";export{b as BrowserNotices,a as isOn};
+import{a,b}from"./chunk-4QDYYO2U.js";import"./chunk-SAT5BOPK.js";export{b as BrowserNotices,a as isOn};

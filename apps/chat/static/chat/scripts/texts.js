@@ -11,7 +11,8 @@ export const language = document.documentElement.lang || "en";
 export const locale =
   language === "ar" ? "ar-u-nu-latn" : (navigator.languages.find((one) => one.split("-")[0] === language) ?? language);
 
-const catalogue = globalThis.django;
+// Pages of the admin have an object of this name without a catalog.
+const catalogue = globalThis.django?.gettext && globalThis.django;
 
 /** @param {string} text @param {Values} [values] @returns {string} */
 export function gettext(text, values = {}) {

@@ -47,13 +47,13 @@ export class Bar {
     this.request = button("Request publishing…", () => this.goPublish(true), { class: "console-button console-primary" });
     this.notice = element("p", { class: "studio-notice", hidden: true });
     const actions = may ? [this.discard, this.save, this.request, this.publish] : [];
-    this.title = part(root, "h1", HTMLHeadingElement);
+    this.title = part(document, ".page-path [aria-current]", HTMLElement);
     this.chat = link("Open in chat", store.data.urls.chat, { class: "console-button" });
     root.append(
       element(
         "div",
         { class: "studio-bar-line" },
-        ...[this.title, this.state, this.saved, this.checked],
+        ...[this.state, this.saved, this.checked],
         element("div", { class: "studio-actions" }, this.toChat(), this.chat, ...actions),
       ),
       this.notice,

@@ -172,7 +172,7 @@ class Answer {
     this.chat = chat;
     this.written = "";
     this.end = "";
-    this.text = element("markdown-text", { class: "studio-text" });
+    this.text = element("markdown-text");
     this.steps = element("div", { class: "studio-steps" });
     this.facts = element("p", { class: "studio-quiet" });
     const name = which === "live" ? "Live version" : "Draft";

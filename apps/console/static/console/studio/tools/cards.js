@@ -2,7 +2,7 @@
 
 import { parts, reasonOf } from "../../parts.js";
 import { button, element, findings, focusOn, numberField, quiet, textField } from "../elements.js";
-import { approvalField, enabledField, fallbackField } from "./rules.js";
+import { approvalField, enabledField, fallbackField, userSwitchField } from "./rules.js";
 import { askServer, tickList } from "./server-tools.js";
 import { at, countedFindings, freeName, nameOf, plural } from "./paths.js";
 import { authorizationField } from "./credential.js";
@@ -23,6 +23,9 @@ const UNKNOWN = { title: "", fields: [], is_named: true, is_remote: false, is_wr
 
 /** @param {Store} store @param {string} type @returns {Kind} */
 const kindOf = (store, type) => ({ ...UNKNOWN, ...store.data.kinds[type] });
+
+/** A switch of users, by its state in new conversations. @type {Record<string, string>} */
+const SWITCHES = { on: "users can turn it off", off: "users can turn it on" };
 
 /**
  * The fields that the record of a kind may request.
@@ -53,7 +56,8 @@ export function card(store, index, { about, secrets, redraw, isOpen }) {
     redraw();
     focusOn("[data-add] button");
   };
-  const facts = [kindOf(store, kind).title || kind, tools, about?.about, isOff && "switched off"].filter(Boolean);
+  const userSwitch = isPredefined ? toolset.override?.user_switch : toolset.user_switch;
+  const facts = [kindOf(store, kind).title || kind, tools, about?.about, SWITCHES[userSwitch], isOff && "switched off"].filter(Boolean);
   const place = element("details", { class: "studio-fold" });
   const inside = () => store.findingsAt(at(index)).filter(({ path }) => path !== at(index));
   place.append(element("summary", {}, "Settings ", countedFindings(store, place, inside)));
@@ -103,6 +107,7 @@ function* settings(store, index, { toolset, switched, isPredefined, secrets, red
   if (isPredefined) {
     yield quiet("Part of the predefined content of this installation, and changes with it.");
     yield approvalField(store, path("override"), "default of the toolset or application");
+    yield userSwitchField(store, path("override"), "default of the toolset");
     yield enabledField(store, switched, off);
     return;
   }
@@ -114,6 +119,7 @@ function* settings(store, index, { toolset, switched, isPredefined, secrets, red
   for (const one of kind.fields) yield* EDITORS[one.editor](store, index, one, secrets);
   yield approvalField(store, path(), "application default");
   if (kind.is_remote) yield fallbackField(store, path());
+  yield userSwitchField(store, path(), "none: always on");
   yield enabledField(store, switched, off);
   if (Array.isArray(toolset.tools) && kind.is_written) yield toolList(store, index, toolset, redraw);
 }

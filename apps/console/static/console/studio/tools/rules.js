@@ -51,6 +51,18 @@ export function fallbackField(store, path) {
   return field(store, { label: "When a call fails", path: place, control, findingsPath: `${path}.fallback_configuration` });
 }
 
+/** Users turn the toolset on and off in the message box. @param {Store} store @param {string} path of the toolset @param {string} usual */
+export const userSwitchField = (store, path, usual) =>
+  selectField(store, {
+    label: "Switch for users",
+    path: `${path}.user_switch`,
+    options: [
+      ["", usual],
+      ["on", "in the message box, on in new conversations"],
+      ["off", "in the message box, off in new conversations"],
+    ],
+  });
+
 /** @param {Store} store @param {string} path @param {string} help */
 export function enabledField(store, path, help) {
   return switchField(store, { label: "In use", path, help, on: undefined, off: false, isOn: (value) => value !== false });

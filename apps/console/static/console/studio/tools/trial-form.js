@@ -1,21 +1,9 @@
 // The form for the arguments of a tool: it calls the tool, and shows the report next to it.
 
 import { part, parts, reasonOf, UNREACHABLE } from "../../parts.js";
+import { render } from "../../markdown.js";
 
 /** @import { Field } from "../../parts.js" */
-
-/** Renders Markdown as on the chat page. Until then, the same text is shown unformatted. @param {Element} place */
-export async function render(place) {
-  const texts = place.querySelectorAll("pre[data-markdown]");
-  if (!texts.length) return;
-  await import("../../../chat/scripts/markdown/markdown.js");
-  for (const text of texts) {
-    const shown = document.createElement("markdown-text");
-    shown.text = text.textContent ?? "";
-    shown.complete = true;
-    text.replaceWith(shown);
-  }
-}
 
 /**
  * `call(signal)` sends the values of the form; the report is shown in `outcome`.

@@ -2,7 +2,8 @@
 
 import { part, parts } from "../../parts.js";
 import { button, element, newId } from "../elements.js";
-import { failureOf, render, tryOut } from "./trial-form.js";
+import { failureOf, tryOut } from "./trial-form.js";
+import { render } from "../../markdown.js";
 
 /**
  * @import { Json } from "../data.js"

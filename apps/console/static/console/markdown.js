@@ -1,0 +1,16 @@
+// Renders Markdown as on the chat page. Until then, the same text is shown unformatted.
+
+/** @param {ParentNode} place */
+export async function render(place) {
+  const texts = place.querySelectorAll("pre[data-markdown]");
+  if (!texts.length) return;
+  await import("../chat/scripts/markdown/markdown.js");
+  for (const text of texts) {
+    const shown = document.createElement("markdown-text");
+    shown.text = text.textContent ?? "";
+    shown.complete = true;
+    text.replaceWith(shown);
+  }
+}
+
+render(document);
