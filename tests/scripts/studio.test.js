@@ -392,7 +392,7 @@ test("a kind of toolset that its card completes can be added by its name", async
   await until(() => sent(tab, "save").at(-1)?.manifest.tool_sets, [{ type: "lottery", name: "Lottery", highest: 49 }]);
 });
 
-test("an uploaded file becomes a context of the draft", async (t) => {
+test("an uploaded file becomes a context of the draft, which the model can search", async (t) => {
   const tab = await openStudio(t, { hash: "#files" });
   stored(tab, "save");
   const path = "files/public/applications/page-tests/a%20guide.pdf";
@@ -403,7 +403,20 @@ test("an uploaded file becomes a context of the draft", async (t) => {
 
   await tab.shows("[data-upload]", "Uploaded: a guide.pdf.");
   await until(() => sent(tab, "save").length, 1);
-  assert.deepEqual(sent(tab, "save")[0].manifest.contexts, [{ type: "file", url: path }]);
+  const { contexts, features } = sent(tab, "save")[0].manifest;
+  assert.deepEqual([contexts, features.documents], [[{ type: "file", url: path }], { enabled: true }]);
+  assert.equal((await tab.field("Search the files")).checked, true);
+});
+
+test("a file that is too large is not sent, and the message names both sizes", async (t) => {
+  const tab = await openStudio(t, { hash: "#files" });
+  const control = await tab.field("Upload files");
+  const large = Object.defineProperty(new tab.window.File(["x"], "large.bin"), "size", { value: 60_000_000 });
+  Object.defineProperty(control, "files", { value: [large] });
+  control.dispatchEvent(new tab.window.Event("change", { bubbles: true }));
+
+  await tab.shows("[data-upload]", "large.bin: The file is too large (60 MB). The limit is 10.49 MB.");
+  assert.deepEqual(sent(tab, "upload"), []);
 });
 
 test("a draft that cannot be saved shows why", async (t) => {
