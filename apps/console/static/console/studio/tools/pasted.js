@@ -58,7 +58,7 @@ export function pasteField(store, choices, done) {
   });
   return element(
     "div",
-    { class: "studio-field" },
+    { class: "studio-field", "data-paste": "" },
     element("label", { htmlFor: id }, "Paste a URL or text"),
     text,
     element("p", { class: "studio-help", id: `${id}-help` }, "The URL of an MCP server or OpenAPI document, an OpenAPI document, a curl command, or a SKILL.md. Press Enter to read it."),
