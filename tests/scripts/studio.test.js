@@ -401,7 +401,7 @@ test("an uploaded file becomes a context of the draft, which the model can searc
   Object.defineProperty(control, "files", { value: [new tab.window.File(["x"], "a guide.pdf")] });
   control.dispatchEvent(new tab.window.Event("change", { bubbles: true }));
 
-  await tab.shows("[data-upload]", "Uploaded: a guide.pdf.");
+  await tab.shows("[data-upload] [role=status]", "Uploaded: a guide.pdf.");
   await until(() => sent(tab, "save").length, 1);
   const { contexts, features } = sent(tab, "save")[0].manifest;
   assert.deepEqual([contexts, features.documents], [[{ type: "file", url: path }], { enabled: true }]);
@@ -415,7 +415,7 @@ test("a file that is too large is not sent, and the message names both sizes", a
   Object.defineProperty(control, "files", { value: [large] });
   control.dispatchEvent(new tab.window.Event("change", { bubbles: true }));
 
-  await tab.shows("[data-upload]", "large.bin: The file is too large (60 MB). The limit is 10.49 MB.");
+  await tab.shows("[data-upload] [role=status]", "large.bin: The file is too large (60 MB). The limit is 10.49 MB.");
   assert.deepEqual(sent(tab, "upload"), []);
 });
 

@@ -18,6 +18,8 @@ const RESULTS = `${SEARCH}.results`;
 const USUAL_RESULTS = 3;
 /** How many of the passages are shown that the number of passages leaves out. */
 const LEFT_OUT = 5;
+/** The event of the upload's card whose detail has the files that were dropped in the studio. */
+export const DROPPED = "studio-dropped";
 /** @type {Record<string, string>} */
 const KINDS = { "user-defined": "Text", file: "File", folder: "Folder" };
 /** @type {Record<string, Json>} */
@@ -157,9 +159,9 @@ function uploading(store, choices, done) {
   if (!store.data.may_change) return "";
   const control = element("input", { type: "file", multiple: true });
   const shared = element("input", { type: "checkbox", id: newId("shared") });
-  const status = element("p", { role: "status", class: "studio-status", "data-upload": "" });
-  control.addEventListener("change", async () => {
-    const sent = [...(control.files ?? [])];
+  const status = element("p", { role: "status", class: "studio-status" });
+  /** @param {File[]} sent */
+  const send = async (sent) => {
     const [isShared, failed, paths] = [shared.checked, /** @type {string[]} */ ([]), /** @type {string[]} */ ([])];
     control.disabled = true;
     for (const file of sent) {
@@ -172,19 +174,22 @@ function uploading(store, choices, done) {
     }
     if (paths.length) done(paths);
     // After a redraw, the message has a new element.
-    const place = paths.length ? part(document, "[data-upload]", HTMLElement) : status;
+    const place = paths.length ? part(document, "[data-upload] [role=status]", HTMLElement) : status;
     place.textContent = [paths.length && `Uploaded: ${paths.map((path) => decodeURIComponent(path.split("/").pop() ?? "")).join(", ")}.`, ...failed].filter(Boolean).join(" ");
     place.classList.toggle("studio-error", failed.length > 0);
     control.disabled = false;
     control.value = "";
-  });
-  return element(
+  };
+  control.addEventListener("change", () => send([...(control.files ?? [])]));
+  const card = element(
     "div",
-    { class: "studio-card" },
-    field(store, { label: "Upload files", control, help: "Only the users and editors of this application can read them." }),
+    { class: "studio-card", "data-upload": "" },
+    field(store, { label: "Upload files", control, help: "Or drop files anywhere in the studio. Only the users and editors of this application can read them." }),
     choices.add.file && element("p", {}, shared, " ", element("label", { htmlFor: shared.id }, "Make available to all applications")),
     status,
   );
+  card.addEventListener(DROPPED, (event) => event instanceof CustomEvent && send(event.detail));
+  return card;
 }
 
 /** @param {number} bytes */
