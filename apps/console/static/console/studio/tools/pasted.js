@@ -92,10 +92,13 @@ async function recognized(store, choices, text, done) {
     try {
       return await read();
     } catch (error) {
-      failures.push(`${what}: ${reasonOf(error).replace(/[^.]$/, "$&.")}`);
+      failures.push({ what, reason: reasonOf(error).replace(/[^.]$/, "$&.") });
     }
   }
-  throw new Error(`No tools were found at this URL. ${failures.join(" ")}`);
+  const [likely, other] = failures;
+  // A host that cannot be reached is no matter of the format.
+  if (likely.reason.includes(other.reason)) throw new Error(likely.reason);
+  throw new Error(`No tools were found at this URL. ${failures.map(({ what, reason }) => `${what}: ${reason}`).join(" ")}`);
 }
 
 /** @param {Store} store @param {string} text */
