@@ -59,7 +59,7 @@ def first_steps(
             gettext(
                 "Enter the URL and API key of a model service. Until you do, the demo model answers."
             ),
-            reverse("admin:workspace_deployment_add") if may_add else "",
+            f"{reverse('admin:workspace_deployment_add')}?next=application" if may_add else "",
             bool(has_model),
         ),
         FirstStep(

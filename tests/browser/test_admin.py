@@ -25,7 +25,9 @@ def test_a_connection_is_tested_without_saving(admin_page: Page):
     page.get_by_role("button", name="Test connection").click()
 
     status = page.locator("[data-test-connection] [role=status]")
-    expect(status).to_have_text("✗ Nothing listens at this host and port.")
+    expect(status).to_have_text(
+        "✗ Nothing listens at this host and port. Check the base URL, and that the service runs."
+    )
 
 
 def test_a_test_shows_what_is_known_of_a_model_and_fills_in_what_its_service_says(admin_page: Page):
@@ -41,7 +43,7 @@ def test_a_test_shows_what_is_known_of_a_model_and_fills_in_what_its_service_say
 
     status = page.locator("[data-test-connection] [role=status]")
     expect(status).to_have_text(
-        "✓ The model answers. The capabilities above were filled in from the service."
+        "✓ The model answers. The capabilities below were filled in from the service."
     )
     expect(page.locator("[name=vision] option").first).to_have_text("Default: no")
     expect(page.locator("[data-known=context_window]")).to_have_text("Default: 16,385")

@@ -91,7 +91,7 @@ def test_an_application_is_made_tried_published_and_found_live(admin_page: Page,
         result = draft_of(Application.objects.get(slug="studio-desk")).manifest["features"]
         """
     )
-    assert written == {"memory": {"enabled": True}}
+    assert written == {"documents": {"enabled": True}, "memory": {"enabled": True}}
     page.goto(f"{site.url}/chat/studio-desk/")
     expect(page.get_by_role("button", name="Help")).to_be_visible()
     assert problems == []

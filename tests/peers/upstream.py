@@ -171,7 +171,7 @@ def result(body: dict[str, Any]) -> str | None:
     for message in reversed(body["messages"]):
         if message["role"] == "user":
             return None
-        if message["role"] == "tool" and not message["tool_call_id"].startswith("synth_"):
+        if message["role"] == "tool" and not message["tool_call_id"].startswith("synth"):
             return str(message["content"])
     return None
 

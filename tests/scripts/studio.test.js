@@ -412,7 +412,7 @@ test("the card of a toolset shows whether users can switch it, and changes that"
   await until(() => sent(tab, "save").at(-1)?.manifest.tool_sets[0].override, { user_switch: "on" });
 });
 
-test("an uploaded file becomes a context of the draft", async (t) => {
+test("an uploaded file becomes a context of the draft, which the model can search", async (t) => {
   const tab = await openStudio(t, { hash: "#files" });
   stored(tab, "save");
   const path = "files/public/applications/page-tests/a%20guide.pdf";
@@ -421,9 +421,22 @@ test("an uploaded file becomes a context of the draft", async (t) => {
   Object.defineProperty(control, "files", { value: [new tab.window.File(["x"], "a guide.pdf")] });
   control.dispatchEvent(new tab.window.Event("change", { bubbles: true }));
 
-  await tab.shows("[data-upload]", "Uploaded: a guide.pdf.");
+  await tab.shows("[data-upload] [role=status]", "Uploaded: a guide.pdf.");
   await until(() => sent(tab, "save").length, 1);
-  assert.deepEqual(sent(tab, "save")[0].manifest.contexts, [{ type: "file", url: path }]);
+  const { contexts, features } = sent(tab, "save")[0].manifest;
+  assert.deepEqual([contexts, features.documents], [[{ type: "file", url: path }], { enabled: true }]);
+  assert.equal((await tab.field("Search the files")).checked, true);
+});
+
+test("a file that is too large is not sent, and the message names both sizes", async (t) => {
+  const tab = await openStudio(t, { hash: "#files" });
+  const control = await tab.field("Upload files");
+  const large = Object.defineProperty(new tab.window.File(["x"], "large.bin"), "size", { value: 60_000_000 });
+  Object.defineProperty(control, "files", { value: [large] });
+  control.dispatchEvent(new tab.window.Event("change", { bubbles: true }));
+
+  await tab.shows("[data-upload] [role=status]", "large.bin: The file is too large (60 MB). The limit is 10.49 MB.");
+  assert.deepEqual(sent(tab, "upload"), []);
 });
 
 test("a draft that cannot be saved shows why", async (t) => {

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
@@ -71,6 +72,7 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
         "tile": asdict(tile_of(row.title, row.slug, "")),
         "colours": COLOURS,
         "skill_endings": sorted(TEXT_ENDINGS),
+        "upload_limit": settings.DEFAULT_FILE_LOADING_SIZE_LIMIT,
         "kinds": kinds_on_cards(),
         "may_change": can_change,
         "may_publish": can_change and request.user.has_perm(PUBLISH),

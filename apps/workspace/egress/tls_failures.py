@@ -21,4 +21,4 @@ def tls_problem(error: BaseException) -> str:
 def reason_of(error: ssl.SSLError) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"its certificate was refused ({error.verify_message.rstrip('.')})"
-    return "the other side does not speak TLS as expected"
+    return "the other side does not speak TLS as expected; use http:// if the service has no TLS"

@@ -24,7 +24,7 @@ STATUS_RESULTS: dict[int, tuple[Step, str]] = {
     404: (
         "model",
         "The service does not know this model, or the base URL is wrong. "
-        "Check the model's name, and that the base URL ends with the version.",
+        "Check the model’s name, and that the base URL ends with the version.",
     ),
     429: ("answer", "The service works, but refuses more requests for now. Try again later."),
 }
@@ -104,7 +104,10 @@ def explain_connection(failure: ModelFailed) -> ProbeResult:
         if isinstance(cause, HostUnknown):
             return ProbeResult("name", cause.text)
         if isinstance(cause, ConnectionRefusedError):
-            return ProbeResult("connection", "Nothing listens at this host and port.")
+            return ProbeResult(
+                "connection",
+                "Nothing listens at this host and port. Check the base URL, and that the service runs.",
+            )
     if failure.reason == "timeout":
         return ProbeResult("time", str(failure))
     return ProbeResult("connection", str(failure))

@@ -51,7 +51,7 @@ def queries_of(client: Client) -> list[str]:
     return [one["sql"] for one in found if '"workspace_deployment"' in one["sql"]]
 
 
-ADD_MODEL = "/admin/workspace/deployment/add/"
+ADD_MODEL = "/admin/workspace/deployment/add/?next=application"
 NEW = "/admin/catalog/application/new/"
 
 

@@ -29,7 +29,10 @@ from tests.tls_servers import serve_tls
 
 pytestmark = pytest.mark.usefixtures("loopback")
 REFUSED = "The TLS connection failed: its certificate was refused (unable to get local issuer certificate)."
-NO_TLS = "The TLS connection failed: the other side does not speak TLS as expected."
+NO_TLS = (
+    "The TLS connection failed: the other side does not speak TLS as expected; use http:// if the "
+    "service has no TLS."
+)
 
 
 async def failure_at(port: int) -> Exception:

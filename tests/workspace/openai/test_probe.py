@@ -84,7 +84,8 @@ async def test_a_port_where_nothing_listens_is_told():
         pass
 
     assert await probed(running.url) == ProbeResult(
-        "connection", "Nothing listens at this host and port."
+        "connection",
+        "Nothing listens at this host and port. Check the base URL, and that the service runs.",
     )
 
 

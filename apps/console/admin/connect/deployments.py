@@ -10,7 +10,8 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect
 from django.urls import URLPattern
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -19,10 +20,6 @@ from apps.catalog.content.installed import installed_content
 from apps.catalog.credentials.review import (
     KEY_FIELDS,
     KEY_PERMISSION,
-    STAYS_THERE,
-    TYPE_AGAIN,
-    has_moved,
-    may_keep_key,
 )
 from apps.catalog.uses import ItemUser, deployment_uses
 from apps.console.admin.connect.breakers import BreakersAdmin
@@ -31,15 +28,13 @@ from apps.console.admin.connect.capability_fields import (
     details,
     known_labels,
     summary,
-    tell_known,
 )
-from apps.console.admin.connect.fallbacks import FallbacksField, named_by
+from apps.console.admin.connect.deployment_form import DeploymentForm
+from apps.console.admin.connect.fallbacks import named_by
 from apps.console.admin.connect.prices import PriceInline
 from apps.console.admin.list_cells import two_lines
 from apps.console.admin.rows.dependents import bullet_list, dependent_lines
 from apps.console.admin.rows.recorded import HISTORY_FIELDS
-from apps.console.admin.rows.versioned_form import VersionedForm
-from apps.console.admin.theme import PasswordInput, Switch
 from apps.errors import ModelFailed
 from apps.workspace.local.deployments.capabilities import capabilities_of
 from apps.workspace.local.deployments.deployment import BUILT_IN_PROVIDERS, Deployment
@@ -55,56 +50,12 @@ from apps.workspace.model_capabilities import CAPABILITIES
 from apps.workspace.services.model_list import ListedModel
 from apps.workspace.services.probe import ProbeResult
 
-NO_KEY = "No key is stored."
-STORED = "A key is stored. Enter another one to replace it."
-UNREADABLE = (
-    "A key is stored, but none of this installation's SECRET_KEY and SALT_KEY values can decrypt it. "
-    "Add the old value as a fallback, or enter the key again."
-)
+NEW_APPLICATION = "application"
+"""The value of the query parameter `next` of an operator who connects the first model."""
 UNREACHED = frozenset({"address", "name", "connection", "encryption", "time"})
 """A test that fails at one of these steps did not reach the service."""
 MOST_TESTED = 10
 """The action tests at most this many deployments, because each test waits for a service."""
-
-
-class DeploymentForm(VersionedForm[Deployment]):
-    secret_fields = {"api_key": ("new_api_key", "clear_api_key")}
-    typed_and_removed = "Either enter a new key or remove the stored one."
-    new_api_key = forms.CharField(
-        label="API key",
-        required=False,
-        widget=PasswordInput(attrs={"autocomplete": "new-password"}),
-    )
-    clear_api_key = forms.BooleanField(label="Remove the stored key", required=False, widget=Switch)
-    may_change_keys = False
-    fallbacks = FallbacksField(help_text=Deployment._meta.get_field("fallbacks").help_text)
-
-    class Meta:
-        model = Deployment
-        fields = ()  # Set by the admin.
-        labels = {"deployment_id": "Deployment ID", "base_url": "Base URL"}
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if isinstance(field := self.fields.get("fallbacks"), FallbacksField):
-            field.offer(self.instance)
-        tell_known(self, self.instance)
-
-    def secret_state(self, stored: str) -> str:
-        if isinstance(stored, UnreadableSecret):
-            return UNREADABLE
-        return STORED if stored else NO_KEY
-
-    def clean(self) -> dict[str, Any] | None:
-        cleaned = super().clean()
-        is_kept = not any(self.cleaned_data.get(name) for name in self.secret_fields["api_key"])
-        provider, address = (self.cleaned_data.get(name, "") for name in ("provider", "base_url"))
-        if not self.may_change_keys:
-            if has_moved(self.instance, provider, address):
-                self.add_error("base_url", STAYS_THERE)
-        elif is_kept and not may_keep_key(self.instance, provider, address):
-            self.add_error("new_api_key", TYPE_AGAIN)
-        return cleaned
 
 
 @admin.register(Deployment)
@@ -124,9 +75,12 @@ class DeploymentAdmin(BreakersAdmin):
     actions = ("test_connection", *BreakersAdmin.actions)
     inlines = (PriceInline,)
     fieldsets = (
-        (None, {"fields": ("deployment_id", "display_name", "description", "is_enabled")}),
-        ("Service", {"fields": ("kind", "provider", "base_url", "model_name")}),
+        ("Service", {"fields": ("provider", "base_url", "model_name")}),
         ("Key", {"fields": ("new_api_key", "clear_api_key", "api_key_env", "takes_personal_keys")}),
+        (
+            "Name",
+            {"fields": ("deployment_id", "display_name", "description", "kind", "is_enabled")},
+        ),
         (
             "Abilities",
             {
@@ -208,6 +162,12 @@ class DeploymentAdmin(BreakersAdmin):
             level = messages.SUCCESS if result.failed is None else messages.ERROR
             self.message_user(request, f"{deployment}: {result.text}", level)
 
+    def response_post_save_add(self, request: HttpRequest, obj: Deployment) -> HttpResponse:
+        if request.GET.get("next") == NEW_APPLICATION:
+            return redirect("studio-new")
+        answer: HttpResponse = super().response_post_save_add(request, obj)
+        return answer
+
     def get_urls(self) -> list[URLPattern]:
         return [self.staff_path("test/", self.test_typed, "test"), *super().get_urls()]
 
@@ -226,11 +186,15 @@ class DeploymentAdmin(BreakersAdmin):
             offered = listed_models(form.instance) if result.failed not in UNREACHED else []
             told = {"models": [model.id for model in offered]} if offered else {}
             told |= told_capabilities(form.instance, offered)
-            return JsonResponse({"ok": result.failed is None, "message": result.text, **told})
-        wrong = [form.fields[name].label or name for name in form.errors if name in form.fields]
-        names = ", ".join(wrong) or "see the form"
-        message = f"Not tested. Correct these fields first: {names}."
-        return JsonResponse({"ok": False, "message": message})
+            message = result.text
+            if offered and result.failed == "model":
+                message = f"The service has no model {form.instance.model_name!r}."
+            return JsonResponse({"ok": result.failed is None, "message": message, **told})
+        wrong = [
+            f"{form.fields[name].label if name in form.fields else 'Form'}: {' '.join(errors)}"
+            for name, errors in form.errors.items()
+        ]
+        return JsonResponse({"ok": False, "message": f"Not tested. {' '.join(wrong)}"})
 
 
 def listed_models(deployment: Deployment) -> list[ListedModel]:

@@ -78,6 +78,7 @@ def told_columns(model: ListedModel, provider: str) -> dict[str, Any]:
 
 
 def free_id(name: str, taken: Collection[str]) -> str:
+    """Return a deployment ID for the name of a model that is not in `taken`."""
     plain = _unusable.sub("-", name).strip("-._")[:90] or "model"
     numbers = (f"{plain}-{number}" for number in range(2, len(taken) + 3))
     return next(one for one in (plain, *numbers) if one not in taken)

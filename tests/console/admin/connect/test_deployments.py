@@ -127,10 +127,12 @@ def test_an_embedding_model_is_tested_by_a_word(admin_client, service):
 
 
 class Refusing(BaseHTTPRequestHandler):
+    status = 401
+
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
         self.server.seen.append(self.headers["Authorization"])  # type: ignore[attr-defined]
-        self.send_response(401)
+        self.send_response(self.status)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
         self.wfile.write(b'{"error": {"message": "no"}}')
@@ -194,7 +196,9 @@ def test_a_stored_key_is_not_sent_to_another_address(admin_client, service, loop
 
     saved = admin_client.post(f"{LIST}{deployment.pk}/change/", fields(base_url=url))
 
-    assert answer.json()["message"] == "Not tested. Correct these fields first: API key."
+    assert answer.json()["message"] == (
+        "Not tested. API key: The key was stored for another server. Enter it again, or remove it."
+    )
     assert saved.context["adminform"].form.errors == {
         "new_api_key": ["The key was stored for another server. Enter it again, or remove it."]
     }
@@ -220,7 +224,45 @@ def test_a_test_is_for_people_who_may_save():
 def test_what_cannot_be_saved_is_not_tested(admin_client):
     answer = admin_client.post(f"{LIST}test/", fields(base_url=""))
 
-    assert answer.json()["message"] == "Not tested. Correct these fields first: Base URL."
+    assert answer.json()["message"] == (
+        "Not tested. Base URL: Required for an OpenAI-compatible service."
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "named"),
+    [
+        ("meta/llama 3", ("meta-llama-3", "meta/llama 3")),
+        ("gpt", ("gpt-2", "gpt")),
+    ],
+)
+def test_an_empty_id_and_name_are_derived_from_the_model(admin_client, model, named):
+    make_deployment("gpt")
+    typed = fields(model_name=model, deployment_id="", display_name="")
+
+    admin_client.post(f"{LIST}add/", typed)
+
+    row = Deployment.objects.latest("pk")
+    assert (row.deployment_id, row.display_name) == named
+
+
+def test_without_a_model_the_id_is_required(admin_client):
+    typed = fields(model_name="", deployment_id="", display_name="")
+
+    answer = admin_client.post(f"{LIST}add/", typed)
+
+    assert answer.context["adminform"].form.errors["deployment_id"] == [
+        "Enter an ID, or a model name to derive it from."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "page"), [("", LIST), ("?next=application", "/admin/catalog/application/new/")]
+)
+def test_the_first_model_leads_to_a_new_application(admin_client, query, page):
+    answer = admin_client.post(f"{LIST}add/{query}", {**fields(), "_save": "Save"})
+
+    assert answer.url == page
 
 
 # --- The models of a service ---------------------------------------------------------------------
@@ -259,6 +301,10 @@ class Listing(Refusing):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+
+class Missing(Listing):
+    status = 404
 
 
 @pytest.fixture
@@ -328,6 +374,16 @@ def test_the_list_is_for_people_who_may_add_and_for_services_that_have_one(admin
     assert "Add more models" in admin_client.get(form).text
     assert admin_client.get(f"{LIST}{demo.pk}/models/").status_code == 404
     assert listing.seen == []
+
+
+def test_a_model_that_the_service_does_not_list_is_named(admin_client, listing):
+    listing.RequestHandlerClass = Missing
+    url = f"http://127.0.0.1:{listing.server_port}/v1"
+    typed = fields(base_url=url, new_api_key=SECRET, model_name="gpt-9")
+
+    answer = admin_client.post(f"{LIST}test/", typed)
+
+    assert answer.json()["message"] == "The service has no model 'gpt-9'."
 
 
 def test_a_test_of_the_connection_names_the_models_of_the_service(admin_client, listing):

@@ -36,6 +36,8 @@ const place = document.querySelector("[data-test-connection]");
 if (place instanceof HTMLElement) {
   const button = part(place, "button", HTMLButtonElement);
   const status = part(place, "[role=status]", HTMLElement);
+  // The test is next to the fields that it needs.
+  part(document, "[name=new_api_key]", HTMLElement).closest("fieldset")?.after(place);
   place.hidden = false;
   button.addEventListener("click", async () => {
     button.disabled = true;
@@ -48,9 +50,9 @@ if (place instanceof HTMLElement) {
         ? await response.json()
         : { ok: false, message: `The test failed (status ${response.status}).` };
       const names = outcome.models ?? [];
-      const more = names.length ? ` The service offers ${names.length} models; choose one in "Model name".` : "";
+      const more = names.length ? ` The service offers ${names.length === 1 ? "1 model" : `${names.length} models`}; choose one in “Model name”.` : "";
       tellKnown(outcome.known ?? {});
-      const filled = fillIn(outcome.told ?? {}) ? " The capabilities above were filled in from the service." : "";
+      const filled = fillIn(outcome.told ?? {}) ? " The capabilities below were filled in from the service." : "";
       status.textContent = `${outcome.ok ? "✓" : "✗"} ${outcome.message}${more}${filled}`;
       offer(names);
     } catch {

@@ -72,6 +72,7 @@
  * @property {string} csrf
  * @property {{letters: string, colour: number}} tile
  * @property {string[]} skill_endings
+ * @property {number} upload_limit of a file, in bytes
  * @property {Record<string, Kind>} kinds of toolsets, by their type
  * @property {boolean} may_change
  * @property {boolean} may_publish

@@ -5,6 +5,7 @@ import { Checker } from "./checker.js";
 import { DraftChat } from "./draft-chat.js";
 import { part, parts } from "../parts.js";
 import { button, element } from "./elements.js";
+import { DROPPED, files } from "./sections/files.js";
 import { isAt, sectionOf, SECTIONS } from "./sections.js";
 import { Store } from "./store.js";
 
@@ -45,6 +46,8 @@ class Studio {
       const isLeft = !(relatedTarget instanceof Node && this.panel.contains(relatedTarget));
       if (isLeft && this.isOutdated) this.open(this.section);
     });
+    this.root.addEventListener("dragover", (event) => event.dataTransfer?.types.includes("Files") && event.preventDefault());
+    this.root.addEventListener("drop", (event) => this.upload(event));
     this.bar.goTo = (path) => this.goTo(path);
     this.open(this.wanted());
     this.root.dataset.ready = "";
@@ -97,6 +100,20 @@ class Studio {
     const move = await this.drawn;
     if (typeof move === "function") move(path);
     else focusField(this.panel, path);
+  }
+
+  /** Uploads files that are dropped anywhere in the studio. @param {DragEvent} event */
+  async upload(event) {
+    const dropped = event.dataTransfer?.files;
+    const isInput = event.target instanceof HTMLInputElement && event.target.type === "file";
+    if (!dropped?.length || isInput || !this.store.data.may_change) return;
+    event.preventDefault();
+    // The list of a drop is emptied when its listeners have returned.
+    const sent = [...dropped];
+    history.pushState(null, "", `#${files.id}`);
+    this.open(files, true);
+    await this.drawn;
+    part(this.panel, "[data-upload]", HTMLElement).dispatchEvent(new CustomEvent(DROPPED, { detail: sent }));
   }
 
   /** If the data of a section cannot be fetched, the section offers a retry. @param {Section} section @param {HTMLElement} body */

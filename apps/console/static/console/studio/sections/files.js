@@ -13,10 +13,13 @@ import { button, element, field, findings, focusOn, link, newId, numberField, pa
  */
 
 const PATH = "contexts";
-const RESULTS = "features.documents.results";
+const SEARCH = "features.documents";
+const RESULTS = `${SEARCH}.results`;
 const USUAL_RESULTS = 3;
 /** How many of the passages are shown that the number of passages leaves out. */
 const LEFT_OUT = 5;
+/** The event of the upload's card whose detail has the files that were dropped in the studio. */
+export const DROPPED = "studio-dropped";
 /** @type {Record<string, string>} */
 const KINDS = { "user-defined": "Text", file: "File", folder: "Folder" };
 /** @type {Record<string, Json>} */
@@ -26,35 +29,45 @@ const NEW = {
   folder: { type: "folder", url: "" },
 };
 
+/** @param {Json} context */
+const isText = ({ type }) => type === "user-defined";
+
 /** @type {Section} */
 export const files = {
   id: "files",
   title: "Files and contexts",
-  paths: [PATH, "features.documents", "features.dial_files"],
+  paths: [PATH, SEARCH, "features.dial_files"],
   render: withChoices((store, choices, redraw) => {
     /** @type {Json[]} */
     const list = store.get(PATH) ?? [];
     const paths = element("datalist", { id: newId("paths") }, ...choices.files.map((file) => element("option", { value: file.path })));
-    /** @param {string} kind */
-    const add = (kind) => {
-      store.change(PATH, [...list, { ...NEW[kind] }]);
+    /** @param {Json[]} added */
+    const add = (...added) => {
+      const before = store.get(PATH) ?? [];
+      // Without the search, the model may have no tool to read the files with. Later files leave the switch as it is.
+      const isFirst = before.every(isText) && !added.every(isText);
+      store.change(PATH, [...before, ...added]);
+      if (isFirst && !store.get(SEARCH)) store.change(SEARCH, { enabled: true });
       redraw();
+    };
+    /** @param {string} kind */
+    const addNew = (kind) => {
+      add({ ...NEW[kind] });
       focusOn(`[data-context="${list.length}"] :is(input, textarea)`);
     };
     return [
-      paragraph("Texts are part of every prompt. The model gets a list of files and folders, and reads them when it needs them."),
+      paragraph("Texts are part of every prompt. The model gets a list of files and folders, and searches or reads them with its tools."),
       paths,
       ...list.map((one, index) => card(store, one, index, paths.id, redraw)),
-      element("p", { class: "studio-actions" }, ...Object.entries(KINDS).map(([kind, name]) => button(`Add a ${name.toLowerCase()}`, () => add(kind)))),
-      uploading(store, choices, (path) => {
-        choices.files.push({ path });
-        store.change(PATH, [...(store.get(PATH) ?? []), { type: "file", url: path }]);
-        redraw();
+      element("p", { class: "studio-actions" }, ...Object.entries(KINDS).map(([kind, name]) => button(`Add a ${name.toLowerCase()}`, () => addNew(kind)))),
+      uploading(store, choices, (paths) => {
+        choices.files.push(...paths.map((path) => ({ path })));
+        add(...paths.map((path) => ({ type: "file", url: path })));
       }),
       list.length ? "" : findings(store, PATH),
       switchField(store, {
         label: "Search the files",
-        path: "features.documents",
+        path: SEARCH,
         on: { enabled: true },
         off: undefined,
         isOn: (value) => Boolean(value?.enabled),
@@ -140,15 +153,15 @@ function passageItem({ place, score, text }) {
 }
 
 /**
- * Uploads files from this computer; each becomes a context. @param {Store} store @param {Choices} choices @param {(path: string) => void} done
+ * Uploads files from this computer; each becomes a context. @param {Store} store @param {Choices} choices @param {(paths: string[]) => void} done
  */
 function uploading(store, choices, done) {
   if (!store.data.may_change) return "";
   const control = element("input", { type: "file", multiple: true });
   const shared = element("input", { type: "checkbox", id: newId("shared") });
-  const status = element("p", { role: "status", class: "studio-status", "data-upload": "" });
-  control.addEventListener("change", async () => {
-    const sent = [...(control.files ?? [])];
+  const status = element("p", { role: "status", class: "studio-status" });
+  /** @param {File[]} sent */
+  const send = async (sent) => {
     const [isShared, failed, paths] = [shared.checked, /** @type {string[]} */ ([]), /** @type {string[]} */ ([])];
     control.disabled = true;
     for (const file of sent) {
@@ -159,25 +172,33 @@ function uploading(store, choices, done) {
         failed.push(`${file.name}: ${reasonOf(error)}`);
       }
     }
-    paths.forEach(done);
+    if (paths.length) done(paths);
     // After a redraw, the message has a new element.
-    const place = paths.length ? part(document, "[data-upload]", HTMLElement) : status;
+    const place = paths.length ? part(document, "[data-upload] [role=status]", HTMLElement) : status;
     place.textContent = [paths.length && `Uploaded: ${paths.map((path) => decodeURIComponent(path.split("/").pop() ?? "")).join(", ")}.`, ...failed].filter(Boolean).join(" ");
     place.classList.toggle("studio-error", failed.length > 0);
     control.disabled = false;
     control.value = "";
-  });
-  return element(
+  };
+  control.addEventListener("change", () => send([...(control.files ?? [])]));
+  const card = element(
     "div",
-    { class: "studio-card" },
-    field(store, { label: "Upload files", control, help: "Only the users and editors of this application can read them." }),
+    { class: "studio-card", "data-upload": "" },
+    field(store, { label: "Upload files", control, help: "Or drop files anywhere in the studio. Only the users and editors of this application can read them." }),
     choices.add.file && element("p", {}, shared, " ", element("label", { htmlFor: shared.id }, "Make available to all applications")),
     status,
   );
+  card.addEventListener(DROPPED, (event) => event instanceof CustomEvent && send(event.detail));
+  return card;
 }
+
+/** @param {number} bytes */
+const megabytes = (bytes) => `${Math.round(bytes / 10_000) / 100} MB`;
 
 /** @param {Store} store @param {File} file @param {boolean} isShared @returns {Promise<string>} its path */
 async function upload(store, file, isShared) {
+  const limit = store.data.upload_limit;
+  if (file.size > limit) throw new Error(`The file is too large (${megabytes(file.size)}). The limit is ${megabytes(limit)}.`);
   const body = new FormData();
   body.set("file", file);
   body.set("shared", String(isShared));
@@ -202,7 +223,7 @@ function card(store, { type }, index, list, redraw) {
       ? [textField(store, { label: "Text", path: `${path}.content`, rows: 4, empty: "", help: "It is part of every prompt, so keep it short." })]
       : [
           textField(store, { label: "Path", path: `${path}.url`, list, placeholder: place, empty: "" }),
-          textField(store, { label: "Contents", path: `${path}.description`, help: "Tells the model when to read it." }),
+          textField(store, { label: "Description", path: `${path}.description`, help: "Tells the model what it contains, and so when to read it." }),
         ];
   return element(
     "fieldset",

@@ -4,6 +4,7 @@ import { addBar } from "../tools/sources.js";
 import { card } from "../tools/cards.js";
 import { PLATFORM_PATHS, platformTools } from "../tools/platform.js";
 import { button, element, findings, numberField, quiet, selectField } from "../elements.js";
+import { nameOf } from "../tools/paths.js";
 import { openTrial } from "../tools/trial.js";
 
 /**
@@ -38,10 +39,18 @@ export const tools = {
       cardsOf(store).then((known) => list.isConnected && draw(isOpen, known));
     };
     draw(open, about);
-    /** @param {number} index */
-    const added = (index) => {
+    /** @param {number} index @param {boolean} [isComplete] the next source can be pasted at once */
+    const added = (index, isComplete = false) => {
       container.replaceChildren();
-      this.render(container, store, index).then(() => {
+      this.render(container, store, isComplete ? undefined : index).then(() => {
+        if (isComplete) {
+          const field = container.querySelector("[data-paste]");
+          field?.scrollIntoView({ block: "center" });
+          field?.querySelector("textarea")?.focus();
+          const status = field?.querySelector("[role=status]");
+          if (status) status.textContent = `Added ${nameOf(store.get(`tool_sets[${index}]`))}. Paste the next URL, or continue.`;
+          return;
+        }
         const place = container.querySelector(`[data-toolset="${index}"]`);
         place?.scrollIntoView({ block: "center" });
         place?.querySelector("summary")?.focus();

@@ -58,10 +58,10 @@ export function pasteField(store, choices, done) {
   });
   return element(
     "div",
-    { class: "studio-field" },
+    { class: "studio-field", "data-paste": "" },
     element("label", { htmlFor: id }, "Paste a URL or text"),
     text,
-    element("p", { class: "studio-help", id: `${id}-help` }, "The URL of an MCP server or OpenAPI document, an OpenAPI document, a curl command, or a SKILL.md. Press Enter to read it."),
+    element("p", { class: "studio-help", id: `${id}-help` }, "The URL of an MCP server or OpenAPI document, an OpenAPI document, a curl command, or a SKILL.md. Press Enter to read it. To upload files, drop them anywhere in the studio."),
     status,
     place,
   );
@@ -82,15 +82,23 @@ async function recognized(store, choices, text, done) {
     const found = await askServer(store, { url: text });
     return { parts: serverFound(found, done), said: found.message };
   };
-  const [likely, other] = DOCUMENT.test(text) ? [asDocument, asServer] : [asServer, asDocument];
-  try {
-    return await likely();
-  } catch (error) {
-    // The error of the more likely format is more helpful.
-    return other().catch(() => {
-      throw error;
-    });
+  const attempts = [
+    { what: "MCP server", read: asServer },
+    { what: "OpenAPI document", read: asDocument },
+  ];
+  if (DOCUMENT.test(text)) attempts.reverse();
+  const failures = [];
+  for (const { what, read } of attempts) {
+    try {
+      return await read();
+    } catch (error) {
+      failures.push({ what, reason: reasonOf(error).replace(/[^.]$/, "$&.") });
+    }
   }
+  const [likely, other] = failures;
+  // A host that cannot be reached is no matter of the format.
+  if (likely.reason.includes(other.reason)) throw new Error(likely.reason);
+  throw new Error(`No tools were found at this URL. ${failures.map(({ what, reason }) => `${what}: ${reason}`).join(" ")}`);
 }
 
 /** @param {Store} store @param {string} text */

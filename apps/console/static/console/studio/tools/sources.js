@@ -199,7 +199,7 @@ const SOURCES = [
 
 /**
  * `done(toolset)` adds one; `done(index)` reports the toolset that it was added to.
- * @param {Store} store @param {Choices} choices @param {(index: number) => void} added
+ * @param {Store} store @param {Choices} choices @param {(index: number, isComplete?: boolean) => void} added a complete one needs no further settings
  */
 export function addBar(store, choices, added) {
   const place = element("div", { class: "studio-source" });
@@ -221,11 +221,13 @@ export function addBar(store, choices, added) {
   });
   /** @type {Done} */
   const done = (toolset) => added(typeof toolset === "number" ? toolset : addToolsets(store, toolset));
+  /** @type {Done} */
+  const pasted = (toolset) => added(typeof toolset === "number" ? toolset : addToolsets(store, toolset), true);
   return element(
     "div",
     { class: "studio-inner", "data-add": "" },
     element("h3", {}, "Add tools"),
-    pasteField(store, choices, done),
+    pasteField(store, choices, pasted),
     element("p", { class: "studio-actions" }, element("span", { class: "studio-quiet" }, "Or from"), ...buttons),
     place,
   );
