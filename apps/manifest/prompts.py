@@ -19,7 +19,8 @@ class CustomSystemPrompt(Node):
     unchanged.
     """
     variables: dict[str, str]
-    """Values for the names in braces, such as `{"team": "Depot North"}`. `{}` for none."""
+    """Values of the prompt's variables, which are in braces (`{team}`), such as `{"team": "Depot
+    North"}`. `{}`: none."""
 
 
 class PredefinedSystemPrompt(Node):
@@ -45,7 +46,7 @@ class DialSystemPrompt(Node):
     prompt with the caller's permissions.
     """
     variables: dict[str, str] | None = None
-    """Values for the names in braces in the prompt, as in a `custom` prompt."""
+    """Values of the prompt's variables, as in a `custom` prompt."""
     content: str | None = None
     """QuickApps fills in this field from DIAL. Do not set it."""
 

@@ -68,7 +68,9 @@ def is_fresh(client: Program) -> bool:
 
 
 def read_client(client_id: str, known: Program | None) -> Program:
-    """Read the document of a client, and store the client. `known` is the stored client, if any."""
+    """Fetch a client's metadata document, and store the client. `known` is the stored client, if
+    any.
+    """
     client = described_client(client_id, lambda: async_to_sync(fetch_document)(client_id))
     prepare_client(client)
     kept: dict[str, Any] = {} if known is None else known.data or {}

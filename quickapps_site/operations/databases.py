@@ -22,8 +22,8 @@ DUMP_VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class DatabaseCopy:
-    """A copy of the database in the file `path`. `cursor` reads the same data until the context of
-    the copy ends. `tables` are the numbers of rows.
+    """A copy of the database in the file `path`. `cursor` reads the same snapshot until the
+    context manager exits. `tables` maps the name of each table to its number of rows.
     """
 
     path: Path

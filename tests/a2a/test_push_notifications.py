@@ -100,7 +100,7 @@ async def test_a_configuration_with_a_mistake_begins_no_task(config: dict[str, A
         ("http://2130706433/", "The host '2130706433' is on a private network. Only public"),
         ("http://[::1]/", "The host '::1' is on a private network. Only public"),
         ("http://10.0.0.1", "is on a private network. If the server may contact it, add 10.0.0.1"),
-        ("http://169.254.169.254", "has a link-local, reserved or translated address."),
+        ("http://169.254.169.254", "has a link-local, reserved or NAT64 address."),
         ("http://metadata.google.internal/", "is a cloud metadata service."),
         ("http://exa mple.org", "url: 'http://exa mple.org' is not an HTTP URL"),
         ("http://[b", "url: 'http://[b' is not an HTTP URL"),

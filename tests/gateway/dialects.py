@@ -223,7 +223,7 @@ MESSAGES = (
         "tool calls without results",
         {"messages": [HELLO, calling(call("1", "weather"), call("2", "news")), result("2"), user("three")], "tools": [WEATHER, NEWS]},
         Outcome(
-            "for each of these calls, a result that reports it as missing is added",
+            "for each of these calls, a result is added which states that the real result is missing",
             messages=[
                 HELLO,
                 {"role": "assistant", "content": "", "tool_calls": [call("1", "weather"), call("2", "news")]},
@@ -343,7 +343,7 @@ TOOLS = (
         "`tools` of type `custom`",
         {"messages": [HELLO], "tools": [CUSTOM]},
         Outcome(
-            "the model is offered a function with the text as `input`; a grammar is part of its description",
+            "the model is offered a function with one string argument, `input`. If the tool has a grammar, it is added to the description",
             listed=[[OWN_TOOL, "patch"]],
         ),
         refused("400", "Your request contained invalid structure on path tools.0. "),

@@ -42,8 +42,8 @@ class ContentItem(Versioned):
             )
         ],
         help_text=(
-            "The name that manifests use. Replaces the item with this name and kind from "
-            "a directory."
+            "The name used in manifests. This item overrides the item of the same kind and name "
+            "from a directory."
         ),
     )
     text = models.TextField(

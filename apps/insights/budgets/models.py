@@ -84,7 +84,7 @@ class Budget(Versioned):
         null=True,
         blank=True,
         related_name="+",
-        help_text="Leave empty to give a separate budget to each user without their own.",
+        help_text="Leave empty to give a separate budget to each user who has no budget of their own.",
     )
     team = models.ForeignKey(
         Team,
@@ -112,7 +112,7 @@ class Budget(Versioned):
         blank=True,
         related_name="+",
         help_text=(
-            "For a budget of runs: the application of the runs. Leave empty to give a separate budget to each application without its own."
+            "For budgets of runs: the application to which the budget applies. Leave empty to give a separate budget to each application that has no budget of its own."
         ),
     )
     unit = models.CharField(max_length=6, choices=Unit, default=Unit.TOKENS)

@@ -128,8 +128,8 @@ def check_reach(trust: Trust, host: str, distance: Reach) -> None:
         return
     if distance is Reach.NEVER:
         raise EgressRefused(
-            f"The host {host!r} has a link-local, reserved or translated address. Requests to "
-            "it are blocked. Use a host with an ordinary address."
+            f"The host {host!r} has a link-local, reserved or NAT64 address. Requests to "
+            "it are blocked. Use a host with another address."
         )
     if trust is Trust.GUARDED:
         raise EgressRefused(

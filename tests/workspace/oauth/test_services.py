@@ -168,7 +168,7 @@ async def test_a_server_that_points_elsewhere_is_not_followed(
         ("10.0.0.1", "is on a private network"),
         (
             "169.254.169.254",
-            "has a link-local, reserved or translated address. Requests to it are blocked.",
+            "has a link-local, reserved or NAT64 address. Requests to it are blocked.",
         ),
         ("metadata.google.internal", "is a cloud metadata service. Requests to it are blocked."),
     ],

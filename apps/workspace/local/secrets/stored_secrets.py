@@ -101,7 +101,7 @@ async def versions(names: Collection[str]) -> tuple[tuple[str, int], ...]:
 
 
 async def problem_in_vault(row: Secret) -> str:
-    """Return the reason why the secret's text in Vault is unavailable or outdated, or "" if it is
+    """Return the reason why the secret's value in Vault is unavailable or outdated, or "" if it is
     current.
     """
     try:
