@@ -57,16 +57,17 @@ async def test_a_job_runs_at_once_while_a_worker_runs():
 
 
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="There is no connection pool on SQLite.")
-async def test_a_worker_survives_an_outage_that_is_longer_than_its_pool_waits(
+async def test_a_worker_survives_a_long_outage_and_an_error_that_nobody_expects(
     monkeypatch: pytest.MonkeyPatch,
 ):
     from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
     open_pool = AsyncConnectionPool.open
-    outages = iter([PoolTimeout("pool initialization incomplete after 30.0 sec")])
+    errors = [PoolTimeout("pool initialization incomplete after 30.0 sec"), RuntimeError("odd")]
+    failures = iter(errors)
 
     async def fail_once(pool: Any, *arguments: Any, **options: Any) -> None:
-        if error := next(outages, None):
+        if error := next(failures, None):
             raise error
         await open_pool(pool, *arguments, **options)
 

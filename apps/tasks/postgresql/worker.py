@@ -51,10 +51,12 @@ class PostgreSQLWorker:
             while True:
                 try:
                     await work(threads)
-                # Procrastinate does not convert the errors of a pool that cannot be opened.
-                except (ConnectorException, PoolTimeout) as error:
+                except Exception as error:
                     pauses.note(error)
-                    logger.warning("Jobs cannot be read: %s", error)
+                    # Procrastinate does not convert the errors of a pool that cannot be opened.
+                    is_outage = isinstance(error, ConnectorException | PoolTimeout)
+                    trace = None if is_outage else error
+                    logger.error("Jobs cannot be read: %s", error, exc_info=trace)
                 await asyncio.sleep(pauses.seconds)
         finally:
             threads.close()
