@@ -59,7 +59,7 @@ class Team(models.Model):
     prompt = models.CharField(
         max_length=100,
         blank=True,
-        help_text="The name of the predefined prompt with the team's layer of system prompts.",
+        help_text="The name of the predefined prompt that is added to the system prompt of answers in the team.",
     )
 
     objects = Teams()

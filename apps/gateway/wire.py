@@ -1,4 +1,4 @@
-"""Encodes an answer of the chat completions API, as a stream of chunks or as one object."""
+"""Encodes chat completions responses, either as a stream of chunks or as a single object."""
 
 import random
 import time

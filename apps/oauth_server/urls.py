@@ -18,7 +18,7 @@ def if_enabled(view: View) -> View:
     @wraps(view)
     def enabled(request: HttpRequest, **named: Any) -> HttpResponse:
         if not settings.MCP_OAUTH:
-            raise Http404("Programs cannot sign in on this server.")
+            raise Http404("OAuth sign-in for programs is disabled on this server.")
         return view(request, **named)
 
     return enabled

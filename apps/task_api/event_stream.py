@@ -125,7 +125,8 @@ def read_conversation(written: str) -> UUID:
 
 
 def read_unions(written: str) -> Unions:
-    """Return the requested encoding. Raises `Refused` if it is unknown."""
+    """Return the encoding of unions in the event stream that the client requests. Raises `Refused`
+    if it is unknown."""
     if written not in ("plain", "cases"):
         raise Refused("bad_request", "unions: use plain or cases.")
     return "cases" if written == "cases" else "plain"

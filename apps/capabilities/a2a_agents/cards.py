@@ -215,8 +215,9 @@ def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
         elsewhere = elsewhere or origin_of(one.url)
     if elsewhere:
         raise ToolError(
-            f"{who}: its agent card points to {one_line(elsewhere)}, and credentials are sent only "
-            "to the server in the manifest. Use a URL on that server as `url` of the toolset."
+            f"{who}: its agent card points to {one_line(elsewhere)}, but credentials are sent "
+            "only to the server in the toolset's `url`. To trust the other server, use a URL on it as "
+            "`url`."
         )
     versions = ", ".join(offered) or f"JSONRPC {card.protocol_version or 'of an unknown version'}"
     raise ToolError(

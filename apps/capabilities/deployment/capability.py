@@ -168,8 +168,8 @@ def prepare_declared(
     function = tool.open_ai_tool.function
     if taken := sorted(reserved_names(tool)):
         raise InitializationIssue(
-            f"{path}.open_ai_tool.function.parameters.properties.{taken[0]}: this field of a "
-            "request cannot be a parameter; rename or remove it."
+            f"{path}.open_ai_tool.function.parameters.properties.{taken[0]}: this name is "
+            "reserved for a field of the request. Rename or remove the parameter."
         )
     mode = tool.conversation_mode
     is_resumable = mode is not None and mode.resumable

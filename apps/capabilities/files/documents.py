@@ -69,7 +69,7 @@ async def read_lines(context: FileToolContext, arguments: Arguments) -> ToolResu
     if end <= start:
         raise InvalidParameter(
             "end_line",
-            "it must be greater than start_line, because it is the line after the last one.",
+            "it must be greater than start_line, because it is the first line that is not read.",
         )
     home = await context.home()
     place = full_path(home, path)

@@ -54,8 +54,8 @@ class ContentRows:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """All predefined content. `stacks` lists each item as it is in every layer, the lowest first.
-    The last one is in use.
+    """All predefined content. `stacks` maps each item to its definitions in all layers, the
+    lowest layer first. The last definition takes effect.
 
     `configuration` is the default configuration of new applications, and `problems` are its errors.
     `missing` are the directories that do not exist.

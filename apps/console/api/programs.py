@@ -56,7 +56,7 @@ class ProgramSerializer(StrictModelSerializer[Program]):
     id = serializers.SerializerMethodField(help_text="The client ID as it is in URLs of this API.")
     client_id = serializers.CharField(source="pk", read_only=True)
     type = serializers.ChoiceField(choices=["confidential", "public"])
-    redirect_uris = RedirectUrisField(help_text="Up to 10 URIs to which users return.")
+    redirect_uris = RedirectUrisField(help_text="Up to 10 redirect URIs.")
     source = serializers.ChoiceField(  # type: ignore[assignment]  # also a setting of fields
         choices=SOURCES, read_only=True, help_text="Where the name and the URIs come from."
     )

@@ -112,7 +112,7 @@ class Budget(Versioned):
         blank=True,
         related_name="+",
         help_text=(
-            "For budgets of runs: the application to which the budget applies. Leave empty to give a separate budget to each application that has no budget of its own."
+            "For run budgets only: the application that the budget limits. Leave empty to give a separate budget to each application that has no budget of its own."
         ),
     )
     unit = models.CharField(max_length=6, choices=Unit, default=Unit.TOKENS)

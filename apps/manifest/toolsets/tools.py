@@ -161,8 +161,8 @@ class RestTool(ConfiguredTool):
     rest_api_method_info: RestMethod
     """The request to make."""
     response_as_attachment: ResponseAsAttachment | None = None
-    """The responses to store as files. This value replaces the toolset's whole value. Null: the
-    toolset's value.
+    """The responses to store as files. This setting overrides the toolset's setting; the two are not
+    merged. Null: the toolset's setting.
     """
 
 

@@ -140,7 +140,7 @@ class StoredFile(models.Model):
     hidden_at = models.DateTimeField(
         null=True,
         editable=False,
-        help_text="Its owner deleted it with its conversation, which is not erased yet.",
+        help_text="Set if the owner deleted the file together with its conversation, which is not erased yet.",
     )
 
     class Meta:

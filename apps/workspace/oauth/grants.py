@@ -18,7 +18,7 @@ from apps.workspace.oauth.services import SignInService, read_scope
 
 LONGEST_SECONDS = 10 * 365 * 86_400
 FINAL = frozenset({"invalid_grant", "invalid_client", "unauthorized_client", "access_denied"})
-"""The OAuth errors after which only a new sign-in of the user helps."""
+"""These OAuth errors are permanent: the user must sign in again."""
 
 
 class GrantRefused(SignInFailed):

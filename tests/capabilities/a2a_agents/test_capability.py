@@ -70,8 +70,8 @@ def interface(url: str, binding: str = "JSONRPC", version: str = "1.0") -> dict[
         ({"name": 7}, "its agent card is not valid: Expected `str`, got `int` - at `$.name`."),
         (
             {"supportedInterfaces": [interface("https://other.example.com/a")]},
-            "its agent card points to https://other.example.com, and credentials are sent only to "
-            "the server in the manifest. Use a URL on that server as `url` of the toolset.",
+            "its agent card points to https://other.example.com, but credentials are sent only "
+            "to the server in the toolset's `url`. To trust the other server, use a URL on it as `url`.",
         ),
         (
             {"supportedInterfaces": [interface("/a", "GRPC"), interface("/a", version="0.3")]},

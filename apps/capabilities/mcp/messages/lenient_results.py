@@ -186,7 +186,7 @@ class LenientResults:
                 cursor = one_line(as_json(page[field]), CURSOR_CHARACTERS)
                 reasons.append(
                     f"the nextCursor of the server's list ({cursor}) is {json_kind(page[field])}, "
-                    f"not a text; only the {key} before it are used."
+                    f"not a string; only the {key} before it are used."
                 )
             page = {name: value for name, value in page.items() if name != field}
         return page, reasons

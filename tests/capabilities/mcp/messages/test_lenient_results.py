@@ -134,7 +134,7 @@ def test_a_cursor_that_is_no_text_ends_the_list_and_is_named(cursor: Any, shown:
         "tools": [PLAIN, {"name": "odd", "inputSchema": SCHEMA}],
         "_meta": {
             LEFT_OUT: [
-                f"the nextCursor of the server's list {shown}, not a text; only the tools before "
+                f"the nextCursor of the server's list {shown}, not a string; only the tools before "
                 "it are used."
             ]
         },

@@ -69,7 +69,7 @@ function row({ depth, done, text }) {
   if (done === null) return html`<li class="todo-heading" dir="auto">${text}</li>`;
   return html`<li class="todo-item" data-done=${done} data-depth=${depth}>
     <span class="todo-mark" aria-hidden="true">${done ? icon("check") : nothing}</span>
-    <span class="visually-hidden">${done ? gettext("Done:") : pgettext("not done yet", "Open:")}</span>
+    <span class="visually-hidden">${done ? gettext("Done:") : gettext("To do:")}</span>
     <span class="todo-text" dir="auto">${text}</span>
   </li>`;
 }
