@@ -85,8 +85,8 @@ def fork(caller: Caller, slug: str, conversation: UUID, message: UUID) -> Conver
 
 
 def title_of_copy(title: str) -> str:
-    """Return the title with "(copy)" appended in the current language. If it already ends so,
-    return it unchanged.
+    """Append "(copy)" to the title, in the current language, unless the title already ends with
+    it.
     """
     note = gettext("{title} (copy)")
     if not title or title.endswith(note.format(title="")):

@@ -29,7 +29,7 @@ def of_kind(kind: str, task: str = "task") -> Q:
 
 
 def all_kinds() -> Mapping[str, str]:
-    """Return the titles of all kinds by name, sorted by title."""
+    """Map the name of each kind of task to its title, sorted by title."""
     tasks = {
         key: task.title or key for key, task in all_tasks().items() if not key.startswith(CHORES)
     }

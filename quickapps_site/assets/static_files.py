@@ -197,7 +197,8 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
         """Return a function that replaces the URLs in a file, except in comments, where scripts may
         import each other's types.
 
-        Bundles have no comments, but long lines, in which strings may look like imports.
+        Bundles have no comments. In their long lines, URLs in strings are not replaced, because the
+        strings may look like imports.
         """
         convert = super().url_converter(name, hashed_files, template)
         is_no_import = is_in_text if name.startswith(bundles.FOLDER) else is_in_comment

@@ -68,7 +68,7 @@ class ItemSerializer(ListedItemSerializer):
     files = serializers.DictField(
         child=serializers.CharField(trim_whitespace=False, allow_blank=True),
         required=False,
-        help_text="For a skill: the texts next to SKILL.md, by path.",
+        help_text="For skills: the contents of the skill's other text files, by path.",
     )
     version = serializers.IntegerField(read_only=True)
 

@@ -1,4 +1,4 @@
-"""Restricts a caller's files to conversations of the applications that the caller may use."""
+"""Hides a caller's files that come from conversations with applications that the caller may not use."""
 
 from django.db.models import QuerySet
 

@@ -109,9 +109,7 @@ class SharedStorage(RedisStorage):
 
 
 async def window_of(rate: Rate, storage: Storage) -> tuple[float, int]:
-    """Return the time at which the window resets, in seconds since 1970, and what remains until
-    then.
-    """
+    """Return when the window resets (Unix time), and how many requests or tokens remain until then."""
     stats = await limiter_of(rate, storage).get_window_stats(*item_of(rate))
     return stats.reset_time, stats.remaining
 

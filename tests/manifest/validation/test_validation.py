@@ -183,7 +183,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
     (
         "an unnamed deployment",
         manifest(orchestrator={"deployment": {"deployment_id": ""}}),
-        [("orchestrator.deployment", "has no deployment; add its id as `deployment_id`")],
+        [("orchestrator.deployment", "has no `deployment_id`; set it to the deployment's ID")],
     ),
     (
         "null for an object",
@@ -449,7 +449,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
     (
         "an unnamed toolset of DIAL",
         manifest(tool_sets=[{"type": "dial-mcp"}]),
-        [("tool_sets[0]", "has no toolset; add its id as `deployment_id`")],
+        [("tool_sets[0]", "has no `deployment_id`; set it to the toolset's ID")],
     ),
     *(
         (

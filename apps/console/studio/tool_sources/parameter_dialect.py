@@ -18,7 +18,8 @@ DEEPEST = 6
 A manifest has no references, so a schema that is used in several places is repeated.
 """
 DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
-"""These numbers of levels are tried until the schema of a tool is small enough."""
+"""The nesting depths to which a tool's schema is cut. They are tried in this order until the schema
+is small enough."""
 PART_CHARACTERS = 40
 """A part of a schema has about this many characters, in addition to its description."""
 MOST_PARTS = 400_000
