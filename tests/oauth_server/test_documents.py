@@ -113,7 +113,7 @@ async def test_documents_that_cannot_be_used_are_refused(page, ada: User):
         shown = await open_page(ada)
 
     assert shown.status_code == 400
-    assert "can’t be read" in shown.text
+    assert "metadata can’t be loaded" in shown.text
     assert not await OAuthClient.objects.aexists()
 
 

@@ -79,7 +79,10 @@ def test_every_service_of_a_composition_exists():
         verb = words[words.index(path) + 1]
         known |= services.keys()
         if verb in {"run", "up", "logs", "exec"}:
-            named |= {word for word in words[words.index(verb) + 1 :] if not word.startswith("-")}
+            following = [
+                word for word in words[words.index(verb) + 1 :] if not word.startswith("-")
+            ]
+            named |= set(following[:1] if verb == "exec" else following)
 
     assert named - known == set()
     assert {"prepare", "web-1", "worker"} <= named

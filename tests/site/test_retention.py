@@ -64,7 +64,10 @@ def test_fixed_times_are_those_of_the_code():
         ],
         "files of questions that were not sent": [unsent.HOURS],
         "full records of runs on the chat page": [compaction.COMPACTED_AFTER.days],
-        "budget windows": [settings.USAGE_DAYS, usage.LONGEST_WINDOW_DAYS],
+        "the spending of each past hour, day or month for a [budget](budgets.md)": [
+            settings.USAGE_DAYS,
+            usage.LONGEST_WINDOW_DAYS,
+        ],
         "accounts whose email address was not confirmed": [
             app_settings.EMAIL_CONFIRMATION_EXPIRE_DAYS
         ],
@@ -72,8 +75,12 @@ def test_fixed_times_are_those_of_the_code():
         "received webhook calls": [triggers.CALL_DAYS],
         "outgoing webhook deliveries": [triggers.DELIVERY_DAYS],
         "mail that cannot be sent": [triggers.MAIL_DAYS],
-        "memory merges, which can be undone until then": [limits.MERGES_KEPT_DAYS],
-        "pinned tool descriptions that are no longer listed": [description_pins.UNUSED.days],
+        "the original memories of a merge, with which the merge can be undone": [
+            limits.MERGES_KEPT_DAYS
+        ],
+        "descriptions of [MCP tools](mcp.md#changed-tool-descriptions) that their servers no longer list": [
+            description_pins.UNUSED.days
+        ],
         "stored files that the database does not refer to": [leftovers.HOURS],
         "failed jobs": [failures.FAILURE_DAYS],
     }
