@@ -1,11 +1,11 @@
 """Determines the applications that a caller can use, and the caller's role in each.
 
-Visitors can use public applications. Visitors of a widget can use only its application, which must
-be public unless the other site has identified them. Keys of the installation can use all
-applications in their scope. All other callers have the roles of an account. An account has a role
-as the owner, by a grant to the user or to one of the user's groups, by the permission to use all
-applications, or because the application is shared or public. Grants to a team apply to its members
-while they work in the team.
+Visitors can use public applications. Widget visitors can use only the widget's application, which
+must be public unless the embedding site has identified the visitor. Installation-wide API keys can
+use all applications in their scope. All other callers have the roles of an account. An account has
+a role as the owner, by a grant to the user or to one of the user's groups, by the permission to use
+all applications, or because the application is shared or public. Grants to a team apply to its
+members while they work in the team.
 """
 
 from typing import Any
@@ -35,7 +35,7 @@ from apps.errors import ApplicationBroken, ApplicationNotFound
 
 COMMON = Q(is_shared=True) | Q(is_public=True)
 NOBODY = 0
-"""This value means that a user has no role. The application must then appear not to exist."""
+"""The role of a user without access, to whom the application must appear not to exist."""
 
 
 async def find(slug: str, caller: Caller) -> ResolvedApplication:
@@ -58,8 +58,8 @@ async def find(slug: str, caller: Caller) -> ResolvedApplication:
 
 
 def bind_version(slug: str, version: int) -> str:
-    """Add the version to which an API key is pinned to the slug. Raises `ApplicationNotFound` if
-    the slug already names a different version.
+    """Append a version number to the slug, for an API key that is pinned to that version. Raises
+    `ApplicationNotFound` if the slug already names a different version.
     """
     name, number = versioned_name(slug)
     if number not in (None, version):
@@ -104,7 +104,9 @@ def accessible(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]
 
 
 def visitors_applications(bucket: str) -> Q:
-    """Return a filter for the applications that the anonymous visitor with this bucket can use."""
+    """Return a filter for the applications that an anonymous visitor can use. `bucket` identifies
+    the visitor.
+    """
     guest = widget_visitor(bucket)
     if guest is None:
         return Q(is_public=True)

@@ -29,15 +29,15 @@ class SourcedRole:
 
     @property
     def role(self) -> str:
-        """Return the user's highest role in the application. Grants to any of the user's teams
-        count.
+        """Return the label of the user's highest role in the application. Grants to all of the
+        user's teams count.
         """
         return str(max(source.role for source in self.sources).label)
 
 
 def sourced_roles(user: Any, rows: QuerySet[Application]) -> list[SourcedRole]:
-    """Return the user's role in each application and the reasons for it, sorted by title. Runs four
-    queries.
+    """Return the user's role in each application and the reasons for it, sorted by the
+    application's title. Runs four queries.
 
     A closed account has no roles. Grants to all teams of the user count, not only grants to the
     current team.

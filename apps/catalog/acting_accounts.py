@@ -1,8 +1,7 @@
-"""Determines which accounts a manager may edit, or choose as the account that a webhook or schedule
-runs as.
+"""Determines which accounts a manager may edit, or select for a webhook or schedule to run as.
 
-Whoever edits or chooses an account can act as that account. Because the account's rights can grow
-later, a webhook or schedule checks the rule again before each run.
+A manager who edits or selects an account can act as that account. Because the account's rights can
+grow later, a webhook or schedule checks the rule again before each run.
 """
 
 from typing import Any
@@ -25,10 +24,10 @@ NOT_MANAGED = (
 
 
 def manageable(manager: Any) -> QuerySet[User]:
-    """Return the accounts that the manager may edit, or choose for a webhook or schedule to run as.
+    """Return the accounts that the manager may edit, or select for a webhook or schedule to run as.
 
-    The manager must have all permissions of the account. The manager must also be able to edit
-    every application in which the account has a role through ownership, a grant, a group or a team.
+    The manager must have all permissions of the account, and must be able to edit every application
+    in which the account has a role through ownership, a grant, a group or a team.
     """
     if manager.is_superuser:
         return User.objects.all()
@@ -62,7 +61,7 @@ def acting_problem(saver: Any, account: int) -> str:
 
 
 def permissions_of(user: Any) -> QuerySet[Permission]:
-    """Return the user's permissions, including those of groups. A closed account keeps its
+    """Return the user's own permissions and those of the user's groups. A closed account keeps its
     permissions, because it may be reopened.
     """
     held = Q(user=user.pk) | Q(group__user=user.pk)
@@ -77,8 +76,8 @@ def beyond(user: Any) -> QuerySet[Permission]:
 
 
 def edited_by(user: Any) -> QuerySet[Any, Any]:
-    """Return the IDs of the applications that the user can edit as their owner, by a grant, or as a
-    member of any team.
+    """Return the IDs of the applications that the user can edit as the owner, by a grant to the
+    user or a group, or through any team.
     """
     grants = Grant.objects.filter(Q(user=user.pk) | Q(group__user=user.pk), role__gte=Role.EDITOR)
     edited = Q(owner=user.pk) | Q(pk__in=grants.order_by().values("application"))

@@ -1,8 +1,8 @@
 """Stores, copies and deletes the files that operators upload for an application, and determines who
 can read them.
 
-An application's files are shared files in a folder of their own. Only its users, its editors and
-its runs can read them.
+Each application's files are stored as shared files in a separate folder. Only the application's
+users, editors and runs can read them.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ from apps.workspace.stored_files import FileInfo
 
 
 def upload_name(application: Application, name: str) -> str:
-    """Return the name of an application's file among the shared files. It contains the
-    application's ID, so that a new slug does not change it.
+    """Return the name under which an application's file is stored among the shared files. It
+    contains the application's ID instead of its slug, which may change.
     """
     return f"{APPLICATIONS}{application.pk}/{name}"
 
@@ -43,11 +43,11 @@ def store_upload(application: Application, name: str, content: File[Any], kind: 
 
 
 def adopt_uploads() -> int:
-    """Link each uploaded file that belongs to no application to the application in whose folder it
-    is. Return the number of new links.
+    """Link each uploaded file without a link to the application whose folder contains it. Return
+    the number of new links.
 
-    During an upgrade, processes of the previous version store files without a link, and nobody can
-    read those.
+    During an upgrade, processes of the previous version store files without a link, and such files
+    cannot be read.
     """
     rows = SharedFile.objects.filter(name__startswith=APPLICATIONS, uploads=None)
     folders = {pk: name.split("/")[1] for pk, name in rows.values_list("pk", "name")}
@@ -71,8 +71,9 @@ def reader_for(caller: Caller) -> FileReader:
 def readable_files(caller: Caller, running: Sequence[str] = ()) -> QuerySet[Any, Any]:
     """Return the IDs of the application files that a caller may read.
 
-    These are the files of applications that the caller can use or edit, and of the applications
-    with the slugs `running`, which are answering the caller.
+    The caller may read the files of applications that the caller can use or edit. `running`
+    contains the slugs of the applications that are answering the caller, whose files may also be
+    read.
     """
     allowed = accessible(caller).filter(Q(is_enabled=True) | Q(role__gte=Role.EDITOR))
     found = Q(application__in=allowed.order_by().values("pk"))
@@ -86,8 +87,8 @@ def application_file_ids(application: int) -> QuerySet[Any, Any]:
 
 
 def offered_files(application: Application) -> QuerySet[SharedFile]:
-    """Return the shared files that an application can use: its own, and those that no application
-    restricts.
+    """Return the shared files that an application can use: its own files, and shared files that
+    belong to no application.
     """
     return unrestricted_files(
         SharedFile.objects.all(), Q(pk__in=application_file_ids(application.pk))
@@ -103,7 +104,9 @@ def copy_uploads(original: Application, copy: Application, caller: Caller) -> No
 
 
 def erase_uploads(instance: Application, **_: Any) -> None:
-    """Delete the files of an application before it is deleted. Keep files that its copies also use."""
+    """Delete the files of an application before it is deleted, except files that copies of it also
+    use.
+    """
     kept = Upload.objects.exclude(application=instance).values("file")
     rows = SharedFile.objects.filter(pk__in=application_file_ids(instance.pk)).exclude(pk__in=kept)
     for row in rows:

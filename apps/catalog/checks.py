@@ -80,10 +80,10 @@ def installation_is_shared(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.files)
 def content_is_usable(**options: Any) -> list[CheckMessage]:
-    """Warn about each error in the predefined content, which does not prevent startup.
+    """Warn about each error in the predefined content. Such errors do not prevent startup.
 
-    A missing directory is an error, because applications would run with the items that it should
-    replace.
+    Missing directories are errors, because applications would run with the items that the directory
+    should replace.
     """
     content = read_layers(directories())
     hint = "Create the directory, or remove it from PREDEFINED_EXTRA_PATHS."
@@ -104,8 +104,8 @@ def managed_files_are_usable(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.files, Tags.database)
 def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]:
-    """Warn about predefined content in the database that cannot be used. Runs only if the command
-    names a database.
+    """Warn about predefined content in the database that cannot be used. Runs only if a database is
+    passed, as in `manage.py check --database default`.
     """
     if not databases:
         return []

@@ -34,8 +34,8 @@ MOST_ATTEMPTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """A document in which references to secrets replace the plain credentials. `made` are the
-    secrets that were created.
+    """A document in which references to secrets replace the plain credentials. `made` lists the new
+    secrets.
     """
 
     document: Any = field(repr=False)
@@ -93,7 +93,7 @@ def movable(document: Any, item: str = "") -> list[PlainCredential]:
 
 
 def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
-    """Return all plain credentials in a document. Those that cannot become secrets have a
+    """Return all plain credentials in a document. Credentials that cannot become secrets have a
     `problem`.
     """
     found = plain_credentials(document, item)

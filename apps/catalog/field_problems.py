@@ -1,4 +1,4 @@
-"""Converts Django's `ValidationError` to errors that have a field and a path in it."""
+"""Converts Django's `ValidationError` to errors with a field and a path inside that field."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

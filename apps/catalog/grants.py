@@ -1,6 +1,7 @@
-"""Reads the grants of an application by the names of users and groups.
+"""Reads the grants of an application, which give roles to users and groups.
 
-Grants are not part of an application's history, so restoring an application does not restore them.
+Grants are not part of an application's history, so restoring an earlier state does not restore
+them.
 """
 
 from collections.abc import Iterable
@@ -13,12 +14,12 @@ from apps.catalog.models import Application, Role
 
 Kind = Literal["user", "group"]
 Holder = tuple[Kind, str]
-"""The user or group that has a role, as its kind and its name."""
+"""A user or group that has a role, as its kind and name."""
 
 
 def grants_of(application: Application) -> dict[Holder, Role]:
-    """Return the role of each user and group that has a grant in the application. The highest roles
-    come first, then groups before users.
+    """Return the role of each user and group with a grant in the application. The highest roles
+    come first; within a role, groups come before users.
     """
     found: dict[Holder, Role] = {}
     for grant in application.grants.select_related("user", "group"):
@@ -29,7 +30,7 @@ def grants_of(application: Application) -> dict[Holder, Role]:
 
 
 def find_holders(holders: Iterable[Holder]) -> dict[Holder, int]:
-    """Return the ID of each of these users and groups. Omit those that do not exist."""
+    """Return the IDs of these users and groups. Users and groups that do not exist are omitted."""
     wanted = set(holders)
     users = get_user_model()._default_manager.filter(username__in=names_of("user", wanted))
     groups = Group.objects.filter(name__in=names_of("group", wanted))

@@ -47,7 +47,7 @@ __all__ = [
 
 
 def empty_manifest() -> dict[str, Any]:
-    """Return the manifest with which a new application starts."""
+    """Return the initial manifest of new applications."""
     return {
         "orchestrator": {"deployment": {"deployment_id": "demo-model"}},
         "contexts": [],
@@ -172,8 +172,8 @@ class Grant(models.Model):
 
 
 class Upload(models.Model):
-    """Links a file to an application to which it belongs. A copy of an application links to the
-    files of the original.
+    """Links an uploaded file to an application. Copies of an application link to the same files as
+    the original.
     """
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="uploads")

@@ -17,7 +17,7 @@ LAYER = "application"
 SKILLS = "skills"
 """This folder of an application's files contains its skills."""
 Skills = Mapping[str, Mapping[str, str]]
-"""An application's skills: the files of each skill by path, by the skill's name."""
+"""An application's own skills. Maps the name of each skill to its files by path."""
 
 
 def skills_of(number: int | None) -> dict[str, dict[str, str]]:
@@ -37,8 +37,8 @@ def skills_by_application(numbers: Any) -> dict[int, dict[str, dict[str, str]]]:
 
 
 def own_skills_of(row: Any, given: Skills | None = None) -> Skills:
-    """Return `given`, for example the skills of a draft, or the application's stored skills if
-    `given` is None.
+    """Return the application's stored skills, unless others are `given`, for example those of a
+    draft.
     """
     return skills_of(row.pk) if given is None else given
 

@@ -23,8 +23,8 @@ ADVICE = "Only the owner can attach it. Use a shared file, whose URL begins with
 
 
 def added_files(application: Application) -> tuple[bool, list[Problem]]:
-    """Return whether the owner changes, and an error for each file of the owner that another user
-    is about to attach.
+    """Return whether the owner changes, and an error for each of the owner's files that another
+    user is about to attach.
 
     The path of each error is that of the file's context in the manifest.
     """

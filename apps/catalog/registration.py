@@ -1,7 +1,7 @@
-"""Builds the entries for DIAL Core's configuration file that register this server.
+"""Builds the entries that register this server in DIAL Core's configuration file.
 
-They register the application type, whose manifests Core stores, and the applications of this
-installation.
+They register an application type, for applications whose manifests Core stores, and the
+applications of this installation.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,10 +14,12 @@ from apps.catalog.models import Application
 from apps.manifest.schema.manifest_schema import CORE_SCHEMA, TYPE_NAME
 
 TYPE_ID = "quick_apps2"
-"""URLs contain this name of the application type. No application may have it as its slug."""
+"""The name of the application type. It occurs in URLs, so that no application may have it as its
+slug.
+"""
 SUPPORT = "/v1/configuration-support"
 INPUT_TYPES = "features__input_attachment_types"
-"""Database queries find the input types in a stored manifest at this path."""
+"""Queries find the accepted file types in a manifest column at this path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,8 @@ def registration(
 
 
 def type_entry(schema_id: str, addresses: Addresses) -> dict[str, Any]:
-    """Return the entry of the application type. DIAL Core fetches the properties of its schema from
-    this server.
+    """Return the configuration entry of the application type. DIAL Core fetches the properties of
+    its schema from this server.
     """
     return {
         "$schema": CORE_SCHEMA,

@@ -1,7 +1,7 @@
 """Resolves a slug or a manifest to an application that can run, and caches the result.
 
-A cached application is valid for one version of its row and one state of the predefined content.
-Both are compared with the database at most once in `MAX_AGE_SECONDS`.
+A cached application is valid until its row or the predefined content changes. Both are checked at
+most once in `MAX_AGE_SECONDS`.
 """
 
 import asyncio
@@ -54,8 +54,8 @@ MOST_APPLICATIONS = 1024
 
 _kept: OrderedDict[str, CachedApplication] = OrderedDict()
 _absent: AgedCache[str, bool] = AgedCache()
-"""This caches slugs without an enabled application. DIAL Core sends the same slug for all
-applications that it stores.
+"""Slugs for which no enabled application was found recently. They are cached because DIAL Core
+sends the same unknown slug for all applications that it stores.
 """
 _lookups: dict[Hashable, Lookup] = {}
 """These lookups are in progress, by slug or by the hash of a manifest."""
@@ -116,8 +116,8 @@ def end_lookup(key: Hashable, task: asyncio.Task[ResolvedApplication]) -> None:
 
 
 async def look_up(slug: str, kept: CachedApplication | None, now: float) -> ResolvedApplication:
-    """Load and prepare the application. Raises `ApplicationNotFound`, or `ApplicationBroken` if its
-    manifest is invalid.
+    """Load and prepare the application, or return the cached application `kept` if it is still
+    current. Raises `ApplicationNotFound`, or `ApplicationBroken` if its manifest is invalid.
     """
     try:
         found, content = await database_sync_to_async(newest)(slug, kept)
@@ -159,8 +159,8 @@ class LiveVersion:
 def newest(
     slug: str, kept: CachedApplication | None
 ) -> tuple[LiveVersion | ResolvedApplication | None, Content]:
-    """Return the version to prepare, and the installed content. Return the cached application if
-    nothing changed, or None if there is none.
+    """Return the version to prepare and the installed content. Instead of a version, return the
+    cached application if nothing has changed, or None if there is no enabled application.
     """
     managed_files.refresh()
     content = installed_content()

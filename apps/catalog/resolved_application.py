@@ -35,7 +35,7 @@ from apps.workspace.loading.shared_loads import LoadingRules, rules_of
 logger = logging.getLogger(__name__)
 
 CONFIGURATION = "Application configuration"
-"""Reports show issues of the whole manifest under this heading."""
+"""Reports list issues that concern the whole manifest under this heading."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class ResolvedApplication:
     layer_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     broken_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     document: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """This is the manifest as the operator wrote it."""
+    """The manifest as its author wrote it."""
 
     @cached_property
     def digest(self) -> str:
@@ -174,9 +174,9 @@ def prepare_document(
 ) -> tuple[Manifest, PreparedCapabilities]:
     """Parse a manifest, resolve its references and prepare its capabilities.
 
-    `is_foreign` means that DIAL Core stores the manifest. It then cannot refer to secrets of this
-    installation, or redirect them to other servers. Raises `ApplicationBroken` if the manifest is
-    invalid or its prompt does not exist.
+    `is_foreign` means that DIAL Core stores the manifest. Such a manifest cannot refer to secrets
+    of this installation, or redirect credentials of predefined content to other servers. Raises
+    `ApplicationBroken` if the manifest is invalid or its prompt does not exist.
     """
     try:
         manifest = read_manifest(

@@ -24,7 +24,7 @@ check_name = RegexValidator(
 
 
 class SavedPrompt(models.Model):
-    """A prompt of a user or a team. All users get a prompt that has neither."""
+    """A prompt of a user or a team. A prompt with neither is offered to all users."""
 
     name = models.CharField(
         gettext_lazy("name"),
@@ -74,15 +74,15 @@ class SavedPrompt(models.Model):
 
 
 def own_prompts(user: int | None) -> QuerySet[SavedPrompt]:
-    """Return the prompts of the user with this ID, or no prompts for None."""
+    """Return the prompts of the user with this ID. If the ID is None, return no prompts."""
     if user is None:
         return SavedPrompt.objects.none()
     return SavedPrompt.objects.filter(user=user)
 
 
 def offered_prompts(caller: Caller) -> QuerySet[SavedPrompt]:
-    """Return the prompts that a caller can insert: the caller's own, those of the caller's current
-    team, and those for all users.
+    """Return the prompts that a caller can insert: the caller's own prompts, the prompts of the
+    caller's current team, and the prompts for all users.
     """
     offered = Q(user=None, team=None)
     if caller.team is not None:

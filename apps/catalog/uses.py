@@ -21,8 +21,8 @@ from apps.manifest.validation.validation import with_deployment
 
 @dataclass(frozen=True, slots=True)
 class ItemUser:
-    """An application or predefined item that uses something. `place` is the path of the use in its
-    manifest or JSON, and `pk` the application's ID.
+    """An application or predefined item that uses a secret, a deployment or another item. `place`
+    is the path of the use in its manifest or JSON, and `pk` the application's ID.
     """
 
     kind: str
@@ -148,8 +148,8 @@ def agent_of(item: LayerItem) -> AgentDefinition | None:
 
 
 def references_in(document: Any, content: Content) -> Iterator[ItemReference]:
-    """Yield the predefined items to which a document refers, even in patches and if they do not
-    exist.
+    """Yield the predefined items to which a document refers, including references in patches and
+    references to missing items.
     """
     yield from feature_references(document, content)
     for _, found in objects_in(document):
@@ -161,7 +161,9 @@ def references_in(document: Any, content: Content) -> Iterator[ItemReference]:
 
 
 def feature_references(document: Any, content: Content) -> Iterator[ItemReference]:
-    """Yield the predefined items that a manifest's features use without naming them."""
+    """Yield the predefined items that a manifest's features use, such as the agents that
+    `spawn_agent` offers.
+    """
     features = document.get("features") if isinstance(document, dict) else None
     if not isinstance(features, dict):
         return

@@ -37,7 +37,7 @@ from apps.workspace.local.files.storage import storage
 from apps.workspace.local.models import StoredFile
 
 OVERHEAD_BYTES = 16 * 1024
-"""The maximum number of bytes that an upload's form can have in addition to its file."""
+"""The maximum number of bytes that an upload's request body can have in addition to its file."""
 SHOWN = re.compile(
     r"image/(png|jpeg|gif|webp|avif|svg\+xml)|application/pdf|(audio|video)/[\w.+-]+"
 )
@@ -45,19 +45,19 @@ SHOWN = re.compile(
 downloaded.
 """
 LOCKED = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; media-src 'self'"
-"""The content security policy for files, which are opened by their URLs: no scripts, no requests,
-an opaque origin.
+"""The content security policy for files that are opened by their URL. It allows no scripts and no
+requests, and gives the file an opaque origin.
 """
 LOCKED_PDF = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
-"""The content security policy for PDF files. Browsers show no PDF in a sandbox, and sandbox their
-PDF viewers themselves.
+"""The content security policy for PDF files. It has no `sandbox`, because browsers show no PDF in a
+sandbox. Their PDF viewers are sandboxed anyway.
 """
 
 View = Callable[..., HttpResponseBase]
 
 
 def with_json_errors(view: View) -> View:
-    """Return the view with errors as JSON, for the page's scripts."""
+    """Wrap a view so that it returns errors as JSON, for the page's scripts."""
 
     @wraps(view)
     def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -181,8 +181,8 @@ def show_or_delete(
 
 
 def reader_of(caller: Caller, bucket: str, name: str) -> FileReader | str:
-    """Return the reader for the access check: the team's bucket for files in the team's notes,
-    otherwise the caller.
+    """Return the reader whose access to the file is checked: the team's bucket for files in the
+    team's notes, otherwise the caller.
     """
     return bucket if is_file_of_notes(caller, bucket, name) else reader_for(caller)
 

@@ -105,8 +105,8 @@ def adopt(bucket: str, caller: Caller) -> None:
 
 
 def with_sign_in(view: View) -> View:
-    """Return the view with a redirect to the sign-in page if it raises Http404 for a signed-out
-    reader.
+    """Wrap a view so that it redirects signed-out readers to the sign-in page instead of raising
+    Http404.
 
     The redirect does not reveal whether the page exists.
     """

@@ -19,7 +19,7 @@ from apps.live.journal import journal
 
 FIRST_TURNS = 8
 """The number of turns that the page loads when it opens a conversation. They fill more than a
-screen; drawing more takes time.
+screen. More turns would take longer to render.
 """
 MOST_TURNS = 20
 """The maximum number of turns that the page loads at a time while the user scrolls."""
@@ -30,7 +30,7 @@ LONGEST_STEP = 8_000
 step.
 """
 TURNS_AFTER = 5
-"""The number of turns that are loaded after the one that a search has found."""
+"""The number of turns that are loaded after the turn of a search result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,8 @@ class TurnWindow:
 def last_turns(runs: Sequence[str], until: int, going: UUID | None) -> TurnWindow:
     """Return the last turns of a conversation, without its active run `going`.
 
-    `runs` are the runs on the shown branch. Events with numbers above `until` are omitted.
+    `runs` are the IDs of the runs on the shown branch. Events with numbers above `until` are
+    omitted.
     """
     path = runs if going is None else [run for run in runs if run != going.hex]
     return read_window(path, len(path), most=FIRST_TURNS, until=until)
@@ -112,7 +113,7 @@ def read_window(
     """Return up to `most` turns before index `end` of the branch `path`, as many as fit in
     `MOST_BYTES`.
 
-    Turns before index `first` are never returned, and turns from index `least` on always.
+    Turns before index `first` are never returned. Turns from index `least` on are always returned.
     """
     found: list[dict[str, Any]] = []
     size = 0
@@ -140,7 +141,7 @@ def turn(
 
 
 def compact_frames(events: Iterable[StreamEvent], longest_step: int | None) -> list[dict[str, Any]]:
-    """Return frames that show the same turn as the run's events, with each text in one piece."""
+    """Return frames that show the same turn as the run's events, with each text in a single frame."""
     frames: list[dict[str, Any]] = []
     steps: dict[str, dict[str, Any]] = {}
     status: dict[str, Any] | None = None
@@ -159,8 +160,8 @@ def compact_frames(events: Iterable[StreamEvent], longest_step: int | None) -> l
 def continues(
     frame: dict[str, Any], frames: list[dict[str, Any]], steps: dict[str, dict[str, Any]]
 ) -> bool:
-    """Append the frame's text to an earlier frame. Return False if it must be sent separately.
-    `steps` maps the IDs of steps to the frames with their texts.
+    """Append the frame's text to an earlier frame if possible. Return False if the frame must be
+    sent separately. `steps` maps the IDs of steps to the frames with their texts.
     """
     kind = frame["type"]
     if kind == "message.delta" and frames and frames[-1]["type"] == kind:
@@ -183,7 +184,9 @@ def cut_text(frame: dict[str, Any], longest: int) -> None:
 
 
 def leave_out_known_text(frames: list[dict[str, Any]]) -> None:
-    """Remove the text of the stored answer if it equals the text frames before it."""
+    """Remove the answer's text from its last frame if the text frames before it already contain the
+    same text.
+    """
     kinds = {frame["type"] for frame in frames}
     if "message.complete" not in kinds or "answer.restarted" in kinds:
         return

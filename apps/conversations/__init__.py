@@ -1,1 +1,3 @@
-"""The conversations of users and API clients: their questions, answers, files and retention."""
+"""Stores the conversations of users and API clients, answers their questions, and deletes them
+after their retention period.
+"""

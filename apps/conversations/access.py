@@ -1,4 +1,4 @@
-"""Finds the conversations that a caller can access, and restores the caller of a stored run."""
+"""Finds the conversations that a caller can access, and rebuilds the caller of a stored run."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -37,7 +37,7 @@ OF_CLIENT = ("locale", "timezone", "surface", "address")
 
 def reference_of(caller: Caller) -> dict[str, Any]:
     """Return the JSON that a run stores about its caller, in addition to the bucket.
-    `caller_of_run` reads it.
+    `caller_of_run` rebuilds the caller from it.
     """
     client = caller.client
     told = {
@@ -111,8 +111,8 @@ def under(slug: str) -> Q:
 
 
 def find_conversation(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """Return the caller's conversation with this ID, if its application has this slug. Raises
-    `Missing` if there is none.
+    """Return the caller's conversation with this ID. Raises `Missing` if there is none, or if its
+    application has another slug.
     """
     found = own(caller).filter(under(application), pk=conversation).first()
     if found is None:
@@ -133,7 +133,7 @@ def lock(conversation: Conversation) -> Conversation:
 
 
 def record_denial(caller: Caller, conversation: UUID, application: str) -> None:
-    """Write an audit event if the requested conversation exists, but is not the caller's."""
+    """Write an audit event about the denied access, if the requested conversation exists."""
     if Conversation.objects.filter(pk=conversation).exists():
         denied = AuditEvent(
             "access.denied", caller.bucket, caller.client.address, application, conversation
@@ -177,16 +177,16 @@ def check_continuable(caller: Caller, conversation: UUID, application: str) -> N
 
 
 def continuable(caller: Caller, conversations: Iterable[Conversation]) -> set[int]:
-    """Return the primary keys of those applications of the conversations that the caller can still
-    use.
+    """Return the primary keys of the conversations' applications, except applications that the
+    caller can no longer use.
     """
     asked = {one.application_id for one in conversations if one.application_id is not None}
     return set(usable(caller).filter(pk__in=asked).values_list("pk", flat=True)) if asked else set()
 
 
 def why_ended(caller: Caller, conversation: Conversation) -> str:
-    """Return the reason why the caller can only read the conversation, or "" if it can be
-    continued.
+    """Return why the caller can read but not continue the conversation. Return "" if the caller can
+    continue it.
     """
     application = conversation.application
     if application is None:

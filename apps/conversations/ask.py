@@ -47,7 +47,7 @@ class Ask(BaseModel):
     timezone: str = ""
     """The browser's time zone, such as Europe/Riga, or "" if it is unknown."""
     surface: Surface = ""
-    """`page` if the page's scripts can run tools."""
+    """This is `page` if the page's scripts can run tools, else ""."""
     while_running: Literal["refuse", "queue", "stop"] = "refuse"
     """Decides whether the question is rejected, is queued, or replaces a running answer."""
     memory: bool = True

@@ -76,8 +76,8 @@ def show(conversation: Conversation, leaf: int | None) -> None:
 
 
 def delete(conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow) -> None:
-    """Delete a question and its answers. The questions that follow them get the message before as
-    their parent.
+    """Delete a question and its answers. The questions that follow them become children of the
+    message before the deleted question.
     """
     turn = turn_of(conversation, found, question)
     gone = {row.pk for row in turn}
@@ -103,8 +103,8 @@ def delete(conversation: Conversation, found: Tree[OutlineRow], question: Outlin
 def turn_of(
     conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow
 ) -> list[OutlineRow]:
-    """Return the question, its answers, and the continuations of truncated answers, each of which
-    is a question with an answer.
+    """Return the messages of a turn: the question, its answers, and the continuations of truncated
+    answers. Each continuation consists of a question and an answer.
     """
     sent = conversation.messages.exclude(sender=None).values_list("pk", "sender")
     continuations = {pk for pk, sender in sent if is_continuation(sender)}

@@ -1,4 +1,6 @@
-"""The tree of a conversation's messages, its branches, and the branch that is shown."""
+"""Reads the messages of a conversation as a tree, and finds its branches and the branch that is
+shown.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,8 +23,8 @@ AT_ONCE = 500
 
 
 class OutlineRow(NamedTuple):
-    """A message without its content, which is read four times faster than a model instance. IDs are
-    hexadecimal digits, because creating thousands of UUIDs is slow.
+    """A message without its content. It is loaded four times faster than a model instance. IDs are
+    strings of hexadecimal digits, because creating thousands of UUIDs is slow.
     """
 
     pk: int
@@ -34,8 +36,8 @@ class OutlineRow(NamedTuple):
 
 
 class Digits(Cast):
-    """A database expression for a UUID's hexadecimal digits without hyphens, which PostgreSQL would
-    add.
+    """A database expression for a UUID as hexadecimal digits without hyphens. A plain cast would
+    contain hyphens on PostgreSQL.
     """
 
     def __init__(self, field: str) -> None:
@@ -47,7 +49,7 @@ class Digits(Cast):
 
 
 OUTLINE = {"run_id": Digits("run_id"), "uuid": Digits("uuid")}
-"""The columns that are converted when an `OutlineRow` is read."""
+"""The columns of an `OutlineRow` that the database converts."""
 
 
 MessageRow = Message | OutlineRow
@@ -63,7 +65,7 @@ class Tree(Generic[Row]):
     messages: Sequence[Row]
     parents: dict[int, int | None]
     followers: dict[int | None, list[Row]]
-    """The children of each message, by its primary key. The key None has the messages without a
+    """The children of each message, by its primary key. The key None maps to the messages without a
     parent.
     """
 
@@ -96,8 +98,8 @@ class Tree(Generic[Row]):
         return self.answered(leaf)
 
     def answered(self, leaf: int | None) -> int | None:
-        """Return the primary key of the answer to the question `leaf` by its newest run, or `leaf`
-        if there is none.
+        """If the message `leaf` is a question that its newest run has answered, return the primary
+        key of that answer. Otherwise, return `leaf`.
         """
         asked = next((row for row in self.messages if row.pk == leaf and row.role == USER), None)
         if asked is None or asked.run_id is None:
@@ -129,7 +131,9 @@ class Tree(Generic[Row]):
         return self.children(self.parents[row.pk])
 
     def shown(self, leaf: int | None) -> list[Row]:
-        """Return the messages from the first one to `leaf`, or to the answer to it."""
+        """Return the messages from the first one to `leaf` or, if `leaf` is an answered question,
+        to its answer.
+        """
         return self.up(self.end(leaf))
 
 
@@ -145,7 +149,7 @@ def outline(conversation: Conversation) -> Tree[OutlineRow]:
 
 
 def path(conversation: Conversation, leaf: int | None = None) -> list[Message]:
-    """Return the messages of the shown branch or, with `leaf`, those up to the message with this
+    """Return the messages of the shown branch or, with `leaf`, the messages up to the one with this
     primary key.
     """
     found = tree(conversation)
@@ -176,8 +180,8 @@ def shown_runs(conversation: Conversation) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ShownEvents:
-    """Selects the events of the shown branch, which are those of `runs`, and all events after
-    number `last`. `runs` contains IDs as hexadecimal digits.
+    """Selects the events of the shown branch, and all events with a number above `last`. `runs`
+    contains the IDs of the branch's runs, as hexadecimal digits.
     """
 
     last: int
@@ -191,8 +195,8 @@ class ShownEvents:
 
 
 def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
-    """Yield the IDs of the runs that wrote the answers, and of the run that will answer the last
-    question.
+    """Yield the IDs of the runs that wrote the answers. If the last message is a question, also
+    yield the ID of the run that will answer it.
     """
     for row, after in zip_longest(messages, messages[1:]):
         is_answered = after is not None and after.role == ASSISTANT
@@ -204,7 +208,7 @@ def shown_branches(
     found: Tree[OutlineRow], shown: Sequence[OutlineRow], going: UUID | None
 ) -> dict[str, dict[str, Any]]:
     """Return the alternatives to each message of the shown branch: their IDs, and the index of the
-    shown one.
+    message that is shown.
 
     The keys are the IDs of questions and the runs of answers, as on the page. The answer of the
     active run `going` has no ID yet, so its ID is "".
@@ -226,13 +230,13 @@ def shown_branches(
 
 
 def format_id(digits: str) -> str:
-    """Return an ID with hyphens, as the page uses it, from its hexadecimal digits."""
+    """Convert an ID from hexadecimal digits to the form with hyphens that the page uses."""
     return str(UUID(digits))
 
 
 def write_parents(found: Tree[OutlineRow]) -> None:
-    """Store the parents that follow from the order of the messages, so that a new branch does not
-    change them. Copied conversations have no stored parents at first.
+    """Store the parents of messages whose parent follows only from the order of the messages, as in
+    copied conversations. Otherwise, a new branch would change these parents.
     """
     unwritten = [
         Message(pk=row.pk, parent_id=found.parents[row.pk])

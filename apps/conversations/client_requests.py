@@ -1,5 +1,5 @@
-"""Stores the requests of API clients that send the whole conversation, for processes that resume
-their runs.
+"""Stores the requests of API clients that send the whole conversation, so that other processes can
+resume their runs.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,9 @@ from apps.runs.requests import RunRequest
 
 
 class RequestDocument(msgspec.Struct, frozen=True):
-    """The fields of a `RunRequest` that a client sets, as they are stored. `place` is a slug."""
+    """The stored form of a `RunRequest`, with the fields that a client sets. `place` is the slug of
+    a chat place.
+    """
 
     messages: tuple[ModelMessage, ...]
     external: dict[str, ToolSpec] = {}
@@ -72,8 +74,8 @@ def store_request(run: Run, request: RunRequest) -> None:
 
 
 def read_request(run: Run, application: ResolvedApplication) -> RunRequest | None:
-    """Return the client's request with which the run was started, or None if it was started without
-    one.
+    """Return the client's request that started the run, or None if the run was started in another
+    way.
     """
     row = ClientRequest.objects.filter(run=run).first()
     if row is None:

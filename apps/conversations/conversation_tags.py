@@ -1,4 +1,4 @@
-"""Stores the tags of conversations, one row for each conversation and tag."""
+"""Stores the tags of conversations, in one row per conversation and tag."""
 
 from django.db import models
 

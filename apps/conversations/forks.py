@@ -54,7 +54,7 @@ COPIED_EVENTS = (
     said.AnnotationAdded,
     said.TurnRestarted,
 )
-"""The events of a run that are copied. Other events refer to their run, or are created from the
+"""The types of events that are copied. Other events refer to their run, or are created from the
 copied messages.
 """
 
@@ -175,7 +175,7 @@ def copy_turn(
 
 
 def copy_summaries(original: Conversation, copies: dict[int, Message]) -> None:
-    """Copy the summaries of the copied messages, which would otherwise be generated again."""
+    """Copy the summaries of the copied messages, so that they need not be generated again."""
     rows = original.messages.filter(role=Message.Role.SUMMARY).order_by("pk")
     for row in rows:
         if row.parent_id in copies:

@@ -1,4 +1,4 @@
-"""Lists conversations for API clients, and watches a stream for changes."""
+"""Lists conversations for API clients, and watches a notification stream for changes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -21,7 +21,7 @@ async def keep_looking(
     hub: Hub, stream: UUID, look: Callable[[asyncio.Event], Awaitable[None]]
 ) -> None:
     """Call `look` after each notification for the stream, and at regular intervals, until the hub
-    is closed. `look` can set its event to be called again immediately.
+    is closing. If `look` sets the event that it receives, it is called again immediately.
     """
     with hub.streams.watch(stream) as news:
         async with listening(hub.streams, stream):

@@ -29,8 +29,8 @@ FOLDER = Path("_platform", "ai-conversations")
 
 
 class MirroredMessage(msgspec.Struct):
-    """A `Message` row in a mirrored file. `parent` is the UUID of the previous message. A message
-    that begins another branch at the root is its own parent.
+    """A `Message` row in a mirrored file. `parent` is the UUID of the previous message. A first
+    message on another branch is its own parent.
     """
 
     id: UUID
@@ -67,7 +67,7 @@ class MirroredConversation(msgspec.Struct):
 
 
 class NotRestored(Exception):
-    """A mirrored file cannot be restored. The message is the reason."""
+    """Raised if a mirrored file cannot be restored. The message contains the reason."""
 
 
 def mirror(conversation: UUID) -> None:
@@ -90,8 +90,8 @@ def mirror(conversation: UUID) -> None:
 
 
 async def mirror_aside(conversation: UUID) -> None:
-    """Call `mirror` in a thread of its own. In the committer's thread, a long write would delay all
-    journals.
+    """Call `mirror` in a separate thread. In the thread that commits the journals, a long write
+    would delay all of them.
     """
     if settings.CONVERSATION_MIRROR:
         await database_sync_to_async(mirror)(conversation)
@@ -162,8 +162,8 @@ def write(document: MirroredConversation) -> None:
 
 
 def remove(conversation: UUID, but: str = "") -> None:
-    """Delete the conversation's files, except in the folder `but`. A conversation changes its
-    folder when its visitor signs in.
+    """Delete the conversation's mirrored files, except in the folder `but`. A conversation's folder
+    changes when its visitor signs in.
     """
     for path in root().glob(f"*/{conversation}.json"):
         if path.parent.name != but:

@@ -1,5 +1,5 @@
-"""The database models of conversations, folders and messages. Their tables have names from
-`apps.chat`, because processes of the previous version use them during an upgrade.
+"""The database models of conversations, folders and messages. Their table names begin with `chat_`,
+because processes of a previous version use these names during an upgrade.
 """
 
 import uuid
@@ -23,7 +23,7 @@ SENDER_HELP = (
 
 
 def question_title(question: str) -> str:
-    """Return the question on one line, shortened at a word's end, as a title."""
+    """Return the question as a title: on one line, and truncated at the end of a word."""
     text = " ".join(question.split())
     if len(text) <= LONGEST_TITLE:
         return text
@@ -60,8 +60,8 @@ class Folder(models.Model):
 
 class Conversations(models.QuerySet["Conversation"]):
     def kept(self) -> "Conversations":
-        """Return the conversations that are not deleted. Deleted ones remain for a short time, so
-        that they can be restored.
+        """Return the conversations that are not marked as deleted. Deleted conversations remain for
+        a short time, so that they can be restored.
         """
         return self.filter(deleted_at=None)
 
@@ -276,7 +276,7 @@ class Message(models.Model):
     The messages of a conversation form a tree; see `apps.conversations.branches`. `parent` is the
     previous message. A first question on another branch is its own parent. A message without a
     parent follows the message stored before it, as in copied conversations. A summary replaces all
-    messages up to its `parent`. The `run` of a question is the last one that answered it. `text`
+    messages up to its `parent`. The `run` of a question is the last run that answered it. `text`
     has a search index; see `apps.conversations.search_index` before changing this table.
     """
 

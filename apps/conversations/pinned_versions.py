@@ -25,8 +25,8 @@ def keep_version(row: Application, number: int) -> None:
 async def find_for(slug: str, caller: Caller, conversation: UUID | None) -> ResolvedApplication:
     """Return the version of the application that answers in a conversation.
 
-    This is the pinned version, or the live version if none is pinned or the pinned one was
-    withdrawn. Raises the errors of `access.find`.
+    This is the pinned version. If no version is pinned or the pinned version was withdrawn, it is
+    the live version. Raises the errors of `access.find`.
     """
     live = await access.find(slug, caller)
     if conversation is None:

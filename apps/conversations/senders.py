@@ -86,7 +86,7 @@ def is_continuation(sender: Mapping[str, Any] | None) -> bool:
 
 
 def sender_words(sender: Mapping[str, Any]) -> str:
-    """Return a text about the message's sender and time, for exports."""
+    """Return a text that names the message's sender and scheduled time, for exports."""
     kind, title = sender["kind"], sender["title"]
     if kind == "alarm":
         words = gettext("Alarm")

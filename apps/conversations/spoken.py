@@ -1,4 +1,4 @@
-"""Converts stored messages to the form that runs read."""
+"""Converts stored messages to the messages that runs send to models."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,7 +46,7 @@ def left_out_of(state: Mapping[str, Any]) -> list[str]:
 
 
 def text_for_models(text: str, state: Mapping[str, Any]) -> str:
-    """Return the message's text or, if it is empty, the names of the files that an import omitted,
+    """Return the message's text. If it is empty, return the names of files that an import omitted,
     because model services reject empty messages.
     """
     if text or not (names := left_out_of(state)):

@@ -1,4 +1,4 @@
-"""Temporary conversations, which are not listed, searched or remembered.
+"""Manages the lifetime of temporary conversations, which are not listed, searched or remembered.
 
 They are deleted `GRACE` after the user leaves them, or `STAY` after the last message. A lost
 connection does not count as leaving, so that a closed laptop does not lose its conversation.
@@ -33,7 +33,7 @@ def words() -> str:
 
 
 def erase_time(now: datetime | None = None) -> datetime:
-    """Return the time at which a temporary conversation is deleted if its last message is from
+    """Return the time at which a temporary conversation is deleted if its last message was sent at
     `now`.
     """
     return (now or timezone.now()) + STAY
@@ -46,8 +46,9 @@ def note_seen(conversation: UUID) -> None:
 
 
 def note_left(conversation: UUID) -> None:
-    """Move the deletion time of a temporary conversation to `GRACE` from now, because a tab has
-    left it. If another tab still shows it, that tab soon postpones the deletion again.
+    """Set the deletion time of a temporary conversation to `GRACE` from now, because a tab no
+    longer shows it. If another tab still shows the conversation, that tab soon postpones the
+    deletion again.
     """
     soon = timezone.now() + GRACE
     rows = Conversation.objects.filter(pk=conversation, temporary_until__gt=soon)

@@ -1,4 +1,4 @@
-"""Contains the steps that publishing a draft, republishing and restoring a version have in common."""
+"""Implements the steps that publishing a draft, republishing and restoring a version share."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from apps.listeners import Listeners
 LONGEST_NOTE = 300
 
 checks = Listeners[[Application], Sequence[str]]("the publication of an application")
-"""Each listener returns the reasons, as sentences, why an application must not be published."""
+"""Each listener returns sentences that explain why an application must not be published."""
 
 
 def go_live(

@@ -17,8 +17,8 @@ from apps.catalog.versions.publishing_requests import (
 from apps.listeners import Listeners
 
 keepers = Listeners[[Application, int], None]("a new version")
-"""Each listener gets an application, and the number of the version with which its existing
-conversations continue.
+"""Listeners are called when a version is published only for new conversations. Each gets the
+application, and the number of the version that existing conversations continue to use.
 """
 
 
@@ -37,8 +37,8 @@ class DraftOutdated(ValidationError):
 def check(
     row: Application, draft: ApplicationDraft, *, user: User | None, is_over: bool = False
 ) -> None:
-    """Raise `DraftOutdated` if the draft is not based on the live version, unless `is_over`. Raise
-    `SecondPublisherRequired` if this user may not publish it.
+    """Raise `DraftOutdated` if the draft is not based on the live version, unless `is_over` is set.
+    Raise `SecondPublisherRequired` if this user may not publish the draft.
     """
     if draft.based_on != row.live_number and not is_over:
         raise DraftOutdated(row.live_number, draft.based_on)

@@ -1,5 +1,5 @@
-"""Publishes an earlier version of an application again, as a new version with the predefined
-content of the earlier one.
+"""Publishes an earlier version of an application again. The new version has the same predefined
+content as the earlier version.
 """
 
 from django.contrib.auth.models import User

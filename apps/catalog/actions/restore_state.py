@@ -1,5 +1,5 @@
-"""Restores an application to a state that the history recorded. Restored properties apply
-immediately; the other values become a draft.
+"""Restores an application to a state from its history. Restored properties apply immediately.
+Restored values that belong to a version become a draft.
 
 Nothing is published. A deleted application is restored with a draft only.
 """
@@ -23,7 +23,7 @@ DRAFT_FIRST = "There is a draft. Publish or discard it first."
 
 
 def changed_text(row: Application, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the `values` that belong to a version and differ from the live version."""
+    """Return the `values` that belong to a version and differ from the live version."""
     live = definition_of(row).columns
     return {name: values[name] for name in COLUMNS if name in values and values[name] != live[name]}
 
@@ -47,8 +47,8 @@ def check(row: Application, values: Mapping[str, Any], user: Any) -> None:
 
 
 def with_values(row: Application, values: Mapping[str, Any]) -> Application:
-    """Return an unsaved copy of the application with the restored properties. The copy of a deleted
-    application has all values.
+    """Return an unsaved copy of the application with the restored properties. If the application
+    was deleted, the copy has all restored values.
     """
     wanted = copy(row)
     for name, value in values.items():

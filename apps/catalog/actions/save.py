@@ -12,8 +12,8 @@ def check(row: Application) -> None:
     """Raise `SecondPublisherRequired` if saving would publish an application that needs two users
     to publish it.
 
-    The stored value of that option also counts. Otherwise, a single save could disable the option
-    and publish.
+    The option applies if it is set in the new or in the stored values. Otherwise, a user could
+    disable the option and publish in a single save.
     """
     stored = Application.objects.filter(pk=row.pk).first() if row.pk else None
     if not (is_required(row) or (stored is not None and is_required(stored))):

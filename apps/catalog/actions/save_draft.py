@@ -18,8 +18,8 @@ from apps.catalog.versions.drafts import check_seen, draft_of
 
 
 def check(draft: ApplicationDraft, user: User | None) -> None:
-    """Raise `ValidationError` if the draft cannot be saved: its title is empty, its manifest is no
-    object, or it contains credentials that the user may not enter.
+    """Raise `ValidationError` if the draft cannot be saved: its title is empty, its manifest is not
+    an object, or it contains credentials that the user may not enter.
 
     A draft with any other error can be saved.
     """

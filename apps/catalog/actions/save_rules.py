@@ -20,7 +20,7 @@ from apps.manifest.problems import Problem
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """Determines which checks apply when an application is saved.
+    """Describes how an application is saved, which determines the checks that apply.
 
     An unchanged manifest is checked only with `is_published` or `is_from_files`, so that an
     operator can save other properties even though the manifest has errors. `skills` are saved
@@ -35,14 +35,14 @@ class Circumstances:
 
 
 FORM = Circumstances()
-"""These circumstances apply to changes in a form or through the API."""
+"""The circumstances of changes that are made in a form or through the API."""
 
 
 def check_row(
     row: Application, circumstances: Circumstances = FORM, *, exclude: Collection[str] = ()
 ) -> None:
-    """Raise `ValidationError` with all errors of the application by field. Skip the columns in
-    `exclude`.
+    """Raise `ValidationError` with all errors of the application, grouped by field. Skip the
+    columns in `exclude`.
     """
     errors: dict[str, list[ValidationError]] = {}
     # `check_content` reviews the manifest.
@@ -57,8 +57,8 @@ def check_row(
 
 
 def check_content(row: Application, circumstances: Circumstances = FORM) -> None:
-    """Raise `ValidationError` if the application's manifest, its owner, or the managed directory
-    that contains it prevents saving.
+    """Raise `ValidationError` if the application has an invalid manifest or owner, or comes from a
+    managed directory.
     """
     if not circumstances.is_from_files and (refusal := managed_refusal(row.pk)):
         raise ValidationError(refusal)

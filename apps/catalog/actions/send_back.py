@@ -24,7 +24,7 @@ def check(words: str) -> None:
 
 
 def execute(row: Application, words: str, user: User, *, address: str = "") -> PublishingRequest:
-    """Return the application's open publishing request to its author with the comment `words`.
+    """Send the application's open publishing request back to its author with the comment `words`.
     Raises `ValidationError` if the comment is invalid or no request is open.
     """
     said = words.replace("\0", "").strip()

@@ -13,7 +13,7 @@ from apps.catalog.models import Application
 from apps.catalog.versions.publishing_requests import TWO_PEOPLE, audit_rule
 
 GRANTING = ("is_public", "is_shared", "owner")
-"""The columns that determine who can use an application."""
+"""These columns determine who can use an application."""
 PROPERTIES = ("slug", "is_enabled", *GRANTING, TWO_PEOPLE)
 
 
@@ -27,7 +27,8 @@ def check(row: Application) -> None:
 def execute(
     row: Application, values: Mapping[str, Any], user: Any, *, address: str = ""
 ) -> Application:
-    """Save new values for columns in `PROPERTIES`, and return the stored application.
+    """Save new values of properties, and return the stored application. `values` maps columns in
+    `PROPERTIES` to their values.
 
     `address` is the user's IP address, for the audit log. Raises `ValidationError` by field.
     """

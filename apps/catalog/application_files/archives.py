@@ -109,13 +109,15 @@ def check_entry(name: str, entry: zipfile.ZipInfo) -> None:
 
 
 def is_hidden(name: str) -> bool:
-    """Return True if a part of the path is hidden or was added by macOS."""
+    """Return True for hidden files, files in hidden folders, and files that macOS adds to ZIP
+    files.
+    """
     return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
 
 
 def applications_in(files: Mapping[str, bytes], name: str = "") -> dict[str, dict[str, bytes]]:
-    """Return the files of each application, by slug and then by path. The paths must match those
-    that `export_content` writes.
+    """Return the files of each application, by slug and then by path. The paths must have the form
+    that the command `export_content` writes.
 
     The files of a single application without the folder `application/` are also accepted. Its slug
     is then the name of its folder, or `name`. Raises `FilesRefused` if a file belongs to no

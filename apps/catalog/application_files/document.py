@@ -1,4 +1,5 @@
-"""Converts an application to the text of `application.yaml`. Its prompt goes to a separate file.
+"""Converts an application to the text of `application.yaml` and, for its prompt, the text of
+`prompt.md`.
 
 The order of the keys does not depend on the database, which may sort the keys of a manifest.
 """
@@ -15,7 +16,7 @@ from apps.manifest.shapes import visits
 DOCUMENT_FILE = "application.yaml"
 PROMPT_FILE = "prompt.md"
 DEFAULTS: Mapping[str, Any] = {"description": "", "icon": "", "public": False, "shared": True}
-"""These are the values of fields that `application.yaml` omits."""
+"""Fields with these values are omitted from `application.yaml`."""
 FIRST = ("type", "name", "title", "description", "icon")
 """These keys come first in every object of the file, because they identify the object to users."""
 BYTE_ORDER_MARK = "\ufeff"
@@ -25,8 +26,8 @@ def document_text(columns: Mapping[str, Any], source: str = "") -> tuple[str, st
     """Return the text of `application.yaml`, and the text of `prompt.md` or None if the application
     has no prompt.
 
-    `columns` has the names of fields as keys. `source` is the YAML text from which the application
-    was imported, whose comments are preserved.
+    `columns` maps field names to values. `source` is the YAML text from which the application was
+    imported. Its comments are preserved.
     """
     manifest, prompt = without_prompt(columns["manifest"])
     written = source_document(source)

@@ -24,7 +24,9 @@ from apps.manifest.credentials import credential_places
 
 
 class ExportRefused(Exception):
-    """An application cannot be exported. Each problem is a line: `application/travel: place: why`."""
+    """Raised if an application cannot be exported. Each problem is a line of the form
+    `application/travel: path: error`.
+    """
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
@@ -36,9 +38,10 @@ def exported_files(
 ) -> dict[str, bytes]:
     """Return the files of an application, by their path `application/<slug>/…`.
 
-    The files describe the live version or, with `draft`, the draft. They contain only the names of
-    secrets. `with_real_runs` includes test cases that were created from real runs. Raises
-    `ExportRefused` if the manifest contains a plain credential, or if there is no live version.
+    The files describe the live version or, with `draft`, the draft. They contain the names of
+    secrets, but not their values. `with_real_runs` includes test cases that were created from real
+    runs. Raises `ExportRefused` if the manifest contains a plain credential, or if there is no live
+    version.
     """
     skills = None
     if draft:
@@ -103,8 +106,8 @@ def free_name(name: str, taken: set[str]) -> str:
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
-    """Write exported applications to the directory, and delete files of an earlier export that no
-    longer exist.
+    """Write exported applications to the directory, and delete files that an earlier export wrote
+    but this export does not.
     """
     for path, content in files.items():
         target = directory / path

@@ -23,8 +23,8 @@ class FilesRefused(ValueError):
 def read_folder(folder: Path, root: Path) -> dict[str, bytes]:
     """Return the content of each file in the folder and its subfolders, by path.
 
-    Follows links to targets in `root`. Raises `FilesRefused` if a link leads out of `root`, a file
-    is unreadable, or there are too many or too large files.
+    Follows links to targets in `root`. Raises `FilesRefused` if a link leads out of `root`, if a
+    file is unreadable or too large, or if there are too many files.
     """
     files: dict[str, bytes] = {}
     size = 0

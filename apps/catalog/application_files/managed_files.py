@@ -2,8 +2,8 @@
 applications.
 
 Every process checks for changed files. The first process that notices a change saves the
-applications. Each saved application has a hash of its files, so that other processes do not load
-the same files again.
+applications, each with a hash of its files. The hash prevents other processes from loading the same
+files again.
 """
 
 import hashlib
@@ -75,8 +75,8 @@ def refresh() -> None:
 
 
 def load_at_start() -> None:
-    """Load all managed directories. Make applications editable whose directory was removed from the
-    settings.
+    """Load all managed directories. Applications become editable if their directory is no longer in
+    the settings.
     """
     with _loading:
         look(managed_directories())
@@ -108,8 +108,8 @@ def look(directories: tuple[Path, ...]) -> None:
 
 
 def known_problems() -> tuple[str, ...]:
-    """Return why some managed files could not be loaded, as lines of the form `path: line: place:
-    mistake`.
+    """Return an error for each managed file that could not be loaded, in the form `file: line:
+    path: error`.
     """
     is_present = _last is not None and _last.directories == managed_directories()
     return _last.problems if _last is not None and is_present else ()
@@ -137,8 +137,8 @@ def marks_of(directories: Sequence[Path]) -> dict[str, Mark]:
 
 
 def load(directories: Sequence[Path]) -> Iterator[str]:
-    """Load each managed application separately. Yield the problems of applications that cannot be
-    loaded, which remain unchanged.
+    """Load each managed application separately. Applications that cannot be loaded remain
+    unchanged, and their problems are yielded.
     """
     known = {
         slug: (directory, digest)
@@ -165,7 +165,7 @@ def load(directories: Sequence[Path]) -> Iterator[str]:
 
 
 def file_problems() -> Iterator[str]:
-    """Yield the problems of managed files from which no application can be read. Does not use the
+    """Yield the problems of managed files that cannot be parsed as an application. Does not use the
     database.
     """
     for directory in managed_directories():
@@ -180,8 +180,8 @@ def file_problems() -> Iterator[str]:
 
 
 def load_folder(folder: Path, directory: Path, known: tuple[str, str] | None) -> None:
-    """Save the application in the folder, unless `known`, its stored directory and hash, shows that
-    its files are unchanged.
+    """Save the application in the folder, unless its files are unchanged. `known` is the directory
+    and hash that were stored with the application, or None if it is new.
 
     Raises `ContentInvalid` if the files are invalid, and `IntegrityError` if another process has
     just saved the same application.
@@ -236,8 +236,8 @@ def why_kept(slug: str) -> str:
 
 
 def release(slugs: Sequence[str]) -> None:
-    """Make applications editable whose managed files were deleted. The applications themselves do
-    not change.
+    """Make the applications with these slugs editable, because their managed files were deleted.
+    The applications remain otherwise unchanged.
     """
     if not slugs:
         return

@@ -1,5 +1,5 @@
-"""Stores the parts of an application that are not columns: the text from which it was imported, and
-its own skills.
+"""Stores the data of an application that is not in its columns: the text from which it was
+imported, and its own skills.
 """
 
 from pathlib import Path
@@ -18,11 +18,9 @@ class ApplicationSource(models.Model):
     )
     text = models.TextField()
     directory = models.CharField(max_length=1000, blank=True, default="")
-    """This is the managed directory that contains the application, or "" if an operator imported
-    it.
-    """
+    """The managed directory that contains the application, or "" if an operator imported it."""
     digest = models.CharField(max_length=64, blank=True, default="")
-    """This is a hash of the files that were last loaded from the managed directory."""
+    """A hash of the application's files when they were last loaded from the managed directory."""
 
     class Meta:
         app_label = "catalog"

@@ -1,5 +1,5 @@
-"""Saves and reads the parts of an application that are not columns: its skills, its test cases, and
-the text from which it was imported.
+"""Saves and reads the data of an application that is not in its columns: its skills, its test
+cases, and the text from which it was imported.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,12 +18,12 @@ from apps.listeners import Listeners
 from apps.manifest.markdown.skill_files import SKILL_FILE
 
 case_documents = Listeners[[Application, bool], Iterable[Mapping[str, Any]]]("an export")
-"""Each listener returns the test cases of an application. If the flag is True, it includes those
-created from real runs.
+"""Each listener returns the test cases of an application. If the flag is True, the result includes
+test cases that were created from real runs.
 """
 case_savers = Listeners[[Application, Mapping[str, Any], bool], None]("an import")
-"""Each listener saves one test case of an application. If the flag is True, it replaces a test case
-with the same name. It raises `ValueError` if the test case is invalid.
+"""Each listener saves one test case of an application, and raises `ValueError` if the test case is
+invalid. If the flag is True, an existing test case with the same name is replaced.
 """
 
 

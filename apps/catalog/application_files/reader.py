@@ -32,8 +32,8 @@ LARGEST_DOCUMENT = 1024 * 1024
 
 
 def read_application(slug: str, files: Mapping[str, bytes]) -> ContentFile:
-    """Return the application whose files are in the folder with the name `slug`. `files` maps paths
-    to contents. Raises `ContentInvalid` if a file is invalid.
+    """Return the application whose folder has the name `slug` and contains these files. `files`
+    maps paths to contents. Raises `ContentInvalid` if a file is invalid.
     """
     folder = f"{APPLICATION.name}/{slug}"
     problems: list[str] = [f"{folder}/{line}" for line in stray_files(files)]
@@ -81,8 +81,8 @@ def stray_files(files: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
-    """Return the name under which the icon in the folder will be stored. `written` is the icon in
-    `application.yaml`.
+    """Return the name under which the icon in the folder will be stored. `written` is the value of
+    `icon` in `application.yaml`.
 
     Raises `ContentInvalid` if the image is invalid, or there is more than one icon.
     """
@@ -135,8 +135,8 @@ def parse_yaml(file: str, text: str) -> YAMLDocument:
 
 
 def columns_of_document(file: str, document: YAMLDocument, slug: str) -> tuple[str, dict[str, Any]]:
-    """Return the application's slug and the values of its database columns. `slug` is the default.
-    Raises `ContentInvalid` with the line of each error.
+    """Return the application's slug and the values of its database columns. `slug` is used if the
+    document does not set one. Raises `ContentInvalid` with the line of each error.
     """
     try:
         return read_columns(APPLICATION, document.value, slug)

@@ -1,5 +1,5 @@
-"""Reads directories of files to import: JSON files, and folders with one application each. Reports
-the errors of all files together.
+"""Reads directories of importable files: JSON files, and folders that contain one application each.
+Reports the errors of all files together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -59,7 +59,7 @@ def read_folder_files(folder: Path, directory: Path) -> dict[str, bytes]:
 
 def read_directories(directories: Sequence[Path]) -> list[ContentFile]:
     """Read all files in several directories. A file in a later directory replaces the file with the
-    same key in an earlier one. Deployments come first.
+    same key in an earlier directory. Deployments come first in the result.
 
     Only the first directory must contain files. Raises `ContentInvalid` if a file is invalid.
     """

@@ -18,7 +18,7 @@ from apps.manifest.validation.errors import failure_problems
 
 
 class ContentInvalid(Exception):
-    """The files cannot be imported. Each problem is a line of the form `file: place: mistake`."""
+    """The files cannot be imported. Each problem is a line of the form `file: path: error`."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("\n".join(problems))
@@ -44,9 +44,9 @@ class ApplicationParts:
 class ContentFile:
     """A file that can be imported into a row of the database.
 
-    `file` is its path in the directory, `key` identifies the row, and `fields` are the values by
-    column. `lines` maps paths in a YAML file to line numbers. `parts` are the other files of an
-    application, or None if it is a single JSON file.
+    `file` is its path in the directory, `key` identifies the row, and `fields` maps columns to
+    values. `lines` maps paths in a YAML file to line numbers. `parts` contains the other files of
+    an application, or is None for a single JSON file.
     """
 
     kind: FileKind

@@ -43,16 +43,16 @@ from apps.manifest.problems import ROOT
 from apps.workspace.model_capabilities import FLAGS
 
 Action = Literal["created", "updated", "unchanged", "kept", "refused"]
-"""The result of importing a file. `kept` means that an operator has changed the row, and `refused`
-that two users must publish the application.
+"""The result of importing a file. `kept` means that the file was not imported because an operator
+has changed the row; `refused`, that two users must publish the application.
 """
 UNTOUCHED = ("kept", "refused")
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile:
-    """The result of importing one file. `differences` lists how the file differs from the old row;
-    it is empty for a new row.
+    """The result of importing one file. `differences` lists the differences between the old row and
+    the file. It is empty for a new row.
     """
 
     item: ContentFile
@@ -164,7 +164,7 @@ def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> I
 
 
 def is_for_two(row: Any, item: ContentFile, skills: Sequence[object]) -> bool:
-    """Return True if the import would publish an application at once that needs two users to
+    """Return True if the import would directly publish an application that needs two users to
     publish it.
     """
     if not isinstance(row, Application) or not is_required(row):
@@ -218,8 +218,8 @@ def save_parts(item: ContentFile, row: Any) -> None:
 
 
 def case_problems(outcome: ImportedFile, *, overwrite: bool) -> list[str]:
-    """Save the test cases of an imported application. Return the problems of those that cannot be
-    saved.
+    """Save the test cases of an imported application. Return the problems of test cases that cannot
+    be saved.
     """
     row = outcome.row
     if outcome.action in UNTOUCHED or not isinstance(row, Application):
@@ -267,7 +267,7 @@ def columns_of(row: Any, item: ContentFile) -> dict[str, Any]:
 
 def stamp(row: Any, item: ContentFile) -> str:
     """Return a hash of the row's columns, followed by a hash of the file's values. Rotating a
-    secret changes neither.
+    secret does not change either hash.
     """
     return half(columns_of(row, item)) + half(item.fields)
 
@@ -281,11 +281,11 @@ def half(fields: Mapping[str, Any]) -> str:
 
 
 HALF = 32
-"""Each of the two hashes in a stamp has this many characters."""
+"""The stored stamp consists of two hashes with this many characters each."""
 
 
 def digest(fields: Mapping[str, Any]) -> str:
-    """Return a hash of the columns that are not empty. A column that a later version adds therefore
+    """Return a hash of the columns that are not empty. A new column that is still empty therefore
     does not change the hash.
     """
     used = {
@@ -300,10 +300,12 @@ def digest(fields: Mapping[str, Any]) -> str:
 
 EMPTY: Sequence[object] = ("", None, False, [], {})
 MEANT_NO = {*FLAGS, "is_shared"}
-"""In these columns, False counts as a value. In all others, it counts as empty."""
+"""In these columns, False counts as a value and changes the hash. In all other columns, False
+counts as empty.
+"""
 ADDED: Mapping[str, object] = {"kind": "chat", "text_tools": True, "is_shared": True}
-"""Later versions added these columns. Rows of earlier versions have these values, which do not
-change the hash.
+"""Later versions added these columns with these defaults. The defaults are left out of the hash, so
+that the hashes of older rows remain valid.
 """
 
 

@@ -1,7 +1,7 @@
 """Reads the templates for new applications: folders of predefined content, `template/<name>/`.
 
 A template is the folder of an application. It may also contain an OpenAPI document, whose
-operations become tools, and `files/`, which become files of the application.
+operations become tools, and a folder `files/` with files for the application.
 """
 
 import logging

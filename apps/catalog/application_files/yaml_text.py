@@ -1,4 +1,4 @@
-"""Parses YAML that people write into JSON values, and records the line of each value.
+"""Parses hand-written YAML, converts it to JSON values, and records the line of each value.
 
 Anchors, aliases, merge keys and tags are rejected, so that a short text cannot expand into a large
 document.
@@ -21,8 +21,8 @@ TAG = "tag:yaml.org,2002:"
 
 
 class YAMLTextInvalid(ValueError):
-    """The text is not valid YAML, or has values that JSON lacks. `line` counts from 1; 0 means
-    unknown.
+    """Raised if a text is not valid YAML, or contains values that JSON does not support. `line`
+    counts from 1; 0 means unknown.
     """
 
     def __init__(self, message: str, line: int = 0) -> None:
@@ -88,7 +88,7 @@ def line_of(error: MarkedYAMLError) -> int:
 
 def value_of(node: Node, path: str, lines: dict[str, int]) -> Any:
     """Convert a YAML node to a JSON value, and add the line of each value to `lines`. Raises
-    `YAMLTextInvalid` if JSON has no such value.
+    `YAMLTextInvalid` if JSON does not support the value.
     """
     line = node.start_mark.line + 1
     lines.setdefault(path, line)

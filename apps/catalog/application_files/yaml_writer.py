@@ -16,8 +16,8 @@ from apps.catalog.application_files.yaml_text import YAMLTextInvalid, composer, 
 from apps.catalog.history.differences import canonical, pairs, same
 
 INDENTED = (2, 4, 2)
-"""These are the columns by which YAML indents mappings, sequences, and the dashes of sequence
-items.
+"""The number of columns by which mappings, sequences, and the dashes of sequence items are
+indented.
 """
 
 
@@ -32,8 +32,8 @@ def write_yaml(document: Any) -> str:
 
 
 def written_into(text: str, document: Any) -> str:
-    """Update the YAML text to match the document, and change only lines with changed values. If
-    that fails, return the document as new YAML.
+    """Update the YAML text to match the document by changing only lines with changed values. If
+    that fails, write the document as new YAML.
     """
     if reads_as(text, document):
         return text
@@ -62,8 +62,8 @@ def dump_tree(tree: Any, indented: tuple[int, int, int]) -> str:
 
 
 def readable(text: str) -> str:
-    """Write text of several lines as a YAML block if a block preserves every character. Otherwise,
-    return it unchanged.
+    """Return text of several lines in YAML's block style if that style preserves every character.
+    Otherwise, return the text unchanged.
     """
     lines = text.split("\n")
     is_block = len(lines) > 1 and text.strip() and all(line == line.rstrip() for line in lines)
@@ -79,8 +79,8 @@ def quote_text(text: str) -> str:
 
 
 def style_value(value: Any, style: Callable[[str], str] = readable) -> Any:
-    """Copy the value into a YAML tree. Without the copy, equal parts of a document would become
-    aliases.
+    """Copy the value into a YAML tree, and apply `style` to its strings. Without the copy, objects
+    that occur twice would be written as aliases.
     """
     if isinstance(value, dict):
         return CommentedMap(
@@ -128,7 +128,7 @@ def merged_list(tree: CommentedSeq, value: list[Any]) -> CommentedSeq:
 
 
 def plain(tree: Any) -> Any:
-    """Convert a YAML tree to JSON values. Dates remain the text that the user wrote."""
+    """Convert a YAML tree to JSON values. Dates become strings, as the user wrote them."""
     if isinstance(tree, dict):
         return {str(key): plain(member) for key, member in tree.items()}
     if isinstance(tree, list):

@@ -20,8 +20,8 @@ from apps.manifest.validation.validation import without_preview
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_agents(content: Content) -> Mapping[str, AgentDefinition]:
-    """Return the usable agents by name. The cache stays valid because a `Content` object never
-    changes.
+    """Return the usable agents by name. The result is cached for each `Content` object, which is
+    immutable.
     """
     found = (usable_agent(content, item) for item in content.items["agent"].values())
     return {agent.name: agent for agent in found if agent is not None}
@@ -42,7 +42,7 @@ def usable_agent(content: Content, item: LayerItem) -> AgentDefinition | None:
 
 
 def agent_problems(content: Content, item: LayerItem) -> Iterator[str]:
-    """Yield the reasons why a predefined agent cannot be used, each as `key: mistake`."""
+    """Yield the reasons why a predefined agent cannot be used, in the form `key: error`."""
     try:
         agent = read_agent(item.name, item.text)
     except AgentInvalid as error:
@@ -55,9 +55,7 @@ def agent_problems(content: Content, item: LayerItem) -> Iterator[str]:
 def brought_toolsets(
     content: Content, agent: AgentDefinition
 ) -> tuple[tuple[ToolSet, ...], Sequence[ReferenceProblem]]:
-    """Return the predefined toolsets that an agent adds, and the problems of those that cannot be
-    used.
-    """
+    """Return the predefined toolsets that an agent adds, and the problems of unusable toolsets."""
     resolver = ReferenceResolver(content)
     wanted = [PredefinedToolSet(template_name=name) for name in agent.brings]
     found = resolver.toolsets(wanted)

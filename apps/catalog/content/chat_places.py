@@ -1,4 +1,6 @@
-"""Reads the predefined chat places, and finds the problems of places that cannot be used."""
+"""Reads the predefined chat places (product pages that show a chat), and finds the problems of
+unusable places.
+"""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -10,8 +12,8 @@ from apps.manifest.markdown.chat_place import ChatPlace, ChatPlaceInvalid, read_
 
 @lru_cache(maxsize=2)
 def installed_places(content: Content) -> Mapping[str, ChatPlace]:
-    """Return the usable chat places by slug. The cache stays valid because a `Content` object never
-    changes.
+    """Return the usable chat places by slug. The result is cached for each `Content` object, which
+    is immutable.
     """
     found = map(usable_place, content.items["place"].values())
     return {place.slug: place for place in found if place is not None}
@@ -28,7 +30,7 @@ def usable_place(item: LayerItem) -> ChatPlace | None:
 
 
 def place_problems(item: LayerItem) -> Iterator[str]:
-    """Yield the reasons why a predefined chat place cannot be used, each as `key: mistake`."""
+    """Yield the reasons why a predefined chat place cannot be used, in the form `key: error`."""
     try:
         read_chat_place(item.name, item.text)
     except ChatPlaceInvalid as error:

@@ -1,5 +1,5 @@
-"""Builds the default configuration of new applications, and replaces its references to predefined
-toolsets.
+"""Builds the default configuration of new applications, in which predefined toolsets replace the
+references to them.
 """
 
 import logging
@@ -26,11 +26,12 @@ class ToolSets(Node):
 
 
 def default_configuration(content: Content) -> dict[str, Any]:
-    """Return the default configuration with its references to predefined toolsets replaced.
+    """Return the default configuration, with predefined toolsets in place of the references to
+    them.
 
-    Toolsets that cannot be resolved are omitted and logged. If the toolsets are invalid, the
-    configuration is returned with its references. All users can read it, so predefined toolsets and
-    tools with credentials also remain references.
+    Toolsets that cannot be resolved are omitted and logged. If the toolsets are invalid, all
+    references remain. References to predefined toolsets and tools with credentials also remain,
+    because all users can read the configuration.
     """
     configuration: dict[str, Any] = mask_credentials(dict(content.configuration))
     try:

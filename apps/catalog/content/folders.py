@@ -35,8 +35,8 @@ SUFFIXES: Mapping[ItemKind, str] = {
 }
 
 Mark = tuple[int, int, int]
-"""The modification time in nanoseconds, size and inode of a file. Every change to the file changes
-at least one of them.
+"""A file's modification time in nanoseconds, its size and its inode. Every change to the file
+changes at least one of them.
 """
 
 
@@ -74,8 +74,8 @@ def read_skill(directory: Path, layer: str) -> LayerItem:
 
 
 def texts_beside(skill: Path) -> Iterator[tuple[str, str]]:
-    """Yield the path and text of each file next to a SKILL.md that a model can read. Stops one file
-    after the limit, so that the caller can report it.
+    """Yield the path and text of each of a skill's other files that a model can read. Stops one
+    file after the limit, so that the caller can report the excess.
     """
     found = ((path.relative_to(skill).as_posix(), path) for path in sorted(skill.rglob("*")))
     offered = ((name, path) for name, path in found if is_offered(name) and path.is_file())

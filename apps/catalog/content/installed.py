@@ -1,6 +1,7 @@
-"""Holds the predefined content of this installation in memory.
+"""Caches the predefined content of this installation in memory.
 
-At most once in `MAX_AGE_SECONDS`, it is refreshed with one `stat` call per file and one query.
+The cache is refreshed at most once in `MAX_AGE_SECONDS`, with one `stat` call per file and one
+query.
 """
 
 import logging
@@ -63,7 +64,9 @@ async def installed_now() -> Content:
 
 
 def recent() -> Content | None:
-    """Return the content of the last refresh, or None if that was too long ago."""
+    """Return the predefined content from the last refresh, or None if that was more than
+    `MAX_AGE_SECONDS` ago.
+    """
     if _last is None or _last.content.layers != directories():
         return None
     is_recent = time.monotonic() - _last.at < aged_cache.MAX_AGE_SECONDS
@@ -76,7 +79,9 @@ def refreshed_at() -> float:
 
 
 def refresh_layers(layers: tuple[Path, ...], before: Content | None) -> Content:
-    """Return the content with all changes since `before`, or `before` itself if nothing changed."""
+    """Return the current predefined content of the directories `layers` and the database, or
+    `before` itself if nothing has changed.
+    """
     rows = read_rows(before.rows if before is not None else None)
     if before is not None and rows is before.rows and marks_of(layers) == before.marks:
         return before
@@ -91,7 +96,7 @@ def look_again() -> None:
 
 
 def installed_anew() -> Content:
-    """Check for changes now, and return the content with every committed change."""
+    """Check for changes now, and return the predefined content with every committed change."""
     look_again()
     return installed_content()
 

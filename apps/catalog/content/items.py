@@ -78,7 +78,9 @@ def reason(error: OSError | ValueError) -> str:
 
 
 LARGEST_FILE = 2 * 1024 * 1024
-"""A file can have at most this many bytes. The largest manifests in use have about 100,000."""
+"""A file of predefined content can have at most this many bytes. The largest manifests in use have
+about 100,000.
+"""
 
 
 def read_item_text(path: Path) -> str:

@@ -26,15 +26,15 @@ from apps.catalog.content.items import (
 logger = logging.getLogger(__name__)
 
 MOST_CONTENTS = 64
-"""Each cache holds at most this many `Content` objects: the installed content, and the content of
-published versions.
+"""Each cache that is keyed by `Content` object has at most this many entries: one for the installed
+content, and the others for published versions.
 """
 MOST_LISTED = 12
 """An error message about an unknown name lists at most this many known names if none is similar."""
 
 RowStamp = tuple[int, int, int]
-"""The number of rows, the sum of their versions, and the newest ID. Every change to a row changes
-at least one of them.
+"""The number of rows in the table, the sum of their versions, and the newest ID. Every change to a
+row changes at least one of them.
 """
 
 NO_ROWS: RowStamp = (0, 0, 0)
@@ -78,8 +78,8 @@ class Content:
         }
 
     def near(self, kind: ItemKind, name: str) -> str:
-        """Return the end of an error message about an unknown name, which lists similar names or,
-        if there are none, the first known names.
+        """Return the end of an error message about an unknown name. It lists similar names or, if
+        there are none, the first known names.
         """
         names = self.items[kind]
         if close := get_close_matches(name[:100], names, n=3, cutoff=0.5):
@@ -96,7 +96,8 @@ def read_layers(
     """Read all predefined content. Later directories replace earlier ones, and rows replace all
     directories. Never raises.
 
-    Files that have not changed since the content `before` are not read again.
+    `before` is the last content that was read; files that have not changed since are not read
+    again.
     """
     marks = marks_of(directories)  # Before reading, so that the next check notices later changes.
     rows = rows or ContentRows()
@@ -118,8 +119,8 @@ def read_layers(
 
 
 def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[str, LayerItem]:
-    """Return the items whose files are unchanged since `before`, by path. Skills have several files
-    and are always read again.
+    """Return the items whose files have not changed since `before`, by path. Skills are omitted:
+    they have several files, and are always read again.
     """
     if before is None:
         return {}

@@ -97,8 +97,8 @@ def files_problem(kind: str, files: Any) -> str:
 
 
 def row_stamp() -> RowStamp:
-    """Return a value that changes whenever an item in the database changes, because versions only
-    increase and IDs are not reused. Runs one query.
+    """Return a value that changes whenever a predefined item in the database changes. It relies on
+    versions that only increase, and IDs that are not reused. Runs one query.
     """
     found = ContentItem.objects.aggregate(
         count=Count("pk"), versions=Sum("version", default=0), newest=Max("pk", default=0)
@@ -107,8 +107,8 @@ def row_stamp() -> RowStamp:
 
 
 def read_rows(before: ContentRows | None = None) -> ContentRows:
-    """Return the items in the database, or `before` itself if nothing changed. Only changed rows
-    are read again.
+    """Return the predefined items in the database, or `before` itself if nothing has changed. Only
+    changed rows are read.
     """
     stamp = row_stamp()  # Read before the rows, so that the next call finds later changes.
     if before is not None and before.stamp == stamp:

@@ -1,4 +1,4 @@
-"""Shows the editors of a predefined item what models and users get from it."""
+"""Builds previews of predefined items, which show editors what models and users get from an item."""
 
 import json
 from collections.abc import Iterator
@@ -28,9 +28,10 @@ class PreviewBlock(NamedTuple):
 
 
 def preview(content: Content, item: LayerItem, locale: str = "en") -> list[PreviewBlock]:
-    """Return what models and users get from a predefined item, or [] if it cannot be used.
+    """Return a preview of what models and users get from a predefined item, or [] if it cannot be
+    used.
 
-    The item must be the one in use in `content`.
+    The item must be in use in `content`, not overridden by a higher layer.
     """
     if any(item_problems(content, item)):
         return []
@@ -125,8 +126,8 @@ def item_difference(below: LayerItem, above: LayerItem) -> list[Line]:
 
 
 def lines_of(item: LayerItem) -> list[str]:
-    """Return the lines of an item's text, with masked credentials, followed by those of a skill's
-    other files.
+    """Return the lines of an item's text, with masked credentials. For skills, the lines of the
+    other files follow.
     """
     has_credentials = item.kind in ("tool", "toolset")
     lines = (masked_text(item.text) if has_credentials else item.text).splitlines()

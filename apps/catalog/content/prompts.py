@@ -15,15 +15,15 @@ from apps.manifest.prompts import PredefinedSystemPrompt
 
 
 def template_variables(locale: str) -> dict[str, str]:
-    """Return the variables that a prompt can contain in braces, with their values."""
+    """Return the values of the variables that prompts can contain in braces, such as `{today}`."""
     today = datetime.now(UTC).date().isoformat()
     return {**settings.PROMPT_VARIABLES, "today": today, "locale": locale}
 
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_prompts(content: Content) -> Mapping[str, str]:
-    """Return the texts of the usable prompts by name. The cache stays valid because a `Content`
-    object never changes.
+    """Return the texts of the usable prompts by name. The result is cached for each `Content`
+    object, which is immutable.
     """
     prompts = content.items["prompt"].items()
     return {name: item.value for name, item in prompts if not item.problem}
@@ -31,7 +31,7 @@ def installed_prompts(content: Content) -> Mapping[str, str]:
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def broken_prompts(content: Content) -> Mapping[str, str]:
-    """Return why each unusable prompt cannot be used, by the prompt's name."""
+    """Map the name of each unusable prompt to the reason why it cannot be used."""
     prompts = content.items["prompt"].items()
     return {name: item.problem for name, item in prompts if item.problem}
 
@@ -45,8 +45,8 @@ def prompt_of(deployment_id: str) -> str:
 
 
 def other_prompts(manifest: Manifest) -> Iterator[Problem]:
-    """Yield a warning if an application uses a prompt that is written for other deployments than
-    its own.
+    """Yield a warning if an application's prompt was written for other deployments than the
+    application's.
 
     Prompts that are not in `CONFIG_PROMPT_MAPPING` suit every deployment.
     """

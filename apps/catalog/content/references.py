@@ -1,7 +1,7 @@
 """Replaces a manifest's references to predefined content with that content.
 
-A reference that cannot be resolved stays in the manifest, so that the paths of other items do not
-change. Capabilities skip it.
+References that cannot be resolved stay in the manifest, so that the paths of other items do not
+change. Capabilities skip them.
 """
 
 from collections.abc import Sequence
@@ -56,9 +56,10 @@ class ResolvedReferences:
 def resolve_references(
     manifest: Manifest, content: Content, *, preview: bool = True, is_foreign: bool = False
 ) -> ResolvedReferences:
-    """Replace the references in a manifest. Without `preview`, preview features are also removed.
+    """Replace the references in a manifest with predefined content. Without `preview`, preview
+    features are also removed.
 
-    `is_foreign` means that the manifest is stored in DIAL Core. It then cannot redirect the
+    `is_foreign` means that the manifest is stored in DIAL Core. Such a manifest cannot redirect the
     credentials of predefined content to other servers.
     """
     resolver = ReferenceResolver(content, is_foreign=is_foreign)

@@ -17,7 +17,7 @@ from apps.manifest.kinds.predefined import PredefinedToolSet
 
 
 def content_problems(content: Content) -> list[str]:
-    """Return all errors in the predefined content, each as `file or row: place: mistake`."""
+    """Return all errors in the predefined content, in the form `file or row: path: error`."""
     return [
         *missing_problems(content),
         *content.problems,
@@ -31,8 +31,8 @@ def content_problems(content: Content) -> list[str]:
 
 @lru_cache(maxsize=2)
 def problems_by_item(content: Content) -> Mapping[tuple[ItemKind, str], tuple[str, ...]]:
-    """Return the errors of the items in use, by kind and name. The cache stays valid because a
-    `Content` object never changes.
+    """Return the errors of the items in use, by kind and name. The result is cached for each
+    `Content` object, which is immutable.
     """
     return {
         (kind, name): found

@@ -1,5 +1,5 @@
-"""Reads the predefined skills, which all applications offer, and finds the problems of skills that
-cannot be used.
+"""Reads the predefined skills, which all applications offer, and finds the problems of unusable
+skills.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,8 +13,8 @@ from apps.manifest.markdown.skill_files import SKILL_FILE, bundle_files
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_skills(content: Content) -> tuple[InstalledSkill, ...]:
-    """Return the usable predefined skills, sorted by name. The cache stays valid because a
-    `Content` object never changes.
+    """Return the usable predefined skills, sorted by name. The result is cached for each `Content`
+    object, which is immutable.
     """
     return tuple(found for item in content.items["skill"].values() if (found := usable_skill(item)))
 
@@ -33,7 +33,7 @@ def usable_skill(item: LayerItem) -> InstalledSkill | None:
 
 
 def skill_problems(item: LayerItem) -> Iterator[str]:
-    """Yield the reasons why a predefined skill cannot be used, each as `file: key: mistake`."""
+    """Yield the reasons why a predefined skill cannot be used, in the form `file: key: error`."""
     try:
         document = read_skill_document(item.text)
     except SkillInvalid as error:

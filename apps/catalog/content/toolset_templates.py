@@ -1,5 +1,5 @@
-"""Looks up the predefined tools and toolsets to which manifests refer, applies the reference's
-patch, and validates the result.
+"""Looks up the predefined tools and toolsets to which manifests refer, applies the patches in the
+references, and validates the result.
 """
 
 from collections.abc import Mapping
@@ -27,8 +27,8 @@ Template = TypeVar("Template")
 
 
 class Slot(Node, Generic[Template]):
-    """Wraps a tool or toolset for validation, so that the paths in errors have the same form as in
-    a manifest.
+    """Validates a single tool or toolset as a list item, so that the paths in errors have the same
+    form as in a manifest.
     """
 
     # It has no attribute docstrings, and searching for them takes a third of a second per process.
@@ -43,14 +43,14 @@ TOOL_SLOTS: Mapping[type[WrittenToolSet], type[Slot[Any]]] = {
 }
 """This maps each toolset model to the `Slot` that validates its tools."""
 MEMBERS = {RestToolSet: "rest_api_method_info", DeploymentToolSet: "deployment"}
-"""This maps toolset models to the field that identifies their tools if a tool has no `type`. A tool
-without any of these fields is an internal tool.
+"""This maps each toolset model to the field that identifies its tools if they have no `type`. A
+tool without any of these fields is an internal tool.
 """
 
 
 def slot_of_tool(document: Mapping[str, Any]) -> type[Slot[Any]]:
-    """Return the `Slot` for a predefined tool that is not in a toolset, based on its `type` or its
-    fields.
+    """Return the `Slot` that validates a predefined tool outside a toolset, based on its `type` or
+    its fields.
     """
     kind = document.get("type")
     fitting = (
@@ -172,8 +172,8 @@ class Templates:
         return patched
 
     def keep_credentials(self, kind: ItemKind, name: str, document: dict[str, Any]) -> None:
-        """Raise `UnresolvedTemplate` if the predefined toolset or one of its tools contains
-        credentials.
+        """Raise `UnresolvedTemplate` if the predefined tool or toolset contains credentials, which
+        a reference from DIAL Core could otherwise redirect.
         """
         documents = [document]
         for tool in tools_in(document):
@@ -206,12 +206,12 @@ class Templates:
 
 
 def tools_in(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return those tools of a toolset's JSON that refer to predefined tools."""
+    """Return the tools in a toolset's JSON that refer to predefined tools."""
     tools = document.get("tools")
     found = tools if isinstance(tools, list) else []
     return [tool for tool in found if isinstance(tool, dict) and "template_name" in tool]
 
 
 def inside(path: str) -> str:
-    """Convert a path in a `Slot` to the path in the tool or toolset that it wraps."""
+    """Convert a path in a `Slot` to the path in the tool or toolset that it validates."""
     return path.removeprefix("items[0]").removeprefix(".") or ROOT

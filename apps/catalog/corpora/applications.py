@@ -40,8 +40,8 @@ class AttachingApplication:
 
 @dataclass(slots=True)
 class AttachingApplications:
-    """Finds the applications with attached files. Reads a manifest again only if its application
-    was saved.
+    """Finds the applications with attached files. It caches manifests until their application is
+    saved.
     """
 
     kept: dict[int, tuple[int, AttachingApplication | None]] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class AttachingApplications:
 
 
 def attaching(row: Application) -> AttachingApplication | None:
-    """Return what is needed to index the application's attached files, or None if there are none to
+    """Return the data for indexing the application's attached files, or None if it has no files to
     index.
     """
     if not settings.CORPUS_CHUNKS:

@@ -1,4 +1,4 @@
-"""Updates the documents of a corpus to match the files that are attached to its application."""
+"""Updates the documents of an application's corpus (its search index) to match the attached files."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -25,8 +25,8 @@ MISSING = (
 
 LEAST_DOCUMENTS = 200
 CHUNKS_PER_DOCUMENT = 20
-"""The limit of documents in a corpus is `CORPUS_CHUNKS` divided by this number, but at least
-`LEAST_DOCUMENTS`.
+"""A corpus can have up to `CORPUS_CHUNKS / CHUNKS_PER_DOCUMENT` documents. `LEAST_DOCUMENTS`
+documents are always allowed.
 """
 
 

@@ -31,8 +31,8 @@ from apps.workspace.local.files import files
 logger = logging.getLogger(__name__)
 
 BATCH = 32
-"""This many chunks are embedded and stored at a time, which takes the built-in model about a
-second.
+"""Chunks are embedded and stored in batches of this size. The built-in model takes about a second
+for a batch.
 """
 GIVEN_UP = f"The file was skipped because {MOST_ATTEMPTS} attempts to read it did not finish."
 
@@ -73,7 +73,7 @@ async def read(claim: CorpusClaim, document: CorpusDocument, limit: int) -> None
 
 
 def begin(claim: CorpusClaim, document: CorpusDocument) -> bool:
-    """Count an attempt to read the document. Return False if there were too many attempts or the
+    """Record an attempt to read the document. Return False if there were too many attempts or the
     document has changed. Raises `LeaseLost` if another job has taken over the corpus.
     """
     if document.attempts >= MOST_ATTEMPTS:
@@ -86,8 +86,8 @@ def begin(claim: CorpusClaim, document: CorpusDocument) -> bool:
 
 
 def refuse(claim: CorpusClaim, document: CorpusDocument, count: int, left: int) -> None:
-    """Postpone a document whose `count` chunks exceed the `left` chunks for which the corpus has
-    room. Raises `LeaseLost` if another job has taken over the corpus.
+    """Record that the document does not fit into the corpus: it has `count` chunks, and only `left`
+    more are allowed. Raises `LeaseLost` if another job has taken over the corpus.
     """
     with claim.held():
         fail(claim, document, full_message(count, left))

@@ -30,7 +30,9 @@ from apps.workspace.local.deployments.providers import find_embedder
 logger = logging.getLogger(__name__)
 
 COMPARE_SECONDS = 180.0
-"""Files are compared again after this many seconds, to find changes that were not announced."""
+"""A corpus is compared with the attached files again after this many seconds, to find changes that
+did not trigger a comparison.
+"""
 
 FindEmbedder = Callable[[str | None], Awaitable[Embedder]]
 MeterOf = Callable[[str, int], Meter]
@@ -55,7 +57,7 @@ class Indexer:
             await self.work(application, claim)
 
     def wanted(self) -> list[tuple[int, AttachingApplication]]:
-        """Return the ID of each corpus with pending work, and its application. Delete corpora that
+        """Return each corpus with pending work, as its ID and its application. Delete corpora that
         no application uses.
         """
         applications = self.applications.newest()
@@ -133,8 +135,8 @@ async def next_document(claim: CorpusClaim, *, is_read: bool) -> CorpusDocument 
 
 
 async def move(claim: CorpusClaim) -> None:
-    """If a corpus has become too large to search in memory, copy it into tables that the database
-    searches. Raises `LeaseLost` if another job has taken over the corpus.
+    """If a corpus has become too large for a search in memory, copy it to tables in which the
+    database searches. Raises `LeaseLost` if another job has taken over the corpus.
     """
     if not await database_sync_to_async(large_corpora.is_moving)(claim):
         return
@@ -153,8 +155,8 @@ async def index_vectors(claim: CorpusClaim) -> None:
 
 
 def reopen(claim: CorpusClaim, model: str) -> None:
-    """Mark all documents whose vectors come from another model, so that they are embedded with
-    `model`. Raises `LeaseLost` if another job has taken over the corpus.
+    """Mark all documents whose vectors come from another model, so that they are embedded again
+    with `model`. Raises `LeaseLost` if another job has taken over the corpus.
     """
     ready = CorpusDocument.objects.filter(corpus=claim.corpus, state=State.READY, chunk_count__gt=0)
     with claim.held():

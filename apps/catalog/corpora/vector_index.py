@@ -15,7 +15,7 @@ async def make_in_thread(dimension: int, rows: int) -> None:
     """Create an approximate index for vectors with this many dimensions, which takes minutes.
     Raises the database's errors.
 
-    If this call is canceled, the thread continues. If PostgreSQL does not finish the index, the
+    The thread continues even if this call is canceled. If PostgreSQL does not finish the index, the
     next attempt deletes the incomplete index.
     """
     loop = asyncio.get_running_loop()

@@ -32,8 +32,8 @@ ELSEWHERE = (
 
 @dataclass(frozen=True, slots=True)
 class UnmaskedDocument:
-    """A document whose masks were replaced with credentials. `problems` lists the masks for which
-    none was found.
+    """A document whose masks were replaced with credentials. `problems` lists masks without a
+    matching credential.
     """
 
     document: Any
@@ -50,8 +50,8 @@ def mask_credentials(document: Any) -> Any:
 
 
 def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
-    """Replace the masks in the document with the credentials of `current`. Each mask without a
-    credential becomes a problem.
+    """Replace the masks in the document with the credentials of `current`. Report each mask without
+    a matching credential as a problem.
 
     A credential is restored at its old path, or moves with its object. It is never restored for a
     server to which it was not sent before, because any editor could then read it.
@@ -75,8 +75,8 @@ def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
 def with_names(document: Any, current: Any) -> Any:
     """Replace each mask of a credential that has become a secret with a reference to that secret.
 
-    Open pages and scripts may still send such masks. Only secrets to which `current` refers are
-    considered.
+    Pages and scripts that loaded the document earlier may still send such masks. Only secrets to
+    which `current` refers are considered.
     """
     hidden = credential_places(document, "hidden")
     places = credential_places(current, "reference") if hidden else ()
@@ -87,8 +87,8 @@ def with_names(document: Any, current: Any) -> Any:
 
 
 def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
-    """Replace the masks in the document with credentials from the first source that has them. A
-    mask without a credential in any source becomes a problem.
+    """Replace the masks in the document with credentials from the first source that has them.
+    Report a mask without a matching credential in any source as a problem.
     """
     found = unmask_document(document, None)
     for source in sources:
@@ -107,8 +107,8 @@ def masked_text(text: str) -> str:
 
 
 def unmasked_text(text: str, sources: Iterable[str]) -> tuple[str, tuple[Problem, ...]]:
-    """Replace the masks in a JSON text that a user edited with credentials from the `sources`, and
-    return the problems of masks without one.
+    """Replace the masks in a JSON text that a user edited with credentials from the `sources`. Also
+    return a problem for each mask without a matching credential.
     """
     if (document := parse_or_none(text)) is None:
         return text, ()  # The form reports the invalid JSON.

@@ -17,7 +17,7 @@ from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.local.secrets.servers import MOST_SERVERS, read_server
 
 PARAMETERS = ("deployment", "parameters")
-"""This is the path of deployment parameters. They are sent unchanged, so they cannot refer to
+"""The path of deployment parameters, which are sent unchanged and therefore cannot refer to
 secrets.
 """
 ELSEWHERE = "references to this item override its URL"
@@ -61,8 +61,8 @@ def plain_credential(document: Any, place: CredentialPlace, called: str) -> Plai
 
 
 def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
-    """Return the servers to which the credential is sent, as a secret stores them. Raises
-    `ValueError` if it cannot become a secret.
+    """Return the servers to which the credential at the path `keys` is sent, in the form in which
+    secrets store them. Raises `ValueError` if it cannot become a secret.
     """
     if ("orchestrator" in document and keys[0] != "tool_sets") or PARAMETERS in pairwise(keys):
         raise ValueError("it is not a credential of a toolset")
@@ -79,7 +79,7 @@ def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
 
 
 def check_value(value: Any) -> None:
-    """Raise `ValueError` if a secret cannot have this value."""
+    """Raise `ValueError` if this value cannot be stored as a secret."""
     if not isinstance(value, str):
         raise ValueError("only a string can be a secret")
     if problem := header_value_problem(value):
@@ -108,7 +108,9 @@ def with_secrets(document: Any, names: Mapping[Keys, str]) -> Any:
 
 
 def gives_address(document: Any, name: str) -> bool:
-    """Return True if the document refers to the predefined item `name` and overrides a URL of it."""
+    """Return True if the document refers to the predefined item `name` and overrides one of its
+    URLs.
+    """
     return any(
         item.get("template_name") == name and has_address(item.get("override"))
         for _, item in objects_in(document)

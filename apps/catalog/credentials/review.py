@@ -1,4 +1,4 @@
-"""Finds unknown secrets in documents, and credentials that would be sent to the wrong server.
+"""Finds references to unknown secrets, and credentials that would be sent to the wrong server.
 
 Stored keys and secrets are sent only to the servers for which they were entered. Otherwise, an
 operator who can edit a deployment could send its key to any server.
@@ -62,8 +62,8 @@ Problems = tuple[Problem, ...]
 def review_credentials(
     document: Any, plain: Sequence[PlainCredential] | None = None
 ) -> tuple[Problems, Problems]:
-    """Return an error for each unknown secret in a manifest or predefined item, and warnings about
-    its other credentials.
+    """Return an error for each reference to an unknown secret in a manifest or predefined item, and
+    warnings about other credentials.
 
     `plain` are the document's plain credentials, if the caller has already found them.
     """

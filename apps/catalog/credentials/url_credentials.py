@@ -13,7 +13,7 @@ from apps.manifest.secrets import reads_as_credential
 from apps.manifest.servers import query_pairs
 
 AGENT_URLS = {"a2a-agent": "url", "responses-agent": "base_url"}
-"""This maps each agent type of toolset to the field with its URL."""
+"""This maps each toolset type for agents to the field that contains the agent's URL."""
 
 
 def without_url_credentials(document: Any) -> Any:
@@ -97,16 +97,16 @@ def parameters_of(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def key_of(parameter: Any) -> object:
-    """Return the name of the query parameter that a tool's parameter fills, or None if it fills
-    none.
+    """Return the name of the query parameter in which a tool's parameter is sent, or None if it is
+    not sent in the query.
     """
     place = parameter.get("parameter_info") if isinstance(parameter, dict) else None
     return place.get("key") if isinstance(place, dict) and place.get("type") == "query" else None
 
 
 def is_movable(pair: str, taken: Collection[object]) -> bool:
-    """Return True if `pair`, such as `key=abc`, is a credential in a query and no parameter in
-    `taken` has its name.
+    """Return True if `pair`, such as `key=abc`, is a credential in a query and `taken` has no
+    parameter of that name.
     """
     name, _, value = pair.partition("=")
     name = unquote_plus(name)

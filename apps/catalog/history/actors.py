@@ -1,4 +1,4 @@
-"""Determines who makes the current change, a user, an API key or a command, and why."""
+"""Determines who makes the current change (a user, an API key or a command), and why."""
 
 import sys
 from collections.abc import Iterator
@@ -17,13 +17,15 @@ from apps.catalog.history.models import Change
 from apps.catalog.models import OperatorKey
 
 WAYS = {"admin": Change.Via.ADMIN, "api": Change.Via.API, "dial": Change.Via.EDITOR}
-"""This maps the first segment of a URL's path to the interface through which a change is made."""
+"""This maps the first path segment of a request's URL to the interface that is recorded with its
+changes.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The user who makes a change, and the interface that is used. `through` is the name of the key or command,
-    or "".
+    """The user who makes a change, and the interface through which it is made. `through` is the
+    name of the API key or command, or "".
     """
 
     user: User | None
@@ -101,7 +103,7 @@ def actor_of(request: HttpRequest) -> Actor:
 
 
 def program() -> Actor:
-    """Return the actor of a change that no request makes: a command, or the server itself."""
+    """Return the actor of a change outside a request: a management command, or the server itself."""
     name = PurePath(sys.argv[0]).name
     if name in {"manage.py", "django-admin", "__main__.py"} and len(sys.argv) > 1:
         return Actor(None, Change.Via.COMMAND, f"{name} {sys.argv[1]}"[:300])

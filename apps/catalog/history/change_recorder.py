@@ -1,8 +1,8 @@
-"""Records every change to rows of the models in `recorded_models.KINDS`, and of models that an
-app's config adds.
+"""Records every change to rows of the models in `recorded_models.KINDS`, and of models that other
+Django apps declare in their config.
 
-Signals record deletions, because cascades and querysets delete rows without calling `delete`. A
-queryset's `update` sends no signal: use `update_rows`.
+Deletions are recorded by signals, because cascades and querysets delete rows without calling
+`delete`. A queryset's `update` sends no signal, so use `update_rows` instead.
 """
 
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ from apps.listeners import Listeners
 from apps.workspace.versions import watches
 
 changed: Listeners[[type[models.Model]], None] = Listeners("changes of rows")
-"""Each listener gets the model of a row that changed, in the transaction of the change."""
+"""Each listener gets the model of a changed row, and is called in the transaction of the change."""
 
 MOST_PLACES = 20
 LONGEST_PLACE = 200
@@ -42,8 +42,8 @@ def connect(*kinds: RowKind) -> None:
 
 
 def connect_declared() -> None:
-    """Start to record changes to the catalog's rows, and to the kinds that an app's config lists in
-    `recorded_kinds` by dotted path.
+    """Start to record changes to the catalog's rows, and to the row kinds that other Django apps
+    list in `recorded_kinds` of their config.
     """
     connect(*KINDS)
     for config in apps.get_app_configs():
@@ -78,8 +78,8 @@ def before_delete(sender: type[models.Model], instance: models.Model, **also: An
 
 
 def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) -> None:
-    """Clear the account as the owner of rows, and record this, before the account is deleted.
-    Django would clear the column without a signal.
+    """Before an account is deleted, clear it as the owner of rows, and record these changes. Django
+    would clear the column without a signal.
     """
     actor = present_actor()
     if actor.user == instance:  # The recorded changes cannot refer to the deleted account.
@@ -93,8 +93,8 @@ def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) 
 
 
 def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
-    """Set the values on all rows, and record a change of each row that they change. Return the
-    number of changed rows.
+    """Set the values on all rows, and record a change for each row that had other values. Return
+    the number of changed rows.
     """
     kind = row_kind(rows.model)
     changes: list[Change] = []

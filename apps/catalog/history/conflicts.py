@@ -44,8 +44,9 @@ class LaterChanges:
 class MergeConflict:
     """A conflict between an edit and the changes that were saved in the meantime.
 
-    `clashes` are values that both changed. `incoming` are the other saved changes, and `own` the
-    other changes of the edit. `incomparable` are columns whose typed text cannot be parsed.
+    `clashes` are the values that both sides changed. `incoming` are the other saved changes, and
+    `own` the other changes of the edit. `incomparable` are columns in which the user entered text
+    that cannot be parsed.
     """
 
     changes: Sequence[Change]
@@ -96,7 +97,8 @@ def conflict(
 ) -> MergeConflict:
     """Compare an edit with the changes that were saved since it began.
 
-    `unread` are columns that cannot be compared, in which `mine` has the values of `theirs`.
+    `unread` are columns that cannot be compared, because the entered text cannot be parsed. In
+    these, `mine` must have the values of `theirs`.
     """
     found = merge_snapshots(kind, later.base, mine, theirs)
     clashing = {clash.path for clash in found.clashes}

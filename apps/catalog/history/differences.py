@@ -11,8 +11,8 @@ from apps.manifest.problems import join_path
 from apps.manifest.secrets import is_hidden
 
 MOST_LINES = 5_000
-"""Longer texts than this are not compared. That would take minutes, and no user would read the
-result.
+"""Texts with more lines than this are not compared. A comparison would take minutes, and no user
+would read the result.
 """
 
 LineKind = Literal["same", "added", "removed", "place"]
@@ -20,7 +20,7 @@ KINDS: Mapping[str, LineKind] = {"+": "added", "-": "removed", " ": "same", "@":
 
 
 class MissingValue:
-    """The type of `MISSING`, which means that there is no value. Null is a value."""
+    """The type of `MISSING`, which means that there is no value. JSON's null is a value."""
 
     def __repr__(self) -> str:
         return "MISSING"
@@ -49,7 +49,7 @@ class ValueDifference:
 
 
 def differences(before: Any, after: Any, path: str = "") -> Iterator[ValueDifference]:
-    """Yield the differences between two JSON documents. Each has the longest possible path."""
+    """Yield the differences between two JSON documents, each with the most specific path."""
     if isinstance(before, Mapping) and isinstance(after, Mapping) and not is_leaf(before, after):
         for key in [*before, *(key for key in after if key not in before)]:
             found = before.get(key, MISSING), after.get(key, MISSING)
@@ -75,7 +75,9 @@ def list_differences(before: list[Any], after: list[Any], path: str) -> Iterator
 
 
 def is_leaf(*values: Any) -> bool:
-    """Return True if one of the values is a masked credential, which is compared as a whole."""
+    """Return True if one of the values is a masked credential, whose members are not compared
+    separately.
+    """
     return any(map(is_hidden, values))
 
 
@@ -91,7 +93,7 @@ NAMES = (
     "url",
     "title",
 )
-"""These fields identify an object in a list of a manifest. The most reliable comes first."""
+"""These fields identify an object in a manifest's list. The most reliable field comes first."""
 
 
 def canonical(value: Any) -> str:
@@ -126,8 +128,8 @@ def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None,
     """Match the items of two lists. Return the old and new index of each item in the order of
     `after`, then the removed items.
 
-    None means that an item is new or removed. Items without a match by name are paired in their
-    order.
+    None as the old index means that the item is new; None as the new index, that it was removed.
+    Items that have no match by name are paired in their order.
     """
     waiting: dict[str, deque[int]] = defaultdict(deque)
     for index, item in enumerate(before):

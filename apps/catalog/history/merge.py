@@ -31,7 +31,8 @@ SIDES = ("mine", "theirs")
 class MergeResult:
     """The result of a merge. `value` is the merged document, or MISSING if the merge removes it.
 
-    `undecided` are the clashes for which no choice was made. In these, `value` has my value.
+    `undecided` are the clashes for which no choice was made. There, the merged document has the
+    value of `mine`.
     """
 
     value: Any
@@ -43,7 +44,7 @@ def merge_documents(
     base: Any, mine: Any, theirs: Any, choices: Mapping[str, str] = {}
 ) -> MergeResult:
     """Merge two edits of a document. `choices` maps the paths of clashes to "mine" or "theirs". If
-    `base` is MISSING, every difference is a clash.
+    `base` is MISSING, all differences between the edits are clashes.
     """
     merging = DocumentMerge(choices)
     value = merging.merged(base, mine, theirs)
@@ -85,8 +86,9 @@ class DocumentMerge:
         places: Mapping[str, int],
         path: str,
     ) -> dict[str, Any]:
-        """Merge the members of objects, or the items of lists by name. `places` maps the name of a
-        list item to its index in paths.
+        """Merge the values with these names in the three `versions`: the members of objects, or
+        list items by their identity. `places` maps the identity of a list item to its index in
+        paths.
         """
         found = {}
         for name in names:
@@ -112,8 +114,9 @@ def has_identities(items: Sequence[Any]) -> bool:
 def merged_order(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> list[str]:
-    """Return the identities of all items in the merged order, which is mine if I moved any item and
-    otherwise theirs. New items follow the items before them.
+    """Return the identities of all items in the merged order. It is the order of `mine` if that
+    edit moved items, and otherwise the order of `theirs`. New items of the other edit follow the
+    same item as they did there.
     """
     i_moved = [name for name in mine if name in base] != [name for name in base if name in mine]
     first, second = (mine, theirs) if i_moved else (theirs, mine)

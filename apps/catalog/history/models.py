@@ -83,8 +83,8 @@ class Change(models.Model):
 
     @property
     def way(self) -> str:
-        """Return the interface through which the change was made. Omit the interface if `who`
-        already returns it.
+        """Return how the change was made, as `how` does, or only the name of the key or command if
+        there is no actor. `who` then returns the interface.
         """
         return self.how if self.actor else self.through
 

@@ -1,7 +1,7 @@
 """Lists the models whose changes are recorded, and takes snapshots of their rows.
 
-A snapshot is JSON by column: `{"title": "Travel", "manifest": {…}, "owner": "anna"}`. A credential
-is replaced with a mask, `{"$hidden": "…"}`, which differs for different credentials.
+A snapshot is JSON by column: `{"title": "Travel", "manifest": {…}, "owner": "anna"}`. A mask,
+`{"$hidden": "…"}`, replaces each credential. Different credentials have different masks.
 """
 
 from collections.abc import Callable, Mapping
@@ -37,8 +37,8 @@ class RowKind:
 
     `documents` are JSON columns with credentials, `secrets` are encrypted columns, and `people` are
     columns with users. `json_text` is a text column that contains JSON if the row's `kind` is in
-    DOCUMENTS. Signals of `senders`, by default `model`, announce changes. `is_meant` returns True
-    for the rows whose changes are recorded.
+    DOCUMENTS. `senders` are the models whose signals are recorded, by default only `model`.
+    `is_meant` returns True for the rows whose changes are recorded.
     """
 
     model: type[models.Model]
@@ -74,8 +74,8 @@ class RowKind:
         return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
     def readable(self, snapshot: Snapshot) -> Snapshot:
-        """Decode the JSON text in a snapshot, and sort it by the order of `columns`, because
-        PostgreSQL sorts keys itself.
+        """Decode the JSON text in a snapshot, and restore the order of `columns`, which PostgreSQL
+        does not preserve.
         """
         snapshot = {name: snapshot[name] for name in self.columns if name in snapshot} | snapshot
         if not self.json_text or not has_document(snapshot):

@@ -15,7 +15,7 @@ from apps.manifest.secrets import is_hidden
 
 @dataclass(frozen=True, slots=True)
 class EarlierState:
-    """The values of an earlier state, by column, without encrypted ones. `notes` explain which
+    """The values of an earlier state by column, without encrypted columns. `notes` explain which
     values cannot be restored.
     """
 
@@ -24,8 +24,8 @@ class EarlierState:
 
 
 def earlier(kind: RowKind, state: Snapshot, *sources: models.Model | None) -> EarlierState:
-    """Return the values of an earlier state of a row. A credential is restored if one of the
-    `sources` has it for the same server.
+    """Return the values of an earlier state of a row. A masked credential is restored if one of the
+    `sources` contains it and sends it to the same server.
 
     All other credentials remain masked, and the form reports them with their paths.
     """

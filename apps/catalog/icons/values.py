@@ -16,7 +16,7 @@ COLOURS = 12
 """The chat's tiles.css defines this many tile colors."""
 LONGEST_ICON = 80
 MOST_CODE_POINTS = 12
-"""An emoji can have at most this many code points. A family of four has eleven."""
+"""An emoji can have at most this many code points. The emoji of a family of four has eleven."""
 KEYCAP = "\u20e3"
 
 COLOUR = re.compile(r"colour:(\d{1,2})")
@@ -85,8 +85,8 @@ def colour_of(slug: str) -> int:
 
 
 def free_colour(title: str, slug: str, others: list[Tile]) -> str:
-    """Return the icon for a new application: "", or another color if a tile in `others` already has
-    the same letters and color.
+    """Return the icon for a new application: "" for its default color, or another color if a tile
+    in `others` already has the same letters in the default color.
     """
     own = tile_of(title, slug, "")
     taken = {one.colour for one in others if one.letters.casefold() == own.letters.casefold()}

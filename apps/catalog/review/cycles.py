@@ -20,11 +20,10 @@ Calls = Mapping[str, tuple[str, ...]]
 
 
 def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Problem]:
-    """Return a problem for each path in the manifest whose call leads back to the application
-    itself.
+    """Return a problem for each call in the manifest that leads back to the application itself.
 
-    The messages name only applications that the user of the current request can see. Disabled
-    applications count, because they can be enabled at any time.
+    The messages name only applications that the user of the current request can see. Calls through
+    disabled applications are included, because these can be enabled at any time.
     """
     if models_named([slug]):
         return []  # In this case, the name refers to a model.
@@ -67,8 +66,8 @@ def sees_all(user: User) -> bool:
 
 
 def calls_in(manifest: Any) -> Iterator[tuple[str, str]]:
-    """Yield the path and the name of each deployment that a manifest calls, also through predefined
-    content. Disabled parts are skipped.
+    """Yield the path and name of each deployment that a manifest calls, directly or through
+    predefined content. Disabled objects are skipped.
     """
     with suppress(ManifestInvalid):
         manifest = with_content(manifest).manifest.model_dump(mode="json")
@@ -89,8 +88,8 @@ def without_disabled(item: Any) -> Any:
 
 
 def reachable(names: set[str], slug: str, pk: int | None) -> Calls:
-    """Return the calls of each application that can be reached from these names. Runs two queries
-    per level.
+    """Return the calls of each application that is called under these names, directly or through
+    others. Runs two queries per level.
 
     Enabled models end the search, because a model takes precedence over an application with the
     same name.

@@ -1,7 +1,7 @@
 """Finds errors and warnings in a manifest before it runs.
 
-`apps.manifest` checks the manifest by itself. This review also looks up the names in it, such as
-deployments and secrets.
+`apps.manifest` validates a manifest without the database. This review also looks up the
+deployments, secrets and other names in it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +30,8 @@ from apps.workspace.local.models import Deployment
 
 MOST_UNSTORABLE = 20
 ADDRESSES = frozenset({"base_url", "method_url", "token_url", "url"})
-"""These fields contain a URL. A URL without a scheme is a path on this server, or invalid."""
+"""Manifest fields that contain a URL. A URL without a scheme is a path on this server, or invalid.
+"""
 EMBEDDING, VISION = "embedding_deployment_id", "vision_deployment_id"
 PROMPT = "system_prompt"
 SCHEMES = ("http://", "https://")
@@ -75,7 +76,7 @@ def review_manifest(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An error or warning with its position in the text of a manifest. `path` is "" if it concerns
+    """An error or warning, and its position in the text of a manifest. `path` is "" if it concerns
     the whole text.
     """
 
@@ -126,7 +127,8 @@ def with_content(manifest: Any, *, is_foreign: bool = False) -> ResolvedReferenc
 def unknown_deployments(manifest: Any) -> Iterator[Problem]:
     """Yield a warning for each deployment in the manifest that is unknown or disabled.
 
-    Names with a slash are skipped: they belong to DIAL Core, and are known only during a run.
+    Names with a slash are skipped, because they refer to deployments of DIAL Core, which can be
+    looked up only during a run.
     """
     named = [(path, name) for path, name in deployment_names(manifest) if "/" not in name]
     if not named:

@@ -1,7 +1,7 @@
 """Warns about MCP servers, shared files and URLs in a manifest that a run cannot reach.
 
-The review sends no requests, so a reviewed manifest can still fail. These warnings never prevent
-saving, because operators may add what is missing later.
+The review sends no requests, so a run can still fail. Warnings never prevent saving, because
+operators may add missing servers and files later.
 """
 
 import ipaddress

@@ -17,8 +17,8 @@ from apps.catalog.versions.version_recorder import content_for
 
 @dataclass(frozen=True, slots=True)
 class ComparisonSide:
-    """One of two compared states of an application. The credentials in `columns` are masked.
-    `content` includes the application's own skills.
+    """One of the two states of an application that are compared. The credentials in `columns` are
+    masked. `content` includes the application's own skills.
     """
 
     columns: Mapping[str, Any]
@@ -39,8 +39,8 @@ def version_side(row: Application, version: ApplicationVersion) -> ComparisonSid
 
 
 def shown_columns(definition: ApplicationDefinition) -> dict[str, Any]:
-    """Return the columns of a definition for display. Credentials are masked, and the long name of
-    a stored image is shortened.
+    """Return the columns of a definition for display, with masked credentials and a shortened name
+    of the stored image.
     """
     icon = definition.icon
     cut = {"icon": f"the picture {icon[:8]}"} if is_image(icon) else {}
@@ -48,7 +48,7 @@ def shown_columns(definition: ApplicationDefinition) -> dict[str, Any]:
 
 
 def compare_definitions(before: ComparisonSide, after: ComparisonSide) -> Iterator[ValueDifference]:
-    """Yield the differences between the columns, followed by those between the skills and
+    """Yield the differences between the columns, followed by the differences between the skills and
     predefined items in use.
     """
     yield from differences(before.columns, after.columns)

@@ -1,4 +1,4 @@
-"""Combines the values that a version or draft of an application consists of."""
+"""Defines the values that make up a version or draft of an application."""
 
 import hashlib
 import json
@@ -10,13 +10,14 @@ from apps.catalog.models import Application, ApplicationDraft, ApplicationVersio
 from apps.catalog.own_skills import Skills, own_skills_of
 
 COLUMNS = ("title", "description", "icon", "manifest")
-"""An application and its draft have these columns in common. Skills have rows of their own."""
+"""An application and its draft have these columns in common. Skills are stored in a separate table.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ApplicationDefinition:
-    """The values that a version or draft consists of. `skills` are the application's own, or None
-    for the stored skills.
+    """The values that make up a version or draft. `skills` are the application's own, or None for
+    the stored skills.
     """
 
     title: str

@@ -18,7 +18,7 @@ class DraftOvertaken(Exception):
     """Another user saved the draft in the meantime. `draft` is the saved draft, or None if it was
     published or discarded.
 
-    The message names the other user. It is addressed to `user`, whose edit is rejected.
+    The message names the user who saved the draft. It is shown to `user`, whose edit is rejected.
     """
 
     def __init__(self, draft: ApplicationDraft | None, user: User | None = None) -> None:
@@ -27,7 +27,7 @@ class DraftOvertaken(Exception):
 
 
 def last_save(draft: ApplicationDraft | None, user: User | None) -> str:
-    """Return a sentence such as "Anna Berg saved this draft 2 minutes ago.", addressed to `user`."""
+    """Return a sentence such as "Anna Berg saved this draft 2 minutes ago.", to show to `user`."""
     author = draft.author if draft is not None else None
     if draft is None or author is None:
         return "Another user saved this draft while you were editing it."

@@ -18,7 +18,7 @@ from apps.workspace.versions import Versioned
 
 
 class ContentText(models.Model):
-    """A predefined item in one or more snapshots. Its key is a hash of its content."""
+    """A predefined item that one or more snapshots contain. Its key is a hash of its content."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     kind = models.CharField(max_length=20)
@@ -130,7 +130,7 @@ class ApplicationDraft(Versioned):
     updated_at = models.DateTimeField(auto_now=True)
 
     made_secrets: Sequence[Secret] = ()
-    """The last save of this object created these secrets from plain credentials."""
+    """The secrets that the last save of this object created from plain credentials."""
 
     class Meta:
         app_label = "catalog"

@@ -23,7 +23,9 @@ AT_ONCE = (
 
 
 class SecondPublisherRequired(ValidationError):
-    """Another user must publish the application, or must first be asked to."""
+    """Raised if this user may not publish the application alone: another user must publish it, or
+    must first receive a publishing request.
+    """
 
 
 def is_required(row: Application) -> bool:
@@ -31,7 +33,9 @@ def is_required(row: Application) -> bool:
 
 
 def request_of(draft: ApplicationDraft) -> PublishingRequest | None:
-    """Return the publishing request of the draft, open or returned, or None."""
+    """Return the publishing request of the draft, whether it is open or was returned, or None if
+    there is none.
+    """
     if not draft.pk:
         return None
     return PublishingRequest.objects.filter(draft=draft.pk).first()
@@ -66,8 +70,8 @@ def publishing_refusal(row: Application, draft: ApplicationDraft, user: Any) -> 
 
 
 def waiting_for(user: Any) -> models.Q:
-    """Return a filter for the open publishing requests that this user can grant: not the user's
-    own, and not on drafts that the user changed.
+    """Return a filter for the open publishing requests that this user can grant. It excludes the
+    user's own requests, and drafts that the user has changed.
     """
     own = models.Q(person=user) | models.Q(draft__author=user)
     edited = ApplicationDraft.editors.through.objects.filter(user=user).values("applicationdraft")
@@ -82,8 +86,6 @@ def record_event(
 
 
 def audit_rule(row: Application, user: Any, address: str) -> None:
-    """Record in the audit log that the application now needs, or no longer needs, two users to
-    publish it.
-    """
+    """Record in the audit log whether the application now needs two users to publish it."""
     subject = "two people" if row.needs_second_publisher else "one person"
     record_event("publishing.rule_changed", row, user, address, subject)

@@ -9,7 +9,7 @@ from apps.workspace.local.secrets.field import SecretField, UnreadableSecret
 
 
 class SealedDocumentField(SecretField):
-    """A JSON column that is encrypted like a secret. A value that no key can decrypt is read as an
+    """A JSON column that is encrypted like a secret. Values that no key can decrypt are loaded as
     `UnreadableSecret`.
     """
 

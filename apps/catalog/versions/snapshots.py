@@ -16,10 +16,10 @@ from apps.catalog.models import Application, ContentSnapshot, ContentText
 from apps.manifest.markdown.skill_files import SKILL_FILE
 
 LAYER = "published"
-"""Items of a snapshot have this layer."""
+"""Predefined items that come from a snapshot have this layer."""
 PINNED: tuple[ItemKind, ...] = ("prompt", "tool", "toolset", "skill", "agent")
-"""A version keeps its items of these kinds as they were when it was published. Chat places belong
-to the installation.
+"""Each version uses items of these kinds as they were when it was published. Chat places are always
+the current ones of the installation.
 """
 
 _built: OrderedDict[str, Content] = OrderedDict()
@@ -42,7 +42,9 @@ def item_digest(item: LayerItem) -> str:
 
 
 def pinned_items(content: Content) -> dict[str, LayerItem]:
-    """Return the items of a snapshot by their hash. They are the items of the kinds in `PINNED`."""
+    """Return the items that a snapshot of `content` contains, by their hash: all items of the kinds
+    in `PINNED`.
+    """
     found = (item for kind in PINNED for item in content.items[kind].values())
     return {item_digest(item): item for item in found}
 
@@ -53,8 +55,8 @@ def digest_of_snapshot(digests: Iterable[str]) -> str:
 
 @lru_cache(maxsize=4)
 def fingerprint(content: Content) -> str:
-    """Return the hash of a snapshot of `content`. The cache stays valid because a `Content` object
-    never changes.
+    """Return the hash that a snapshot of `content` has. The result is cached for each `Content`
+    object, which is immutable.
     """
     return digest_of_snapshot(pinned_items(content))
 

@@ -18,8 +18,8 @@ def algorithm_of(key: str) -> Algorithm:
 
 
 def read_public_key(written: object) -> str:
-    """Return the text as a public Ed25519 key in PEM format. Raises `ValidationError` if it is not
-    one.
+    """Return the Ed25519 public key in the text, in PEM format. Raises `ValidationError` if the
+    text is not such a key.
     """
     text = written.strip() if isinstance(written, str) else ""
     try:

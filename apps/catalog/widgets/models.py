@@ -6,7 +6,9 @@ from apps.workspace.local.secrets.field import SecretField
 
 
 class Widget(models.Model):
-    """The settings under which other sites can show an application. They are not part of a version."""
+    """The settings of the widget that shows an application on other sites. They are not part of a
+    version.
+    """
 
     application = models.OneToOneField(
         "catalog.Application", on_delete=models.CASCADE, primary_key=True, related_name="widget"

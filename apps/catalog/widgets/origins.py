@@ -15,8 +15,8 @@ HIGHEST_PORT = 65_535
 
 
 def read_origins(written: object) -> list[str]:
-    """Normalize the origins as browsers write them, and remove duplicates. Raises `ValidationError`
-    if one is invalid.
+    """Convert the origins to the form in which browsers send them, and remove duplicates. Raises
+    `ValidationError` if an origin is invalid.
     """
     if not isinstance(written, Sequence) or isinstance(written, str):
         raise ValidationError("origins: send a list of strings.")
@@ -28,7 +28,9 @@ def read_origins(written: object) -> list[str]:
 
 
 def read_origin(written: object) -> str:
-    """Normalize an origin as browsers write it. Raises `ValidationError` if it is invalid."""
+    """Convert an origin to the form in which browsers send it. Raises `ValidationError` if it is
+    invalid.
+    """
     text = written.strip().lower().removesuffix("/") if isinstance(written, str) else ""
     found = _form.fullmatch(text) if len(text) <= LONGEST_ORIGIN else None
     if found is None or int(found[3] or 1) > HIGHEST_PORT:

@@ -86,8 +86,8 @@ def not_connected(request: HttpRequest, error: ToolError, status: int) -> HttpRe
 
 
 async def go_on(account: ToolAccount) -> None:
-    """Resume the runs that wait for the sign-in to this account. Busy runs are retried in the
-    background, every 0.5 seconds for 10 seconds.
+    """Resume the runs that wait for the user to sign in to this account. Runs that are busy are
+    retried in the background, every 0.5 seconds for 10 seconds.
     """
     busy = await resume(await database_sync_to_async(waiting_runs)(account), account)
     if busy:
@@ -103,8 +103,8 @@ async def keep_resuming(runs: list[Run], account: ToolAccount) -> None:
 
 
 async def resume(runs: list[Run], account: ToolAccount) -> list[Run]:
-    """Answer the runs' sign-in cards. Return the runs that are busy with the answer to another
-    card.
+    """Mark the runs' sign-in cards for this account as answered, so that the runs resume. Return
+    the runs that are busy, because the user has just answered another of their cards.
     """
     busy = []
     for run in runs:
@@ -136,7 +136,9 @@ def waiting_runs(account: ToolAccount) -> list[Run]:
 
 @transaction.atomic
 def answer_cards(run: Run, account: ToolAccount) -> None:
-    """Answer the run's sign-in cards for this account. Raises `Refused` if the run is busy."""
+    """Mark the run's sign-in cards for this account as answered. Raises `Refused` if the run is
+    busy.
+    """
     cards = list(cards_of(account).filter(run=run))
     if cards:
         resolve_all(run, cards, CONNECTED, account.bucket, YOU)

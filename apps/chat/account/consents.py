@@ -57,8 +57,9 @@ def ask_from_now_on(caller: Caller, written: str) -> None:
 
 
 def choices(caller: Caller) -> list[dict[str, Any]]:
-    """Return each application with the tools for which the user can require approval: the entry for
-    all tools, and each tool that the user's conversations have called.
+    """Return the applications and tools for which the user can require approval, as template data.
+    Each application has the value for all of its tools, and the tools that it has called in the
+    user's conversations.
     """
     called = tools_called(caller.bucket)
     return [

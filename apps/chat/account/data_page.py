@@ -41,7 +41,9 @@ def data(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
-    """Render the data page. `told` adds a success message or an error to the template context."""
+    """Render the page for importing, exporting and deleting data. `told` adds a success message or
+    an error to the template context.
+    """
     caller = visitor(request)
     context = {
         "applications": usable(caller).only("slug", "title"),
@@ -56,7 +58,9 @@ def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
 @login_required
 @require_POST
 def import_conversations(request: HttpRequest) -> HttpResponse:
-    """Import conversations from the form's `file` into the `application` with this slug."""
+    """Import conversations from the form's `file` into the application whose slug is in the form
+    field `application`.
+    """
     caller = visitor(request)
     slug = request.POST.get("application", "")
     chosen: dict[str, Any] = {"chosen": slug}

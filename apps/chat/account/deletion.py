@@ -34,7 +34,7 @@ from apps.workspace.local.models import FormerBucket, StoredFile
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """The numbers of a user's conversations, files, schedules and applications, across all
+    """The number of conversations, files, schedules and applications that a user has, across all
     teams.
     """
 
@@ -90,7 +90,7 @@ def check_deletable(user: User, *, locks: bool = False) -> None:
 
 
 def delete_account(caller: Caller, user: User) -> ErasureReport:
-    """Permanently delete an account with its data. Return the report, which also counts the
+    """Permanently delete an account with its data. Return a report with the numbers of deleted and
     retained rows.
 
     Usage metrics, audit events and the change history are retained, with the user's ID only. The
@@ -112,16 +112,16 @@ def delete_account(caller: Caller, user: User) -> ErasureReport:
 
 
 def report_deletion(sender: Any, instance: User, **told: Any) -> None:
-    """Count the account's rows for the erasure report, and write an audit event. Receives Django's
-    `pre_delete` signal.
+    """On Django's `pre_delete` signal, count the account's rows for the erasure report, and write
+    an audit event.
     """
     report = begin_report(instance.pk)
     audit.record(AuditEvent("account.erased", report.requested_by, subject=bucket_of(instance.pk)))
 
 
 def erase_belongings(sender: Any, instance: User, **told: Any) -> None:
-    """Delete a user's rows and files that no foreign key links to the account. Receives Django's
-    `post_delete` signal.
+    """On Django's `post_delete` signal, delete the user's rows and files that have no foreign key
+    to the account.
     """
     user = instance.pk
     erase(Conversation.objects.filter(owned_by(user)))

@@ -1,5 +1,5 @@
-"""Writes the report about a deleted account: the numbers of deleted, retained and remaining rows,
-by kind.
+"""Writes the erasure report of a deleted account, which lists the numbers of deleted, retained and
+remaining rows by kind.
 """
 
 from collections.abc import Mapping
@@ -31,8 +31,8 @@ BYTES = "bytes_of_files"
 
 @dataclass(frozen=True, slots=True)
 class RetainedRows:
-    """Rows that are retained after the deletion, with the reason that the report shows. `rows` is
-    None if counting would scan a large table that has no index by user.
+    """Rows that are retained when an account is deleted, and the reason that the report shows.
+    `rows` is None if the rows are not counted, because their large table has no index by user.
     """
 
     rows: QuerySet[Any] | None
@@ -88,8 +88,8 @@ def retained_rows(user: int) -> Mapping[str, RetainedRows]:
 
 
 def counts(user: int) -> dict[str, int]:
-    """Return the number of rows in `removed_rows` and of bytes in the user's files, by kind,
-    without zeros.
+    """Return the number of rows of each kind in `removed_rows`, and the total size of the user's
+    files in bytes. Zeros are omitted.
     """
     found = {name: rows.count() for name, rows in removed_rows(user).items()}
     stored = StoredFile.objects.filter(of_person(user)).aggregate(bytes=Sum("size"))["bytes"]

@@ -76,7 +76,7 @@ class OwnKeyForm(forms.Form):
         self.fields["applications"].queryset = usable(caller)  # type: ignore[attr-defined]
 
     def clean_until(self) -> datetime | None:
-        """Return the end of the chosen day in UTC, or None for a key that does not expire."""
+        """Return the end of the selected day in UTC, or None if the API key does not expire."""
         day: date | None = self.cleaned_data["until"]
         if day is None:
             return None

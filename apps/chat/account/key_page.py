@@ -1,4 +1,4 @@
-"""Stores, tests and deletes users' own keys for model services, on the page "Connections"."""
+"""Stores, tests and deletes users' own API keys for model services, on the page "Connections"."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,8 +31,8 @@ UNREADABLE = gettext_lazy("The saved key can no longer be read. Enter the key ag
 
 
 def key_entries(user: AbstractBaseUser | AnonymousUser) -> Sequence[Mapping[str, Any]]:
-    """Return the services that accept users' own keys, and the stored keys of services that no
-    longer accept them.
+    """Return the services that accept users' own keys, each with the user's stored key. Services
+    that no longer accept them are included if the user still has a key stored.
     """
     if not user.is_authenticated:
         return []
@@ -50,7 +50,9 @@ def key_entries(user: AbstractBaseUser | AnonymousUser) -> Sequence[Mapping[str,
 @login_required
 @require_POST
 def store(request: HttpRequest) -> HttpResponse:
-    """Store the form's `key` for the chosen `service`, replacing the user's previous key."""
+    """Store the form's `key` as the user's key for the selected `service`. It replaces the previous
+    key.
+    """
     service = chosen_service(request)
     key = request.POST.get("key", "").strip()
     if problem := key_problem(key):
@@ -66,7 +68,7 @@ def store(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def test(request: HttpRequest) -> HttpResponse:
-    """Test the user's key by sending a small request to the chosen service."""
+    """Test the user's key by sending a small request to the selected service."""
     service = chosen_service(request)
     found = {"user": account_of(request), "provider": service.provider, "origin": service.origin}
     row = get_object_or_404(PersonalKey, **found)
@@ -97,7 +99,7 @@ def chosen_service(request: HttpRequest) -> KeyService:
 
 
 def key_problem(key: str) -> str:
-    """Return the reason why this text cannot be a key, or "" if it can be one."""
+    """Return why this text cannot be an API key, or "" if it can."""
     if not key:
         return gettext("Enter a key.")
     if len(key) > LONGEST_KEY:
@@ -110,5 +112,5 @@ def key_problem(key: str) -> str:
 
 
 def account_of(request: HttpRequest) -> int:
-    """Return the signed-in user's primary key."""
+    """Return the signed-in user's primary key, or 0 for a visitor without an account."""
     return request.user.pk or 0

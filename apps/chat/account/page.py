@@ -46,7 +46,9 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
-    """Render the account page. `forms` replaces forms by their submitted versions with errors."""
+    """Render the account page. `forms` contains submitted forms with errors, which replace the
+    forms of the same names.
+    """
     user, caller = account_user(request), visitor(request)
     factors = list(Authenticator.objects.filter(user=user).order_by("created_at"))
     prefix = request.session.pop(NEW_KEY, "")
@@ -128,8 +130,8 @@ def change_picture(request: HttpRequest) -> HttpResponse:
 def picture(request: HttpRequest, user: int) -> HttpResponse:
     """Return the profile picture of the user with this primary key.
 
-    Raises Http404 unless the users are the same or share a team, or the visitor has the permission
-    `auth.view_user`.
+    Users can see their own picture and those of users in the same teams. Users with the permission
+    `auth.view_user` can see all pictures. Otherwise, raises Http404.
     """
     mine = account_user(request)
     people = get_user_model().objects.filter(is_active=True)

@@ -1,4 +1,4 @@
-"""The page that shows the requests to models for one of the user's answers."""
+"""The page that shows which requests one of the user's answers sent to models."""
 
 from uuid import UUID
 
@@ -18,8 +18,8 @@ from apps.live.models import Run
 @require_safe
 @never_cache
 def answer_requests(request: HttpRequest, run: UUID) -> HttpResponse:
-    """Show the requests to models for this run. Raises Http404 if it is not the user's own, or if
-    users cannot read requests.
+    """Show the requests that this run sent to models. Raises Http404 if the run is not the user's
+    own, or if users cannot read requests.
     """
     if not are_shown():
         raise Http404

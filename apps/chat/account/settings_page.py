@@ -109,7 +109,9 @@ def settings(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
-    """Render the settings page. `forms` replaces forms by their submitted versions with errors."""
+    """Render the settings page. `forms` contains submitted forms with errors, which replace the
+    forms of the same names.
+    """
     row = preferences_row(request)
     unbound = {name: form(instance=row, auto_id=f"{name}-%s") for name, form in FORMS.items()}
     links = list_links(request, visitor(request)) if request.user.is_authenticated else None
@@ -130,7 +132,8 @@ def preferences_row(request: HttpRequest) -> Preferences:
 def change(request: HttpRequest, part: str) -> HttpResponse:
     """Save the section `part` of the settings page.
 
-    Requests that accept JSON get only a status code. Raises Http404 if there is no such section.
+    Requests that accept JSON get a response without a body. Raises Http404 if there is no such
+    section.
     """
     if part not in FORMS:
         raise Http404("This section of the settings does not exist.")
@@ -152,8 +155,8 @@ def change(request: HttpRequest, part: str) -> HttpResponse:
 
 
 def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> None:
-    """Activate the language in `kept` for this response, and store it in a cookie for the sign-in
-    page. If it is empty, delete the cookie.
+    """Activate the language in the preferences `kept` for this response, and store it in a cookie
+    for the sign-in page. If no language is set, delete the cookie.
     """
     name = site_settings.LANGUAGE_COOKIE_NAME
     setattr(request, KEPT, kept)

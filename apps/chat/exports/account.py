@@ -1,4 +1,4 @@
-"""Exports the rows of a user's account and other data, except conversations."""
+"""Exports a user's account and other data, except conversations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

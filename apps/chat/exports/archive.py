@@ -28,8 +28,8 @@ LONGEST_NAME = 60
 
 
 class ZipBuffer:
-    """A writable, unseekable file that holds a ZIP's bytes until they are sent, so that the whole
-    ZIP is never in memory.
+    """A writable, unseekable file that buffers a ZIP's bytes only until they are sent, so that the
+    whole ZIP is never in memory.
     """
 
     def __init__(self) -> None:
@@ -40,10 +40,10 @@ class ZipBuffer:
         return len(piece)
 
     def flush(self) -> None:
-        """Do nothing, because no data is buffered."""
+        """Do nothing. `ZipFile` requires this method."""
 
     def close(self) -> None:
-        """Do nothing, because there is nothing to close."""
+        """Do nothing. `ZipFile` requires this method."""
 
     def take(self) -> bytes:
         taken = b"".join(self.pieces)

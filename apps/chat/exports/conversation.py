@@ -116,8 +116,8 @@ def feedback_line(row: Feedback | None) -> str:
 
 
 def place_line(message: Message) -> str:
-    """Return the title of the place in the host application from which the user sent the message,
-    and the description of its screen, or "".
+    """Return a line about the chat place from which the user sent the message: its title and the
+    description of the screen. Return "" if the message has no chat place.
     """
     place = message.place or {}
     return ": ".join(filter(None, (place.get("title"), place.get("narrative"))))

@@ -26,8 +26,8 @@ from apps.conversations.files.folder import MOST_FILES, file_title, folder_of, s
 from apps.errors import FileRefused, Refused
 
 MOST_BYTES = 512 * 1024 * 1024
-"""The maximum number of bytes that one import reads from the ZIP's members, whatever sizes the ZIP
-declares.
+"""The maximum number of bytes that one import reads from the files in the ZIP, regardless of the
+sizes that the ZIP declares.
 """
 DATA = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
 
@@ -84,7 +84,8 @@ def bring_files(
     messages: Iterable[ImportedMessage],
     attached: ImportedFiles,
 ) -> None:
-    """Store the messages' files as attachments, and remove their placeholder lines from the texts.
+    """Store the messages' files as attachments, and remove the placeholder lines for these files
+    from the messages' texts.
 
     A placeholder remains if its file is missing or is rejected because of its type, its size or the
     quota.

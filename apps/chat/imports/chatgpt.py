@@ -27,9 +27,9 @@ from apps.chat.imports.tree import (
 )
 
 CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201|【\\d+[:†][^】]{0,200}】")
-"""Matches citation marks, which only ChatGPT's own page can resolve."""
+"""Matches citation marks. Only ChatGPT's own page can resolve them."""
 KEY = re.compile(r"file[-_](?!service:)[A-Za-z0-9]+")
-"""Matches a file's ID, which follows various prefixes in URLs."""
+"""Matches a file's ID in a URL, where various prefixes precede it."""
 HIDDEN = frozenset(
     {
         "thoughts",

@@ -1,4 +1,4 @@
-"""Reads values of exports from other programs, and writes them as Markdown."""
+"""Parses values in exports of other products, and formats them as Markdown."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -16,11 +16,11 @@ LEFT_OUT_KINDS = (
     gettext_lazy("File"),
     gettext_lazy("Error"),
 )
-"""The kinds of items in the placeholder lines that `left_out` returns."""
+"""The kinds of items that placeholder lines name. See `left_out`."""
 
 
 def moment(written: Any) -> datetime | None:
-    """Parse seconds or milliseconds since 1970, or an ISO 8601 time. Return None if the time is
+    """Parse a Unix time in seconds or milliseconds, or an ISO 8601 time. Return None if the time is
     invalid, before 2000 or in the future.
     """
     found = None
@@ -41,12 +41,12 @@ def string(written: Any) -> str:
 
 
 def tags_in(written: Any) -> list[str]:
-    """Return the nonempty texts in a list, or [] for any other value."""
+    """Return the nonempty strings in a list, or [] if the value is not a list."""
     return [*filter(None, map(string, written))] if isinstance(written, list) else []
 
 
 def entries(written: Any) -> list[dict[str, Any]]:
-    """Return the JSON objects in a list, or [] for any other value."""
+    """Return the JSON objects in a list, or [] if the value is not a list."""
     return [one for one in written if isinstance(one, dict)] if isinstance(written, list) else []
 
 
@@ -57,7 +57,7 @@ def item(written: Any, name: str) -> dict[str, Any]:
 
 
 def identifier(written: Any) -> str:
-    """Return `written` if it is a text of 1 to 200 characters, else ""."""
+    """Return `written` if it is a string of 1 to 200 characters, else ""."""
     return written if isinstance(written, str) and 0 < len(written) <= LONGEST_ID else ""
 
 
@@ -82,8 +82,8 @@ def left_out(what: str, name: str = "") -> str:
 
 
 def take_left_out(text: str) -> tuple[str, list[str]]:
-    """Return the text without the placeholder lines of `left_out`, and the kinds and names of these
-    lines' items.
+    """Remove all placeholder lines (see `left_out`) from the text. Also return the kinds and names
+    of the items in these lines.
     """
     prefix, suffix = left_out("\n").split("\n")
     kinds = tuple(map(str, LEFT_OUT_KINDS))
@@ -101,7 +101,9 @@ def paragraphs(parts: Iterable[str]) -> str:
 
 
 def chain(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
-    """Yield the messages of a flat list, each with its ID and the previous message's ID."""
+    """Yield the messages of a flat list as tuples of the message's ID, the previous message's ID
+    and the message.
+    """
     before: str | None = None
     for place, message in enumerate(messages):
         key = identifier(message.get("id")) or f"message {place}"

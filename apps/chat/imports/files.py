@@ -33,7 +33,7 @@ EXPECTED = gettext_lazy(
     "Choose the conversations.json file or the whole ZIP from ChatGPT, or a JSON file from Open WebUI, LibreChat or QuickApps."
 )
 BEGINNING_BYTES = 8192
-"""The number of bytes that `filetype` needs to detect a file's type."""
+"""The number of bytes that the library `filetype` needs to detect a file's type."""
 WHITESPACE = " \t\n\r"
 _decoder = json.JSONDecoder()
 
@@ -52,8 +52,9 @@ FORMATS = (
 
 
 def conversations_in(file: IO[bytes]) -> Iterator[SourceConversation | UnreadableConversation]:
-    """Yield each conversation in the file, or an `UnreadableConversation` in its place. Raises
-    `UnreadableConversation` if the file itself cannot be read.
+    """Yield the conversations in the file. Yield an `UnreadableConversation` in place of each
+    conversation that cannot be read. Raises `UnreadableConversation` if the file itself cannot be
+    read.
     """
     count = 0
     for text in texts_in(file):
@@ -125,7 +126,7 @@ def check_kind(beginning: bytes) -> None:
 
 def members_of(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yield the texts of the ZIP's conversation files. Raises `UnreadableConversation` if they
-    exceed `LARGEST_FILE` bytes in total, whatever sizes the ZIP declares.
+    exceed `LARGEST_FILE` bytes in total, regardless of the sizes that the ZIP declares.
     """
     left = LARGEST_FILE
     for name, info in named_entries(archive, READ_AS):
@@ -138,7 +139,7 @@ def members_of(archive: zipfile.ZipFile) -> Iterator[str]:
 
 
 def has_conversations(name: str) -> bool:
-    """Return True if a ZIP member with this name contains conversations.
+    """Return True if a file with this name in a ZIP contains conversations.
 
     ChatGPT exports contain `conversations.json` or `conversations-000.json`. QuickApps exports
     contain a folder `conversations`.

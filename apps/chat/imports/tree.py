@@ -91,15 +91,15 @@ class ImportedMessage:
     files: Sequence[SourceFile] = ()
     sender: Mapping[str, Any] | None = None
     attachments: list[dict[str, str]] = field(default_factory=list)
-    """The imported files, as `Message.attachments` stores them."""
+    """The imported files, in the format of `Message.attachments`."""
     left_out: list[str] = field(default_factory=list)
     """The kinds and names of items that were not imported, for a notice in the message."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageTree:
-    """Messages in a tree in which each question has an answer. `leaf` is the index of the last
-    shown message.
+    """The messages of a conversation, as a tree in which each question has an answer. `leaf` is the
+    index of the last shown message.
     """
 
     messages: Sequence[ImportedMessage]
@@ -108,7 +108,7 @@ class MessageTree:
 
 @dataclass(slots=True)
 class Segment:
-    """One of several consecutive nodes with the same role, which become one message."""
+    """A node that is combined with adjacent nodes of the same role into one message."""
 
     before: "Segment | None" = None
     """The previous segment with the same role, or None."""
@@ -136,8 +136,8 @@ class TreeBuilder:
     characters: int = 0
 
     def store(self, segment: Segment) -> int | None:
-        """Return the index of the segment's message in `messages`. The first call appends the
-        message.
+        """Return the index of the segment's message in `messages`. Append the message if it is not
+        there yet.
         """
         if segment.node is None or segment.place is not None:
             return segment.place
@@ -172,7 +172,7 @@ class TreeBuilder:
 def tree_of(conversation: SourceConversation) -> MessageTree:
     """Convert a conversation to a tree of messages.
 
-    A message without a known parent begins the conversation. Messages in cycles are skipped. Raises
+    A message without a known parent becomes a first message. Messages in cycles are skipped. Raises
     `UnreadableConversation` if the conversation has no messages or too many.
     """
     if len(conversation.nodes) > MOST_NODES:
@@ -223,7 +223,7 @@ def place_of_leaf(
 
 
 def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
-    """Append an empty, stopped answer to each unanswered question. Return the messages as a
+    """Add an empty answer, marked as stopped, to each unanswered question. Return the messages as a
     tree.
     """
     followed = Counter(message.parent for message in messages)

@@ -1,7 +1,7 @@
 """Stores imported conversations, with a run and a journal for each answer.
 
-Pages read runs from journals, so imported conversations can be shown, branched, exported and
-continued. They do not count as usage.
+Because pages read runs from their journals, imported conversations can be shown, branched, exported
+and continued. They do not count as usage.
 """
 
 import hashlib
@@ -139,8 +139,8 @@ def identity_of(conversation: SourceConversation, tree: MessageTree) -> str:
 
 
 def is_known(caller: Caller, key: tuple[str, str]) -> bool:
-    """Return True if the caller has imported the conversation before and has not permanently
-    deleted it. `key` is the source and the ID in the file.
+    """Return True if the caller has already imported the conversation and has not permanently
+    deleted it. `key` consists of the source product and the conversation's ID in the file.
     """
     source, identity = key
     mine = Conversation.objects.filter(owner=caller.bucket)
@@ -194,7 +194,7 @@ def write(
 
 
 def name_of(tree: MessageTree) -> str:
-    """Return the first file's name, which becomes the title of a conversation that begins without
+    """Return the first file's name. It becomes the conversation's title if the first message has no
     text.
     """
     first = tree.messages[0]

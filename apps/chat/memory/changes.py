@@ -17,8 +17,8 @@ from apps.workspace.memories.port import MemoryItem
 async def update(
     caller: Caller, row: MemoryCollection, number: int, fields: Mapping[str, Any]
 ) -> MemoryItem:
-    """Change these fields of the collection's memory with this number. Raises `QuickAppError` if
-    the change is rejected.
+    """Change fields of a memory. `number` identifies the memory in the collection. Raises
+    `QuickAppError` if the change is rejected.
     """
     embedder = await embedder_of(caller, row.application)
     return await operations.update(memories_of(row), embedder, number, fields)
@@ -42,8 +42,9 @@ async def export(row: MemoryCollection) -> bytes:
 
 
 async def import_file(caller: Caller, application: str, content: bytes) -> int:
-    """Import memories from JSON, and return the number of new memories. `application` is a slug, or
-    "" for the shared memory. Raises `QuickAppError` if the content is rejected.
+    """Import memories from JSON, and return the number of new memories. `application` is the slug
+    of the application that gets them, or "" for the memories that all applications share. Raises
+    `QuickAppError` if the content is rejected.
     """
     store = LocalMemories(caller.bucket, application)
     embedder = await embedder_of(caller, application)
@@ -51,8 +52,8 @@ async def import_file(caller: Caller, application: str, content: bytes) -> int:
 
 
 async def embedder_of(caller: Caller, application: str) -> Embedder:
-    """Return the embedder that the application's manifest selects, or else the installation's
-    default. `application` is a slug.
+    """Return the embedder that the application's manifest selects, or the installation's default if
+    it selects none. `application` is a slug.
     """
     wanted = None
     try:

@@ -25,8 +25,8 @@ LISTED_MERGES = 50
 
 @dataclass(frozen=True, slots=True)
 class ListedMemory:
-    """A memory on the page. `stored_at` is None if the memory's number encodes no valid time, as
-    can be the case after an import.
+    """A memory on the page. `stored_at` is the time that the memory's number encodes, or None if it
+    encodes no valid time, which can happen after an import.
     """
 
     row: StoredMemory
@@ -51,8 +51,8 @@ def own_collections(caller: Caller) -> QuerySet[MemoryCollection]:
 
 
 def memory_page(caller: Caller, query: str, number: str) -> Page[StoredMemory]:
-    """Return page `number` of the memories that contain the query, sorted by application, newest
-    first.
+    """Return page `number` of the memories that contain the query, sorted by application and then
+    from newest to oldest.
     """
     rows = StoredMemory.objects.filter(collection__in=own_collections(caller))
     ordered = rows.select_related("collection").defer("vector")

@@ -199,7 +199,9 @@ def apply_change(
 
 
 def problem_of(change: Change[P], *of: P.args, **more: P.kwargs) -> QuickAppError | None:
-    """Call `change` with the arguments. Return its `QuickAppError`, or None if it succeeds."""
+    """Call `change` with the arguments. Return the `QuickAppError` that it raises, or None if it
+    succeeds.
+    """
     try:
         async_to_sync(change)(*of, **more)
     except QuickAppError as error:

@@ -22,16 +22,16 @@ def own_space(request: HttpRequest) -> NoteSpace:
 
 
 def own_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """Return a note, which may be deleted, with the note space that contains it. Raises Http404 if
-    the space has no such note.
+    """Return a note, even if it was deleted but can be restored, and the note space that contains
+    it. Raises Http404 if the space has no such note.
     """
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk)
 
 
 def living_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """Return a note with the note space that contains it. Raises Http404 if the space has no such
-    note or it is deleted.
+    """Return a note, and the note space that contains it. Raises Http404 if the space has no such
+    note or the note was deleted.
     """
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk, deleted_at=None)
@@ -42,8 +42,8 @@ def note_author(request: HttpRequest) -> Author:
 
 
 def is_file_of_notes(caller: Caller, bucket: str, name: str) -> bool:
-    """Return True if the file is an attachment of the notes that the caller can use at the
-    moment.
+    """Return True if the file is an attachment of the caller's own notes or, while the caller works
+    in a team, of the team's notes.
     """
     if not name.startswith(FOLDER):
         return False

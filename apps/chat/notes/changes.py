@@ -1,5 +1,5 @@
-"""Creates, edits, deletes and restores notes for users. Each change can be undone, and none
-silently overwrites a concurrent change.
+"""Creates, edits, deletes and restores notes for users. Each change can be undone. A concurrent
+change is never overwritten without a warning.
 """
 
 from collections.abc import Callable
@@ -141,7 +141,7 @@ def store_file(owner: str, sent: UploadedFile[Any]) -> str:
 
 def conflict(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -> HttpResponse:
     """Show the form again with the differences from a concurrent change. If the user saves again,
-    that change is replaced, but remains in the history.
+    the form's content replaces that change, which remains in the history.
     """
     theirs = newest_version(note)
     mine = form.cleaned_data["text"].replace("\r\n", "\n").split("\n")
@@ -238,7 +238,7 @@ def undone(request: HttpRequest, note: Note, change: Callable[[], Note]) -> Http
 @login_required
 @require_POST
 def erase_note(request: HttpRequest, pk: int) -> HttpResponse:
-    """Permanently delete a deleted note with all its versions."""
+    """Permanently delete a note that was already marked as deleted, with all its versions."""
     space = own_space(request)
     note = get_object_or_404(Note, owner=space.owner, pk=pk, deleted_at__isnull=False)
     if is_held(space.owner):

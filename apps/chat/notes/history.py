@@ -23,8 +23,8 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class ShownVersion:
-    """A note's version with the differences from the previous version. `agent` is the agent's name,
-    or "" if a user wrote the version.
+    """A version of a note, and its differences from the previous version. `agent` is the agent's
+    name, or "" if a user wrote the version.
     """
 
     row: NoteVersion
@@ -37,8 +37,8 @@ class ShownVersion:
 @require_safe
 @never_cache
 def history(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the newest versions of a note, or those with numbers less than the query parameter
-    `before`.
+    """Show the newest versions of a note, or the versions with numbers less than the query
+    parameter `before`.
     """
     space, note = own_note(request, pk)
     versions = read(note, request.GET.get("before", ""))
@@ -53,8 +53,8 @@ def history(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def read(note: Note, before: str) -> list[NoteVersion]:
-    """Return the note's newest versions, or those older than number `before`. The last one is not
-    shown, only compared.
+    """Return the note's newest versions, or the versions with numbers less than `before`. The last
+    one is only for the comparison with its successor and is not shown.
     """
     rows = note.versions.select_related("user").order_by("-number")
     if (number := read_integer(before)) is not None:

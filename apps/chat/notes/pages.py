@@ -41,8 +41,8 @@ VIEWS = ("", "agents", "deleted")
 @require_safe
 @never_cache
 def notes(request: HttpRequest) -> HttpResponse:
-    """List the notes that match `q`. `show` can be `agents` for notes changed by agents, or
-    `deleted`.
+    """List the notes that match the query parameter `q`. The parameter `show` can be `agents` for
+    notes that agents changed, or `deleted`.
     """
     return show_list(request)
 
@@ -120,8 +120,8 @@ def newest_version(found: Note) -> NoteVersion:
 
 
 def author_name(version: NoteVersion) -> str:
-    """Return the name of the user who wrote the version, or for whom an agent wrote it. Return ""
-    if an agent wrote it for a deleted user.
+    """Return the name of the user who wrote the version or for whom an agent wrote it, or "" if an
+    agent wrote it for a deleted user.
     """
     if version.user is None:
         return gettext("a deleted user") if not version.is_by_agent else ""
@@ -165,7 +165,9 @@ def open_title(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def links(request: HttpRequest) -> JsonResponse:
-    """Return the URLs of existing notes by title. The form repeats the field `title`."""
+    """Return the URLs of the notes with the titles in the form field `title`, which can be
+    repeated. Unknown titles are omitted.
+    """
     titles = request.POST.getlist("title")[:MOST_TITLES]
     there = existing(own_space(request).owner, titles)
     known = {

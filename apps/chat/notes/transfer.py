@@ -1,4 +1,4 @@
-"""Exports notes to, and imports notes from, a ZIP file with Markdown files."""
+"""Exports notes as a ZIP of Markdown files, and imports notes from such a ZIP."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -41,7 +41,7 @@ def export(request: HttpRequest) -> HttpResponseBase:
 
 
 async def pieces_of(file: Any) -> AsyncIterator[bytes]:
-    """Yield the content of the file, and close it."""
+    """Yield the file's content in chunks, and then close the file."""
     with file:
         while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
             yield piece

@@ -1,1 +1,1 @@
-"""The chat pages, on which users choose an application and have conversations."""
+"""The chat pages, on which users select an application and have conversations."""

@@ -25,7 +25,7 @@ MOST_ANSWERS = 3
 @gzip_page
 def alternatives(request: HttpRequest, slug: str, conversation: UUID) -> JsonResponse:
     """Return the newest answers to the question `message` as JSON, oldest first. Raises Http404 if
-    the visitor has no such conversation or the conversation no such question.
+    the visitor has no such conversation, or the conversation does not contain the question.
     """
     found = find_conversation(request, slug, conversation)
     asked = request.GET.get("message", "")
@@ -39,8 +39,8 @@ def alternatives(request: HttpRequest, slug: str, conversation: UUID) -> JsonRes
 
 
 def answers_to(conversation: Conversation, question: UUID) -> list[dict[str, Any]]:
-    """Return up to `MOST_ANSWERS` answers to the question, always including the shown one. Raises
-    `Refused` if the question does not exist.
+    """Return up to `MOST_ANSWERS` answers to the question. They always include the answer on the
+    shown branch. Raises `Refused` if the question does not exist.
     """
     tree = outline(conversation)
     row = find_message(tree, question, USER)

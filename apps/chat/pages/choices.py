@@ -36,8 +36,9 @@ LONGEST_DETAIL = 200
 
 @require_safe
 def choices(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the choices for the `conversation` in the query, or for a new conversation if it is
-    empty. Raises Http404 if the visitor cannot access the application or the conversation.
+    """Return the choices for the conversation in the query parameter `conversation`, or for a new
+    conversation if the parameter is empty. Raises Http404 if the visitor cannot access the
+    application or the conversation.
     """
     caller = visitor(request)
     find_application(caller, slug)
@@ -95,8 +96,8 @@ def applications_for(caller: Caller, current: str) -> list[dict[str, str]]:
 
 
 def recent_files(caller: Caller) -> list[dict[str, Any]]:
-    """Return the user's most recently changed files in conversations as JSON, without those in
-    temporary conversations.
+    """Return the user's most recently changed conversation files as JSON. Files in temporary
+    conversations are omitted.
     """
     rows = readable_files(caller.bucket, caller.bucket).filter(name__startswith=f"{ROOT}/")
     for temporary in own(caller).filter(temporary_until__isnull=False):
@@ -123,7 +124,7 @@ async def efforts_of(
     caller: Caller, application: ResolvedApplication | None, model: str = ""
 ) -> Sequence[str]:
     """Return the reasoning efforts that a user can choose for a model, or () if the application
-    fixes the effort. `model` is a deployment ID, or "" for the application's own.
+    fixes the effort. `model` is a deployment ID, or "" for the application's own model.
     """
     if application is None or EFFORT in application.parameters:
         return ()
@@ -137,7 +138,9 @@ async def efforts_of(
 def tools_of(
     caller: Caller, application: ResolvedApplication | None, chosen: Mapping[str, bool]
 ) -> list[dict[str, Any]]:
-    """Return the toolsets that users can turn on and off. `chosen` overrides the default states."""
+    """Return the toolsets that users can turn on and off, as JSON. `chosen` overrides their default
+    states by toolset name.
+    """
     locale = caller.client.locale or "en"
     switches = [] if application is None else tool_switches(application.manifest, locale)
     return [
@@ -153,8 +156,8 @@ def tools_of(
 
 @dataclass(frozen=True, slots=True)
 class ConversationChoices:
-    """The user's choices for one conversation. "" means the application's default; `tools`
-    overrides the default state of toolsets by name.
+    """The user's choices for one conversation. "" means the application's default. `tools` maps the
+    names of toolsets to states that override the defaults.
     """
 
     effort: str = ""
@@ -163,8 +166,8 @@ class ConversationChoices:
 
 
 def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoices:
-    """Return the choices stored with the conversation, or the defaults if `conversation` is "".
-    Raises Http404 if the caller has no such conversation.
+    """Return the choices that are stored with the conversation, or the defaults if `conversation`
+    is "". Raises Http404 if the caller has no such conversation.
     """
     if not conversation:
         return ConversationChoices()

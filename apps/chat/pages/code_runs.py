@@ -72,8 +72,8 @@ async def run_code(request: HttpRequest, slug: str, conversation: UUID) -> JsonR
 
 
 def find_owner(request: HttpRequest, slug: str, conversation: UUID) -> Caller:
-    """Return the visitor as the conversation's owner. Raises Http404 if the conversation is not the
-    visitor's, and `Refused` if it cannot be continued.
+    """Return the visitor, who must own the conversation, as a caller. Raises Http404 if the
+    conversation is not the visitor's, and `Refused` if it cannot be continued.
     """
     caller = visitor(request)
     conversation_of(caller, slug, conversation)
@@ -121,8 +121,8 @@ async def run(
 
 
 def prepare(caller: Caller, slug: str, conversation: UUID, code: str) -> list[ModelMessage]:
-    """Write an audit event about the code run. Return a message that attaches the conversation's
-    files whose names occur in the code, or no message.
+    """Write an audit event about the code run. If names of the conversation's files occur in the
+    code, return a message with these files as attachments, else [].
     """
     audit.record(
         AuditEvent(

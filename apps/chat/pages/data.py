@@ -75,8 +75,8 @@ def conversation_data(
 
 
 def as_read(conversation: Conversation) -> Application:
-    """Return an unsaved application with the conversation's application title and icon, for a
-    conversation that can only be read.
+    """Return an unsaved application for a read-only conversation, with the slug and title that are
+    stored with the conversation.
     """
     row = conversation.application
     return Application(
@@ -87,7 +87,7 @@ def as_read(conversation: Conversation) -> Application:
 
 
 def data_of(page: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the subset of the template context that the page's scripts need."""
+    """Return the values of the template context that the page's scripts need."""
     place = page["place"]
     return {
         "attributes": page["attributes"],
@@ -128,8 +128,8 @@ def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
 def keeping(
     caller: Caller, manifest: Manifest | None, conversation: Conversation | None
 ) -> dict[str, Any]:
-    """Return the texts about the conversation's import source and retention, and about temporary
-    conversations.
+    """Return the notices about a conversation's import source and its retention, and about
+    temporary conversations.
     """
     kept = retention_words(manifest, caller.bucket)
     source = None if conversation is None else conversation.imported_from
@@ -154,7 +154,7 @@ def keeps_notes(manifest: Manifest | None) -> bool:
 def memory_switch(
     caller: Caller, application: Application, conversation: UUID | None
 ) -> bool | None:
-    """Return True if the conversation uses memory, or None if the user cannot change this."""
+    """Return whether the conversation uses memory, or None if the user cannot change this."""
     if caller.user_id is None or not settings_of(caller.user_id).is_enabled:
         return None
     if not remembering(caller).filter(pk=application.pk).exists():
@@ -175,8 +175,8 @@ def find_manifest(slug: str) -> Manifest | None:
 
 
 def find_place(application: str, slug: str) -> ChatPlace | None:
-    """Return the application's place with the slug `slug`, or None if it is "". Raises Http404 if
-    there is no such place.
+    """Return the application's chat place with the slug `slug`, or None if `slug` is "". Raises
+    Http404 if there is no such chat place.
     """
     try:
         return async_to_sync(resolve_application)(application).place(slug)

@@ -32,7 +32,9 @@ class FeedbackForm(forms.ModelForm):  # type: ignore[type-arg]
 @require_safe
 @never_cache
 def listing(request: HttpRequest) -> JsonResponse:
-    """Return the user's feedback on the answers whose IDs the query repeats in `message`."""
+    """Return the user's feedback on answers. The query parameter `message`, which can be repeated,
+    contains their IDs.
+    """
     return list_feedback(request, visitor(request))
 
 
@@ -86,8 +88,8 @@ def change_feedback(request: HttpRequest, caller: Caller, message: UUID) -> Http
 def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
     """Return the caller's answer with this ID.
 
-    Raises Http404 if there is none, or if its application was deleted and no operator would see the
-    feedback.
+    Raises Http404 if there is none. Also raises Http404 if its application was deleted, because no
+    operator would see the feedback.
     """
     conversations = own(caller)
     if caller.limits.scope is not None:
@@ -111,7 +113,7 @@ def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
 
 
 def transcript_of(answer: Message) -> dict[str, Any]:
-    """Return the answer and its question as JSON, with up to 100,000 characters of each text."""
+    """Return the answer and its question as JSON. Each text is truncated to 100,000 characters."""
     before = answer.conversation.messages.filter(pk__lt=answer.pk, role=Message.Role.USER)
     question = before.last()
     return {

@@ -46,7 +46,7 @@ def find(request: HttpRequest) -> HttpResponseBase:
     """Return the search results as JSON, such as `{"groups": [{"title": "Apps", "found": [{"title",
     "detail", "url"}]}]}`.
 
-    If the query has filters, which are those of the search in the sidebar, only conversations are
+    If the query contains filters (the same as in the sidebar's search), only conversations are
     searched.
     """
     caller = visitor(request)

@@ -1,7 +1,7 @@
-"""Serves the documents of frames that show content from a model.
+"""Serves the HTML documents of frames that show content from a model.
 
-A document is empty and receives its content from the page through `postMessage`. Its scripts run
-with an opaque origin, without access to cookies, storage, the page or the network.
+A frame's document is empty, and receives its content from the page through `postMessage`. Its
+scripts run with an opaque origin, without access to cookies, storage, the page or the network.
 """
 
 from django.http import HttpRequest, HttpResponse

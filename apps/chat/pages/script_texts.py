@@ -18,7 +18,7 @@ A_YEAR = 365 * 24 * 3600
 
 @lru_cache(maxsize=100)
 def version_of_texts(language: str) -> str:
-    """Return a hash of the scripts' texts in this language, for their URL."""
+    """Return a hash of the scripts' texts in this language. It is part of their URL."""
     folders = (Path(one) / language / "LC_MESSAGES" for one in settings.LOCALE_PATHS)
     files = [one / "djangojs.mo" for one in folders]
     return sha256(b"".join(one.read_bytes() for one in files if one.exists())).hexdigest()[:12]
@@ -27,8 +27,8 @@ def version_of_texts(language: str) -> str:
 @require_safe
 @gzip_page
 def texts(request: HttpRequest, language: str, version: str) -> HttpResponse:
-    """Return the script with the translated texts. Raises Http404 for English, which needs none,
-    and for unsupported languages.
+    """Return the script with the translated texts. Raises Http404 for unsupported languages, and
+    for English, which needs no translations.
     """
     if language == ENGLISH or not supported_language(language):
         raise Http404("This language is not available.")

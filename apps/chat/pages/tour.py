@@ -16,7 +16,7 @@ from apps.chat.visitors import account_user
 from apps.doors.first_steps import FirstStep, first_steps
 
 NEW_FOR = timedelta(days=30)
-"""Accounts older than this get no tour."""
+"""The tour is not shown to accounts that are older than this."""
 
 
 def tour_of(request: HttpRequest) -> list[FirstStep]:

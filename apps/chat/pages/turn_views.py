@@ -22,8 +22,8 @@ HOW = gettext_lazy("Use `before`, `after` or `run` with a run ID, or `message` w
 @never_cache
 @gzip_page
 def turns(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Return the turns before or after a run, around a message, or of one run, depending on the
-    query.
+    """Return the turns before or after a run, the turns around a message, or the turn of one run,
+    depending on the query.
 
     Raises Http404 if the visitor has no such conversation, or if the turns are not on its shown
     branch.
@@ -47,9 +47,9 @@ def send_turns(request: HttpRequest, found: Conversation) -> HttpResponse:
 
 
 def look_up(conversation: Conversation, name: str, wanted: UUID) -> dict[str, Any]:
-    """Return the turns that a query such as `before=<run>` selects. `name` is the parameter and
-    `wanted` its value. Raises ValueError if the parameter is unknown, and `Refused` if the turns
-    are not on the shown branch.
+    """Return the turns that a query such as `before=<run>` selects. `name` is the name of the query
+    parameter, and `wanted` its value. Raises ValueError if the parameter is unknown, and `Refused`
+    if the turns are not on the shown branch.
     """
     match name:
         case "before":

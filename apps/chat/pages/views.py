@@ -40,8 +40,8 @@ from apps.live.journal.notifications import announce_growth
 
 LONGEST_TITLE = 200
 LONGEST_ADDRESSED = 8001
-"""The maximum number of characters that are read from a question in a URL: one more than the page
-accepts, so that it reports longer questions as too long.
+"""The maximum number of characters that are read from a question in a URL. It is one more than the
+page accepts, so that the page rejects longer questions as too long.
 """
 LOCKED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 """The content security policy for icons. An SVG runs no scripts and loads nothing, even if a user
@@ -56,8 +56,8 @@ def index(request: HttpRequest) -> HttpResponse:
     """Show a new conversation with the most recently used application, and the list of
     applications.
 
-    `q` is a question that is filled in without being sent. `app` selects another application by its
-    slug.
+    The query parameter `q` contains a question for the message box, which is not sent. `app`
+    selects another application by its slug.
     """
     caller = visitor(request)
     applications = usable(caller).only("slug", "title", "description", "icon")

@@ -15,7 +15,8 @@ from django.views.decorators.http import require_safe
 
 NAME = "QuickApps"
 PAPER = "#faf9f6"
-"""The background color while the app starts. It equals `--paper` in the light theme."""
+"""The background color while the installed web app starts. It equals `--paper` in the light theme.
+"""
 ICON_SIZES = (192, 512)
 """The sizes in pixels of the icons that Chromium requires."""
 OFFLINE_FILES = (

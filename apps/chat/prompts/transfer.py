@@ -51,7 +51,9 @@ def import_prompts(user: int, content: bytes) -> int:
 
 
 def read_prompts(content: bytes) -> list[PromptEntry]:
-    """Parse an exported JSON file. Raises `Refused` with the name of the first invalid field."""
+    """Parse an exported JSON file of prompts. Raises `Refused` with the name of the first invalid
+    field.
+    """
     if len(content) > IMPORT_BYTES:
         raise TooLarge("too_large", gettext("The file is too large; the limit is 12 MB."))
     try:

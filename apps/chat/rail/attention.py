@@ -1,4 +1,4 @@
-"""Finds the conversations and schedules that need a user's attention."""
+"""Finds the conversations and schedules of a user that need attention."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Reads the data that the sidebar shows: conversations, folders, and changes to them."""
+"""Reads the conversations and folders that the sidebar shows, and the changes to them."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -32,8 +32,8 @@ MOST_CHANGED = 200
 list.
 """
 SLACK = timedelta(seconds=60)
-"""The overlap between the periods of two updates. It allows for differences between clocks, and for
-rows that are committed after their timestamp.
+"""The overlap between the periods that consecutive updates cover. It allows for differences between
+clocks, and for rows that are committed later than their timestamp.
 """
 
 Part = Literal["main", "pinned", "archived"]
@@ -72,8 +72,8 @@ def of_part(caller: Caller, part: Part) -> QuerySet[Conversation]:
 
 
 def recent(caller: Caller) -> QuerySet[Conversation]:
-    """Return up to `RECENT` of the caller's newest conversations that are not archived and can be
-    continued.
+    """Return the caller's newest conversations, up to `RECENT`. Archived and read-only
+    conversations are omitted.
     """
     kept = own_lasting(caller).filter(archived_at=None, application__in=usable(caller).values("pk"))
     return kept.select_related("application").order_by("-updated_at", "-pk")[:RECENT]
@@ -85,8 +85,8 @@ def recent_rows(found: Iterable[Conversation]) -> list[dict[str, Any]]:
 
 
 def applications(caller: Caller) -> list[Application]:
-    """Return the applications that the caller has pinned. If there are none, return the most
-    recently used ones.
+    """Return the applications that the caller has pinned or, if there are none, the most recently
+    used applications.
     """
     offered, rows = usable(caller), PinnedApplication.objects.filter(owner=caller.bucket)
     pinned = list(rows.values_list("application", flat=True))
@@ -142,7 +142,7 @@ def rows_of(
     states: Mapping[UUID, str] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the conversations as JSON for the sidebar. `states` maps the IDs of active
-    conversations to `running` or `waiting`, and is queried if None.
+    conversations to `running` or `waiting`. If it is None, it is queried.
     """
     shown = list(conversations)
     states = states_of(caller) if states is None else states
@@ -159,7 +159,9 @@ def rows_of(
 
 
 def states_of(caller: Caller) -> dict[UUID, str]:
-    """Return `running` or `waiting` for each conversation whose run has not ended, by ID."""
+    """Map the ID of each conversation with an unfinished run to the run's state, `running` or
+    `waiting`.
+    """
     going = Run.objects.filter(bucket=caller.bucket, status__in=Run.OPEN)
     return {
         stream: "waiting" if status == Run.Status.WAITING else "running"
@@ -194,18 +196,18 @@ def folders_of(caller: Caller) -> list[dict[str, Any]]:
 
 @dataclass
 class RailNews:
-    """The data that a sidebar has received, so that only changes are sent."""
+    """Remembers the data that a sidebar has received, so that only changes are sent."""
 
     since: datetime = field(default_factory=lambda: timezone.now() - SLACK)
     told: dict[UUID, dict[str, Any] | None] = field(default_factory=dict)
     lively: frozenset[UUID] = frozenset()
-    """The IDs of conversations that were active or unread at the last update. No timestamp changes
-    when these states end.
+    """The IDs of conversations that were active or unread at the last update. They are always
+    checked, because no timestamp changes when they stop being active or unread.
     """
 
     def read(self, caller: Caller) -> dict[str, Any] | None:
-        """Return the changed conversations and the IDs of deleted ones, or None if nothing has
-        changed.
+        """Return the changed conversations and the IDs of deleted conversations, or None if nothing
+        has changed.
 
         If `is_whole` is False, there are more changes, and the page must reload its list.
         """

@@ -15,7 +15,7 @@ from apps.chat.visitors import visitor
 
 def rail(request: HttpRequest) -> dict[str, Any]:
     """Return a template context with the sidebar's data. The database is queried only if a template
-    shows them.
+    shows the data.
     """
     if getattr(request, "user", None) is None:
         return {}

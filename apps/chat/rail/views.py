@@ -63,10 +63,10 @@ def conversations(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def search(request: HttpRequest) -> HttpResponseBase:
-    """Return the user's conversations whose titles or messages contain the words in `?q=`.
+    """Return the user's conversations whose title or messages contain the words in `?q=`.
 
-    The filters are `?app=` (an application's slug), `?days=` (the maximum age), `?tag=` and `?has=`
-    (`files` or `code`, which can be repeated).
+    The filters are `?app=` (an application's slug), `?days=` (the maximum age in days), `?tag=` and
+    `?has=` (`files` or `code`, which can be repeated).
     """
     caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]
     filters = read_filters(request.GET.dict(), request.GET.getlist("has"))
@@ -96,7 +96,7 @@ def search_filters(request: HttpRequest) -> HttpResponseBase:
 @require_POST
 @with_json_errors
 def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Pin, archive, move or tag a conversation, and return it as JSON."""
+    """Pin, archive, move or tag the conversation, and return it as JSON."""
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     arrangement.arrange(caller, found, request.POST)
     return read_state_response(caller, conversation)
@@ -105,8 +105,8 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 @require_POST
 @with_json_errors
 def change_selected(request: HttpRequest) -> HttpResponseBase:
-    """Archive, move, tag, delete or restore several conversations. Return the IDs of those that
-    changed, and the conversations as JSON, except deleted ones.
+    """Archive, move, tag, delete or restore several conversations. Return the IDs of all changed
+    conversations, and the JSON of those that are not deleted.
     """
     caller = visitor(request)
     changed = selection.change_selected(HUB, caller, request.POST)
@@ -124,8 +124,8 @@ def change_selected(request: HttpRequest) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def go_on(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """Return the applications that can continue the conversation. A POST hands it over to the one
-    in the form field `application`.
+    """Return the applications that can continue the conversation. A POST hands the conversation
+    over to the application in the form field `application`.
     """
     found, caller = find_conversation(request, slug, conversation), visitor(request)
     if request.method == "GET":

@@ -29,9 +29,9 @@ TONES = {Run.Status.WAITING: "warning", Run.Status.FAILED: "warning", Run.Status
 class ListedSchedule:
     """A schedule in the list.
 
-    `result` describes the last run, or is "" before the first. `tone` is the badge's color, such as
-    "warning". `conversation` is the ID of the last run's conversation, or None if the user cannot
-    open it. `differences` are an operator's proposed changes.
+    `result` describes the last run, or is "" before the first run. `tone` is the color of the
+    badge, such as "warning". `conversation` is the ID of the last run's conversation, or None if
+    the user cannot open it. `differences` are the changes that an operator has proposed.
     """
 
     row: Schedule

@@ -34,7 +34,7 @@ ENDED = gettext_lazy("The schedule has no future runs. Change its times first.")
 
 
 def owner_of(caller: Caller) -> Owner:
-    """Return the caller as an owner of schedules. Raises `PermissionDenied` if the caller has no
+    """Return the caller as an `Owner` of schedules. Raises `PermissionDenied` if the caller has no
     account.
     """
     if caller.user_id is None:
@@ -101,8 +101,8 @@ def show_form(request: HttpRequest, form: ScheduleForm, title: str) -> HttpRespo
 @require_safe
 @never_cache
 def preview(request: HttpRequest) -> JsonResponse:
-    """Return the description and the next run times of the schedule in an incomplete form, as
-    `{"words", "times", "problem"}`.
+    """Describe the schedule in a form that the user is filling in. The response has its description
+    (`words`), its next run times (`times`) and an error (`problem`).
     """
     row = owner_of(visitor(request)).new(0, Schedule.Maker.PERSON, {})
     form = ScheduleForm(request.GET, instance=row, choices=Application.objects.none())

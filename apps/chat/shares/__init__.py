@@ -1,1 +1,3 @@
-"""Links with which others can read a conversation as it was at the time of sharing."""
+"""Links to snapshots of conversations, with which others can read a conversation as it was when the
+link was created.
+"""

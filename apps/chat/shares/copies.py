@@ -1,4 +1,4 @@
-"""Copies a shared conversation for a reader who continues it."""
+"""Copies a shared conversation for a reader who wants to continue it."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -57,15 +57,15 @@ class CopiedFiles:
         self.paths[address] = kept.path
 
     def rewrite(self, text: str) -> str:
-        """Return the text with the URLs of shared files replaced by those of their copies."""
+        """Replace the URLs of shared files in the text with the URLs of their copies."""
         # One URL can be a prefix of another, so longer URLs are replaced first.
         for address in sorted(self.paths, key=len, reverse=True):
             text = text.replace(address, self.paths[address])
         return text
 
     def attached(self, written: Sequence[Mapping[str, Any]], prefix: str) -> list[dict[str, Any]]:
-        """Return the attachments with the URLs of the copies. `prefix` is the beginning of shared
-        files' URLs. Files that were not copied are omitted.
+        """Return the attachments with the URLs of the copied files. Files that were not copied are
+        omitted. URLs that begin with `prefix` are those of shared files.
         """
         kept = []
         for one in written:
@@ -102,7 +102,7 @@ def begin_copy(caller: Caller, application: Application, share: Share) -> Conver
 
 
 def copy_files(share: Share, copied: CopiedFiles) -> None:
-    """Copy the shared files, except those that have been changed or deleted since."""
+    """Copy the shared files, except files that were changed or deleted after they were shared."""
     for number, shared in enumerate(share.files, 1):
         with suppress(FileMissing):
             if files.find_stored(share.owner, shared["path"]).etag == shared["etag"]:
@@ -111,8 +111,8 @@ def copy_files(share: Share, copied: CopiedFiles) -> None:
 
 
 def address_of(share: Share, number: int, found: FileContent) -> str:
-    """Return the shared URL of the link's file with this number, with its name encoded as in its
-    path.
+    """Return the URL of a file in the shared conversation. It consists of the file's number in the
+    share and its name, encoded as in the file's path.
     """
     return f"{prefix_of(share)}{number}/{found.info.path.rsplit('/', 1)[-1]}"
 
@@ -124,7 +124,9 @@ def prefix_of(share: Share) -> str:
 def write_turns(
     caller: Caller, conversation: Conversation, share: Share, copied: CopiedFiles
 ) -> None:
-    """Store a run, its messages and its journal for each shared turn, in a few statements."""
+    """Store a run, its messages and its journal for each shared turn. All rows are inserted in
+    bulk.
+    """
     runs: list[Run] = []
     messages: list[Message] = []
     entries: list[JournalEntry] = []
@@ -146,7 +148,7 @@ def write_turns(
 def messages_of(
     turn: Mapping[str, Any], conversation: Conversation, share: Share, copied: CopiedFiles
 ) -> list[Message]:
-    """Return unsaved messages with the question and the answer of a shared turn, and their original
+    """Return the question and answer of a shared turn as unsaved messages with their original
     times.
     """
     found = []

@@ -26,7 +26,7 @@ from apps.conversations.models import Conversation
 from apps.errors import Refused, TooLarge
 
 MOST_LINKS = 100
-"""The maximum number of active links that a user can have in one team or in their own workspace."""
+"""The maximum number of active links that a user can have in a team, and in their own workspace."""
 MOST_BYTES = 4 * 1024 * 1024
 """The maximum size of a link's turns as JSON, enough for about 500 long answers, or 50 answers with
 many steps.
@@ -76,8 +76,8 @@ def allows_anyone(application: Application | None) -> bool:
 def create(user: User, caller: Caller, conversation: Conversation, wishes: ShareWishes) -> Share:
     """Create a link to the current state of the conversation, and return it.
 
-    Raises `Refused` if the conversation is temporary, unanswered or too long, the audience is not
-    allowed, or the user has too many links.
+    Raises `Refused` if the conversation is temporary, unanswered or too long, if the audience is
+    not allowed, or if the user has too many links.
     """
     if wishes.audience == Share.Audience.ANYONE and not allows_anyone(conversation.application):
         raise Refused(

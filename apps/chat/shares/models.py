@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy
 
 TOKEN_BYTES = 24
-"""The number of random bytes in a token, which is 32 characters long."""
+"""The number of random bytes in a link's token. Encoded, the token has 32 characters."""
 
 
 def new_token() -> str:

@@ -42,7 +42,7 @@ View = Callable[..., HttpResponseBase]
 
 
 def unlisted_view(view: View) -> View:
-    """Return the view with responses that are not cached or indexed and send no referrer."""
+    """Wrap a view so that its responses are not cached or indexed, and browsers send no referrer."""
 
     @wraps(view)
     def answer(request: HttpRequest, *arguments: Any, **named: Any) -> HttpResponseBase:
@@ -101,8 +101,8 @@ def describe_row(request: HttpRequest, row: Share) -> dict[str, Any]:
 
 
 def extent(conversation: Conversation) -> dict[str, Any]:
-    """Return the number of answers that a new link would show, and the beginning of the last
-    question.
+    """Return the number of answers that a new link would show and the beginning of the last
+    question, for the sharing dialog.
     """
     runs = shared_runs(conversation)
     asked = Message.objects.filter(run__in=runs[-1:], role=Message.Role.USER)
@@ -147,8 +147,8 @@ def revoke(request: HttpRequest, share: int) -> HttpResponse:
 @ensure_csrf_cookie
 @unlisted_view
 def show_shared(request: HttpRequest, token: str) -> HttpResponse:
-    """Show a shared conversation. Unknown, revoked and expired links, and links for others, all
-    return the same 404 page.
+    """Show a shared conversation. Links that are unknown, revoked, expired or meant for other
+    readers all return the same 404 page.
     """
     row = links.find(token, request.user)
     if row is None:

@@ -1,7 +1,7 @@
 """Creates the snapshot of a shared conversation: its shown branch without private data.
 
-Memories, model requests, metrics, feedback, places, the to-do list, approvals, forms and sign-ins
-are never shared.
+Memories, model requests, metrics, feedback, chat places, the to-do list, approvals, forms and
+sign-ins are never shared.
 """
 
 import re
@@ -77,9 +77,7 @@ class SnapshotFiles:
         return f"{address}files/{self.found.index(shared) + 1}/{quote(name, safe='')}"
 
     def rewrite(self, value: Any) -> Any:
-        """Return the JSON value with the URLs of the owner's files replaced by URLs below the
-        link.
-        """
+        """Replace the URLs of the owner's files in a JSON value with URLs below the link."""
         if isinstance(value, str):
             return self.pattern.sub(self.replace, value) if f"{ROOT}/" in value else value
         if isinstance(value, Mapping):
@@ -93,8 +91,8 @@ class SnapshotFiles:
         return self.address_of(path) + match[0][len(path) :]
 
     def attached(self, written: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the attachments that readers can see, without files if the owner does not share
-        files.
+        """Return the attachments that readers can see. Files are omitted if the owner does not
+        share them.
         """
         wanted = (one for one in written if self.is_wanted or not is_file(one))
         return [dict(one) for one in wanted if not self.is_foreign(str(one.get("url") or ""))]
@@ -134,8 +132,8 @@ def shared_runs(conversation: Conversation) -> list[UUID]:
 def take_turns(
     conversation: Conversation, runs: Sequence[UUID], shared: SnapshotFiles, *, with_steps: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yield the turns of these runs as JSON, without private data. `with_steps` includes steps,
-    except those of memory tools.
+    """Yield the turns of these runs as JSON, without private data. With `with_steps`, steps are
+    included, except calls to memory tools.
     """
     memories = memory_steps(conversation) if with_steps else frozenset()
     for at, run in enumerate(runs):
@@ -146,7 +144,9 @@ def take_turns(
 
 
 def str_run(at: int) -> str:
-    """Return a public ID for the run of turn `at`, because the run's own ID is private."""
+    """Return a public ID for the run of the turn with index `at`. It replaces the run's own ID,
+    which is private.
+    """
     return f"answer-{at + 1}"
 
 
@@ -165,8 +165,8 @@ def memory_steps(conversation: Conversation) -> frozenset[str]:
 def without_steps(
     frames: Iterable[dict[str, Any]], hidden: frozenset[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the frames, without those of hidden steps and the steps inside them. `hidden` contains
-    the IDs of steps.
+    """Yield all frames except those of hidden steps and of steps inside hidden steps. `hidden`
+    contains the IDs of the hidden steps.
     """
     gone = set(hidden)
     for frame in frames:
@@ -177,7 +177,7 @@ def without_steps(
 
 
 def as_text(frames: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the frames without steps, and with the whole answer in one text frame."""
+    """Yield the frames with the steps removed, and the whole answer in one text frame."""
     text = "".join(frame["text"] for frame in frames if frame["type"] == "message.delta")
     for frame in frames:
         if frame["type"] == "message.complete":

@@ -65,14 +65,14 @@ logger = logging.getLogger(__name__)
 
 MOVED = 4409  # Sent after the frame `team.changed`.
 LONGEST_INBOX = 8
-"""The maximum number of received frames that wait. Further frames are rejected with an error."""
+"""The maximum number of received frames in the queue. Further frames are rejected with an error."""
 
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     """Serves the WebSocket of one browser tab.
 
-    A task executes the received frames in order, because Channels receives no frame while `receive`
-    runs.
+    A separate task executes the received frames in order, because Channels receives no frames while
+    `receive` is running.
     """
 
     # Tabs need no channel layer, because `apps.live.journal.notifications` listens for the whole
@@ -226,8 +226,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.open(OpenFrame(type="open", conversation=taken.conversation.pk))
 
     async def own_conversation(self) -> UUID:
-        """Return the ID of the conversation that the tab shows. Raises `Missing` if it shows none,
-        or not the caller's own.
+        """Return the ID of the conversation that the tab shows. Raises `Missing` if the tab shows
+        no conversation or another user's.
         """
         conversation = self.viewed.id
         if conversation is None or not await own(self.caller).filter(pk=conversation).aexists():
@@ -240,8 +240,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             raise Refused("no_helper", gettext("This sub-agent has already ended."))
 
     async def stop(self) -> None:
-        """Stop the conversation's running answer, in whichever process it runs. Raises `Conflict`
-        if no answer is running.
+        """Stop the conversation's running answer, even if it runs in another process. Raises
+        `Conflict` if no answer is running.
         """
         conversation = await self.own_conversation()
         is_stopped = await interruptions.stop(self.hub, conversation)

@@ -21,8 +21,8 @@ class OpenFrame(Frame):
     """Opens a conversation in the tab, or none if `conversation` is null.
 
     `application` is its slug, or "" if it is unchanged. `after` is the number of the last event
-    that the page has received. If `window` is true, the server first sends the last turns, and then
-    new events.
+    that the page has received. If `window` is true, the server first sends the last turns in one
+    frame, and then new events.
     """
 
     type: Literal["open"]
@@ -77,7 +77,7 @@ class Visibility(Frame):
 
 
 class QueueChange(Frame):
-    """Changes the text of a queued message, or holds it back or releases it with `held`."""
+    """Changes the text of a queued message. `held` holds the message back or releases it."""
 
     type: Literal["queue.change"]
     id: UUID

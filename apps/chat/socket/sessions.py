@@ -20,8 +20,8 @@ Headers = list[tuple[bytes, bytes]]
 async def session_headers(scope: Mapping[str, Any]) -> Headers:
     """Create a session if the browser has none, and return the headers that set its cookie.
 
-    A browser whose session has expired gets none, because its page still shows the data of the old
-    session.
+    A browser whose session has expired gets no new session, because its page still shows the data
+    of the old one.
     """
     if scope["user"].is_authenticated or scope["session"].session_key:
         return []

@@ -1,5 +1,5 @@
-"""Collects a tab's updates apart from events: the conversation list, folders, notifications and the
-queue.
+"""Collects the updates for a tab that are not events: changes of the conversation list, folders,
+notifications and the queue.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from apps.doors.read_only_notice import read_only_notice
 
 @dataclass
 class TabNews:
-    """The frames that a tab has received, so that only changes are sent."""
+    """Remembers the frames that a tab has received, so that only changes are sent."""
 
     rail: RailNews = field(default_factory=RailNews)
     told: dict[str, dict[str, Any]] = field(default_factory=dict)

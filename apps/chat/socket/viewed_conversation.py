@@ -34,8 +34,8 @@ CUT_OFF, RESTARTING = 3011, 3012
 reconnects after both.
 """
 FRAME_SECONDS = 0.04
-"""The pause after a batch of frames, in which new events accumulate. The first event after an idle
-time is sent immediately.
+"""The pause in seconds after a batch of frames, in which new events accumulate. The first event
+after an idle period is sent immediately.
 """
 
 
@@ -84,8 +84,8 @@ class ViewedConversation:
         await self.tell_expired(sent.conversation)
 
     async def hide(self, hidden: bool) -> bool:
-        """Record whether the tab is hidden. Return True if it became visible with a conversation,
-        so that its answers were marked as seen.
+        """Record whether the tab is hidden. If it is visible and shows a conversation, mark the
+        conversation's answers as seen and return True.
         """
         self.is_hidden = hidden
         if hidden or self.id is None:
@@ -98,8 +98,8 @@ class ViewedConversation:
             await database_sync_to_async(mark_read)(conversation)
 
     async def tell_expired(self, conversation: UUID) -> None:
-        """Send the tab the list of tool results that the model no longer reads, if there are
-        any.
+        """If tool results have expired, so that the model no longer reads them, send their list to
+        the tab.
         """
         if (told := await results_expired(conversation, self.slug)) is not None:
             await self.send(to_json(told))
@@ -141,7 +141,7 @@ class ViewedConversation:
 
     async def tend(self, conversation: UUID) -> None:
         """Resume an answer whose process has died, and postpone the deletion of a temporary
-        conversation. This is called while there are no events.
+        conversation. Called while there are no new events.
         """
         await self.sweeper.sweep(conversation)
         if self.temporary == conversation:
@@ -171,8 +171,8 @@ class FrameWriter:
 
 @dataclass(frozen=True, slots=True)
 class OpenedConversation:
-    """The first frame for an opened conversation. Later events are sent if their number exceeds
-    `after` and `shown` selects them.
+    """The first frame for an opened conversation. Events with a number above `after` follow it if
+    `shown` selects them.
     """
 
     frame: dict[str, Any]

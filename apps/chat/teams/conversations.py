@@ -1,7 +1,7 @@
 """Shows a team's conversations to its members.
 
-The team's visibility setting at the beginning of a conversation decides who can read it. Only its
-author can change or continue it. Each read is recorded in the audit log.
+The team's visibility setting when a conversation starts determines who can read it. Only its author
+can change or continue it. Each read is recorded in the audit log.
 """
 
 from collections.abc import Mapping

@@ -73,8 +73,8 @@ def change(request: HttpRequest, found: Team, *, may_manage: bool) -> HttpRespon
 
 
 def done(request: HttpRequest, found: Team, what: str) -> str:
-    """Make the change that the form requests, such as "add" or "leave", and return a message for
-    the user. Raises `Refused` if it is not possible, and Http404 if it is unknown.
+    """Make a change to the team, such as "add" or "leave", and return a message for the user.
+    Raises `Refused` if the change is not possible, and Http404 if it is unknown.
     """
     match what:
         case "add":

@@ -36,7 +36,7 @@ def switch(request: HttpRequest) -> HttpResponse:
 
 def own_teams(request: HttpRequest) -> dict[str, Any]:
     """Return a template context with the user's teams. The database is queried only if a template
-    shows them.
+    shows the teams.
     """
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
@@ -45,7 +45,7 @@ def own_teams(request: HttpRequest) -> dict[str, Any]:
 
 
 def shown_teams(request: HttpRequest) -> dict[str, Any] | None:
-    """Return the user's teams and the current one, or None if the user is in no team."""
+    """Return the user's teams and the current team, or None if the user is not in a team."""
     teams = list(teams_of(request.user))
     if not teams:
         return None

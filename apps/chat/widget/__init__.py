@@ -1,3 +1,3 @@
 """The widget, which shows the chat of one application in a frame on other sites. Browsers block
-cookies in such frames, so visitors send tokens instead.
+cookies in such frames, so the widget sends tokens instead.
 """

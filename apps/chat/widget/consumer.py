@@ -26,10 +26,10 @@ from apps.errors import ApplicationNotFound, NotAdmitted, QuickAppError, Refused
 from apps.workspace.local.files.paths import find_place
 
 TOKEN_SECONDS = 10.0
-"""The time within which a new socket must send its token."""
+"""The number of seconds within which a new socket must send its token."""
 LONGEST_CONTEXT = 900
 """The maximum number of characters in the context that the surrounding page adds to a question.
-Quoting can double it, which stays below the limit of `narrative`.
+Escaping can double the length, which is still below the limit of the field `narrative`.
 """
 SHOWN_NEWS = frozenset(("queue.changed", "read_only.changed"))
 CONTEXT = (
@@ -110,7 +110,7 @@ class WidgetConsumer(ChatConsumer):
             await self.tell_news()
 
     async def tell_news(self) -> None:
-        """Send changes in the conversation's queue and in the read-only notice.
+        """Send changes of the conversation's queue and of the read-only notice.
 
         The conversation list is not sent, because an account can have conversations with other
         applications.

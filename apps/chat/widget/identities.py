@@ -21,7 +21,8 @@ from apps.errors import NotAdmitted
 LONGEST_LIFE = 300
 """The maximum number of seconds for which an identity can be valid."""
 CLOCK_SECONDS = 30
-"""The maximum difference in seconds between the servers' clocks."""
+"""The maximum difference in seconds between the clocks of this server and the other site's server.
+"""
 LONGEST_IDENTITY = 4_096
 LONGEST_NAME = 200
 """The maximum number of characters in the claims `sub` and `jti`."""
@@ -39,8 +40,8 @@ def use_identity(widget: Widget, identity: str) -> str:
 
 
 def mark_as_used(name: str, until: datetime) -> None:
-    """Store the hash of a one-time token's `name` until the token expires. Raises `NotAdmitted` if
-    it was stored before.
+    """Record that a one-time token was used, by storing a hash of its `name` until the token
+    expires. Raises `NotAdmitted` if it was used before.
     """
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     _, is_new = UsedIdentity.objects.get_or_create(digest=digest, defaults={"expires_at": until})

@@ -36,8 +36,8 @@ LOADER = "chat/scripts/widget/loader.js"
 class TokenRequest(BaseModel):
     """A request for a visitor's token.
 
-    `identity` identifies a user of the other site, and `code` a user of this installation who has
-    signed in. Both are "" for anonymous visitors.
+    `identity` is a JSON Web Token that identifies a user of the other site. `code` is a one-time
+    code for a signed-in user of this installation. Both are "" for anonymous visitors.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -116,8 +116,8 @@ def page_context(request: HttpRequest, widget: Widget) -> dict[str, Any]:
 
 
 def upload_limits(manifest: Manifest | None) -> dict[str, Any] | None:
-    """Return the limits for visitors' uploads, or None if the application does not list the file
-    types that it accepts.
+    """Return the limits for visitors' uploads. Return None, which disables uploads, if the
+    application does not list the file types that it accepts.
     """
     if manifest is None or not manifest.input_attachment_types:
         return None

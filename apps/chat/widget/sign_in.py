@@ -1,7 +1,7 @@
 """Signs users of this installation in to a widget, in a separate window.
 
 Browsers block this site's cookies in the frame, but not in a window. The window sends a code to the
-frame, which exchanges it for a token. The code is only sent to frames of this site.
+frame, which exchanges it for a token. The code is sent only to frames of this site.
 """
 
 import secrets
@@ -36,8 +36,8 @@ LONGEST_CODE = 500
 @never_cache
 @csrf_protect
 def sign_in(request: HttpRequest, slug: str) -> HttpResponse:
-    """Ask the signed-in user to confirm that the widget can use their account. A POST confirms
-    this. Raises Http404 if the application has no active widget.
+    """Ask the signed-in user to allow the widget to use their account. A POST confirms this. Raises
+    Http404 if the application has no active widget.
     """
     widget = find_widget(slug)
     address = reverse("widget-sign-in", args=(slug,))
@@ -68,7 +68,7 @@ def new_code(request: HttpRequest, widget: Widget) -> str:
 
 def use_code(widget: Widget, host: str, code: str) -> VisitorToken:
     """Exchange a sign-in code for a token. Raises `NotAdmitted` if the code is invalid, expired or
-    already used, or the account cannot use the application.
+    already used, or if the account cannot use the application.
     """
     try:
         found = signing.loads(code[: LONGEST_CODE + 1], salt=SALT, max_age=LIFE)

@@ -1,7 +1,7 @@
 """Creates and checks the tokens of a widget's visitors, which replace cookies.
 
-A token is signed, not stored. It is valid for a day, for one application, and for the site that
-shows the widget.
+Tokens are signed, not stored. A token is valid for a day, for one application, and only on the site
+that shows the widget.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ from apps.errors import NotAdmitted
 
 SALT = "quickapps.widget"
 FILES_SALT = "quickapps.widget.files"
-"""The salt of the keys with which browsers read a visitor's files. The keys are part of URLs, so
-nothing else accepts them.
+"""The salt of the keys with which browsers read a visitor's files. Because these keys are part of
+URLs, they are not accepted for anything else.
 """
 LIFE = 24 * 60 * 60
 LONGEST_TOKEN = 1_000
@@ -34,9 +34,9 @@ LONGEST_TOKEN = 1_000
 class VisitorToken:
     """The content of a visitor's token.
 
-    `host` is the origin that the browser reported, without proof. `key` identifies the widget's key
-    that verified the visitor's identity, or the account's session, and is "" for anonymous
-    visitors.
+    `host` is the origin that the browser reported, which cannot be verified. `key` identifies the
+    widget's key that verified the visitor's identity, or the account's session, and is "" for
+    anonymous visitors.
     """
 
     application: int

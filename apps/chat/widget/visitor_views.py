@@ -40,8 +40,8 @@ View = Callable[..., HttpResponseBase]
 
 
 def for_visitors(view: View) -> View:
-    """Return a view that requires a valid token and returns errors as JSON. It calls `view` with
-    the request, the caller and the widget.
+    """Wrap a view so that it requires a valid token and returns errors as JSON. `view` is called
+    with the request, the caller and the widget.
     """
 
     @csrf_exempt  # The view does not use cookies.
@@ -135,7 +135,9 @@ def check_file(caller: Caller, bucket: str, name: str) -> None:
 @for_visitors
 @require_safe
 def listing(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
-    """Return the visitor's feedback on the answers whose IDs the query repeats in `message`."""
+    """Return the visitor's feedback on answers. The query parameter `message`, which can be
+    repeated, contains their IDs.
+    """
     return list_feedback(request, caller)
 
 

@@ -1,4 +1,4 @@
-"""Records the events of an answer while it is written."""
+"""Records the events of an answer while the answer is being written."""
 
 from dataclasses import dataclass
 

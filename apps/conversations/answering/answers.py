@@ -1,5 +1,5 @@
-"""Starts answers. A background task of this process writes each answer, even if no page shows it,
-and stores it at the end.
+"""Starts answers. Each answer is written by a background task of this process, even if no page
+shows it, and is stored at the end.
 """
 
 import asyncio
@@ -60,7 +60,9 @@ logger = logging.getLogger(__name__)
 OpenWorkspace = Callable[[Caller], Workspace]
 
 LATER = frozenset({"run_going", "too_many_runs", "not_queued"})
-"""The error codes after which a queued message stays queued, to be sent later."""
+"""If sending a queued message fails with one of these error codes, the message stays in the queue
+and is sent later.
+"""
 
 
 async def ask(
@@ -99,8 +101,9 @@ async def take_place(
     caller: Caller,
     begin: Callable[[str], StartedAnswer],
 ) -> StartedAnswer:
-    """Store a question with `begin`, and start its answer or queue it if no slot is free. `begin`
-    is called with the name of this process, or "" if the answer is queued for any process.
+    """Store a question with `begin`, and start its answer. If this process has no free slot, queue
+    the run instead. `begin` is called with the name of this process, or "" to queue the run for any
+    process.
     """
     with hub.places.reserved(1) as room:
         begun: StartedAnswer = await database_sync_to_async(begin)(hub.name if room else "")
@@ -113,8 +116,8 @@ async def take_place(
 
 
 async def tell_of_queued(hub: Hub, run: Run) -> None:
-    """Notify the run's viewers that it is queued, and all processes, because one may have a free
-    slot.
+    """Notify the pages that show the run that it is queued. Also notify all processes, because one
+    of them may have a free slot.
     """
     hub.has_queue = True
     hub.awaited.set()
@@ -133,7 +136,7 @@ async def ask_or_queue(
     """Store a question and start its answer.
 
     If an answer is running, the question is queued, unless `sent.while_running` is `refuse`. Raises
-    `Refused` if the question is rejected, and `RateLimitReached`.
+    `Refused` if the question is rejected, and `RateLimitReached` if a rate limit is exceeded.
     """
     rates = rates_of(caller, application)
     if rates and not await database_sync_to_async(queue.was_taken)(caller, sent.id):
@@ -187,8 +190,8 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
 
 
 async def ask_all_due(open_workspace: OpenWorkspace, hub: Hub) -> None:
-    """Send the next message of each due queue, because the process that should have sent it may
-    have died.
+    """Send the next message from every queue that is not waiting for an answer. The process that
+    should have sent it may have died.
     """
     for conversation in await database_sync_to_async(queue.due_conversations)():
         await ask_next(hub, open_workspace, conversation)
@@ -196,8 +199,8 @@ async def ask_all_due(open_workspace: OpenWorkspace, hub: Hub) -> None:
 
 @dataclass(frozen=True, slots=True)
 class EarlierOutput:
-    """The output of a resumed run from its earlier processes: the answer so far, the completed
-    steps, and questions to the user.
+    """The output of a run before it was resumed in this process: the answer so far, the completed
+    steps, and the questions to the user.
     """
 
     transcript: Transcript = field(default_factory=Transcript)
@@ -213,8 +216,8 @@ def start(
     caller: Caller,
     past: EarlierOutput | None = None,
 ) -> None:
-    """Start writing the answer in this process, unless it is queued or was started before. `past`
-    is the earlier output of a resumed run.
+    """Start writing the answer in this process, unless its run is queued or was already started.
+    `past` is the earlier output of a resumed run.
     """
     if begun.log is not None:
         RunningAnswer(
@@ -223,7 +226,7 @@ def start(
 
 
 class RunningAnswer:
-    """An answer that a background task of this process is writing. At its end, the conversation's
+    """An answer that a background task of this process is writing. When it ends, the conversation's
     next queued message is sent.
     """
 
@@ -249,8 +252,8 @@ class RunningAnswer:
         self.transcript.note_application(application.number, told)
         self.progress = Progress()
         self.is_over = False
-        """True if the run has ended. False if it waits for a user, or if another process continues
-        it.
+        """True if the run has ended. It has not ended if it waits for a user, or if another process
+        continues it.
         """
         before = (past.steps, past.interactions, begun.consents)
         self.supervisor = RunSupervisor(hub, log, self.end, *before)
@@ -265,8 +268,8 @@ class RunningAnswer:
         self.workspace = open_workspace(self.caller)
 
     def limit(self, unattended: Unattended, before: Sequence[Step]) -> None:
-        """Apply the budget and the question timeout of a run that no user started. `before` are the
-        steps that the run completed in other processes.
+        """Apply the budget and the question timeout for a run that no user started. `before`
+        contains the steps that the run has already completed, whose costs count toward the budget.
         """
         spending = Spending(unattended, self.transcript, usage_of_steps(before))
         self.progress.meter = CappedMeter(self.progress.meter, spending)
@@ -306,8 +309,8 @@ class RunningAnswer:
         return conclude(self.begun.run, self.transcript, self.progress, outcome)
 
     async def follow_up(self, stored: asyncio.Task[None]) -> None:
-        """Wait until the answer is stored. Then summarize ahead, send the next queued message and
-        update the mirror.
+        """Wait until the answer is stored. Then summarize the conversation for the next question,
+        send the next queued message and update the conversation's mirror.
         """
         await asyncio.wait([stored])
         row = self.begun.run
@@ -323,8 +326,8 @@ class RunningAnswer:
 
 
 async def summarise_ahead(row: Run, progress: Progress) -> None:
-    """Summarize the conversation if the next question may need it, and store the new context use.
-    If this fails, only log the error.
+    """Summarize the conversation if it may be too long for the next question, and store the new
+    context use. Errors are only logged.
     """
     try:
         if await write_ahead(row.stream, progress):

@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TakenOverRun:
-    """A run that this process has taken over, with everything that is needed to resume it."""
+    """A run that this process has taken over, and the data for resuming it."""
 
     begun: StartedAnswer
     application: ResolvedApplication
@@ -76,7 +76,7 @@ async def resume(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
 
 
 def take_up(run: Run) -> TakenOverRun:
-    """Read the state of a run from the database, and notify its viewers that it resumes.
+    """Read the state of a run from the database, and notify the pages that show it that it resumes.
 
     Raises `ApplicationNotFound` if the caller can no longer use the application, and
     `ApplicationBroken` if its manifest is invalid.
@@ -117,14 +117,14 @@ def take_up(run: Run) -> TakenOverRun:
 
 
 def is_interrupted(transcript: Transcript) -> bool:
-    """Return True if the process died while it was writing, not while the run was waiting for a
-    user.
+    """Return True if the answer was being written when the run's process died, and False if the run
+    was waiting for a user.
     """
     return transcript.has_begun and transcript.status != Run.Status.WAITING
 
 
 def kept_application(run: Run, conversation: Conversation, caller: Caller) -> ResolvedApplication:
-    """Return the application with the manifest that the run began with. Raises
+    """Return the application with the manifest that it had when the run started. Raises
     `ApplicationNotFound` if the caller can no longer use the application.
     """
     row = usable(caller).filter(conversations=conversation).first()

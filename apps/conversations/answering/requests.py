@@ -1,5 +1,5 @@
-"""Builds what a run needs: its meter, its request, the user's schedules and the conversation
-search.
+"""Builds the inputs of a run: its usage meter, its request, the user's schedules and the
+conversation search.
 """
 
 from collections.abc import Sequence
@@ -63,7 +63,8 @@ def desk_of(
     begun: StartedAnswer, application: ResolvedApplication, caller: Caller
 ) -> UserSchedules | None:
     """Return the schedules that the model can read and change. Return None if the conversation is
-    temporary, or the caller has no account or uses an API key that another user created.
+    temporary, if the caller has no account, or if the caller uses an API key that another user
+    created.
     """
     if caller.person is None or caller.kind not in ("user", "key"):
         return None

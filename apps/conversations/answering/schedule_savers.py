@@ -23,9 +23,9 @@ NOT_RESPONSIBLE = (
 def responsible_user(caller: Caller, account: int, unattended: Mapping[str, Any] | None) -> int:
     """Return the ID of the user who is responsible for schedules of the account `account`.
 
-    For a user's account, this is the user. For a service account, it is who last saved the webhook
-    or schedule that started the run, or who created the API key. Raises `ValidationError` if that
-    user may not use the service account.
+    For a user's account, this is the user. For a service account, it is the user who last saved the
+    webhook or schedule that started the run, or who created the caller's API key. Raises
+    `ValidationError` if that user may not use the service account.
     """
     if not ServiceAccount.objects.filter(user=account).exists():
         return account

@@ -1,4 +1,6 @@
-"""Limits runs that no user started by a budget and a question timeout of their own."""
+"""Applies separate limits to runs that no user started: a budget, and a timeout for questions to
+the user.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -17,8 +19,8 @@ from apps.conversations.outcome.transcript import Transcript
 from apps.errors import BudgetSpent
 
 LIMITED: frozenset[InteractionKind] = frozenset({"approval", "question", "sign_in"})
-"""The kinds of questions whose timeout is replaced. Their default timeouts assume that a user is
-present.
+"""The kinds of questions to the user whose timeout is overridden, because their default timeouts
+assume that the user is present.
 """
 
 
@@ -48,7 +50,7 @@ class Unattended:
         )
 
     def patient(self, asked: InteractionRequest) -> InteractionRequest:
-        """Return the question with this run's timeout in place of the default."""
+        """Return the question to the user with this run's timeout in place of the default."""
         return replace(asked, seconds=self.seconds) if asked.kind in LIMITED else asked
 
     def emitting(self, emit: Emit) -> Emit:
@@ -65,7 +67,9 @@ class Unattended:
 
 
 class Spending:
-    """The tokens and money that a run has spent, in all processes, compared with its own budget."""
+    """Compares the tokens and money that a run has spent, in all processes, with the run's own
+    budget.
+    """
 
     def __init__(
         self, limits: Unattended, transcript: Transcript, usage: Iterable[ModelUsage] = ()

@@ -1,1 +1,1 @@
-"""Checks questions, and stores or queues them."""
+"""Validates questions, and stores or queues them."""

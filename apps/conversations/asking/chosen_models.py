@@ -37,8 +37,9 @@ OWN = ModelChoice()
 def choice_of(
     application: ResolvedApplication, ask: Ask, conversation: Conversation
 ) -> ModelChoice:
-    """Return the model that the question or, if it has none, its conversation chooses. Raises
-    `Refused` if the question's choice is not allowed or not offered.
+    """Return the model that the question selects or, if it selects none, the model of its
+    conversation. Raises `Refused` if the question may not select a model, or the application does
+    not offer it.
     """
     if ask.deployment:
         check_question(ask)
@@ -51,8 +52,8 @@ def choice_of(
 
 
 def check_question(ask: Ask) -> None:
-    """Raise `Refused` if the question chooses a model, but neither begins a conversation nor asks
-    for another answer.
+    """Raise `Refused` unless the question may select a model: it must begin a conversation or
+    request another answer.
     """
     if ask.conversation is not None and ask.again is None:
         raise Refused(
@@ -73,8 +74,8 @@ def check_offered(application: ResolvedApplication, deployment_id: str) -> None:
 
 
 def recorded_with(application: ResolvedApplication, choice: ModelChoice) -> ResolvedApplication:
-    """Return the application with the chosen model in its stored document, so that a process that
-    resumes the run uses the same model.
+    """Return the application with the chosen model in its manifest document. The document is stored
+    with the run, so that a process that resumes the run uses the same model.
     """
     if choice.deployment_id in ("", application.deployment_id):
         return application
@@ -109,8 +110,8 @@ def notice_of(gone: str, application: ResolvedApplication) -> str:
 async def titled_models(
     application: ResolvedApplication | None, workspace: Workspace
 ) -> Sequence[dict[str, str]]:
-    """Return the `id` and `title` of each model that users can choose, the application's own first.
-    Return [] if there is no choice.
+    """Return the `id` and `title` of each model that users can choose. The application's own model
+    comes first. Return [] if there is no choice.
     """
     found = []
     for one in () if application is None else offered_models(application):
@@ -123,8 +124,8 @@ async def titled_models(
 
 
 def offered_models(application: ResolvedApplication) -> tuple[str, ...]:
-    """Return the IDs of the deployments that users can choose, the application's own first. Return
-    () if there is no choice.
+    """Return the IDs of the deployments that users can choose. The application's own deployment
+    comes first. Return () if there is no choice.
     """
     own, others = application.deployment_id, application.manifest.orchestrator.choices
     found = tuple(dict.fromkeys((own, *others)))
@@ -155,7 +156,7 @@ def manifest_with(manifest: Manifest, deployment_id: str) -> Manifest:
 
 
 def document_with(document: Mapping[str, Any], deployment_id: str) -> dict[str, Any]:
-    """Return a manifest's document with another model."""
+    """Return a copy of a manifest's document with another model."""
     orchestrator = document.get("orchestrator") or {}
     deployment = {**(orchestrator.get("deployment") or {}), "deployment_id": deployment_id}
     return {**document, "orchestrator": {**orchestrator, "deployment": deployment}}

@@ -1,7 +1,7 @@
 """Stores questions of API clients that send the whole conversation with each request, such as
 clients of the Responses API.
 
-The stored messages are for the chat page. The run reads the client's request.
+The messages are stored only for the chat page. The run reads the client's request instead.
 """
 
 from collections.abc import Sequence
@@ -49,8 +49,8 @@ UNTITLED = "Request"
 class ClientQuestion:
     """A question from an API client.
 
-    `text` and `attachments` are shown on the page. `after` is the run of the previous answer, or
-    None. `begin` is the ID for a new conversation.
+    `text` and `attachments` are shown on the page. `after` is the ID of the run of the previous
+    answer, or None. `begin` is the ID for a new conversation.
     """
 
     caller: Caller
@@ -142,8 +142,9 @@ def run_of(question: ClientQuestion, conversation: Conversation) -> Run:
 
 
 def find_place(question: ClientQuestion) -> tuple[Conversation, AskedPlace]:
-    """Return the locked conversation, and the position of the question in it. A new conversation is
-    created if `after` is not a stored answer of this application, or if another answer is running.
+    """Return the question's conversation, locked, and the question's position in it. Create a new
+    conversation if `after` is not a stored answer of this application, or if another answer is
+    running.
     """
     before = answer_before(question)
     if before is not None:

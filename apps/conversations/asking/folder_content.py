@@ -1,4 +1,6 @@
-"""The instructions and files of a folder, which are part of every question in its conversations."""
+"""Reads and changes the instructions and files of a folder, which are sent with every question in
+its conversations.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +26,7 @@ from apps.workspace.stored_files import FileInfo
 
 ROOT = "folders"
 MOST_FILES = 50
-"""The maximum number of files in a folder, all of which are sent with each question."""
+"""The maximum number of files in a folder. All of them are sent with each question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class FolderContent:
     attachments: tuple[Attachment, ...] = ()
 
     def attached_to(self, messages: Sequence[ModelMessage]) -> tuple[ModelMessage, ...]:
-        """Return the messages, with the folder's files attached to the last message."""
+        """Return the messages, and attach the folder's files to the last one."""
         if not self.attachments or not messages:
             return tuple(messages)
         *earlier, last = messages
@@ -65,7 +67,7 @@ def content_for(conversation: Conversation, types: Sequence[str] = ()) -> Folder
 
 
 def rows_of(folder: Folder) -> list[StoredFile]:
-    """Return the folder's files, sorted by name, including those that the owner added before
+    """Return the folder's files, sorted by name. They include files that the owner added before
     signing in.
     """
     prefix = prefix_of(folder)

@@ -72,7 +72,7 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
 def of_application(
     conversation: Conversation, messages: Sequence[Message], application: ResolvedApplication
 ) -> Sequence[Message]:
-    """Return the messages without the state that other applications' tools stored. The marks of
+    """Return the messages without the state that the tools of other applications stored. Marks of
     untrusted content remain.
     """
     if conversation.handed_over_at is None:
@@ -95,8 +95,8 @@ def runs_of_others(messages: Iterable[Message], application: ResolvedApplication
 def begins_with(
     conversation: Conversation, stands: AskedPlace, application: ResolvedApplication
 ) -> dict[str, str] | None:
-    """Return the application's slug and title if another application gave the previous answer,
-    otherwise None.
+    """Return the slug and title of the application that will answer if another application gave the
+    previous answer, otherwise None.
     """
     if conversation.handed_over_at is None:
         return None

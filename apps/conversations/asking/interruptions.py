@@ -1,4 +1,4 @@
-"""Stops running answers and sub-agents, in whichever process they run."""
+"""Stops running answers and sub-agents, even if they run in another process."""
 
 from uuid import UUID
 

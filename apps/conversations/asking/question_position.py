@@ -61,8 +61,8 @@ def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
 
 
 def branching(conversation: Conversation) -> Tree[OutlineRow]:
-    """Return the conversation's message tree. Before this, store missing parents, because a new
-    branch would change them.
+    """Return the conversation's message tree for a question that may begin a branch. Missing
+    parents are stored first, because a new branch would change them.
     """
     found = outline(conversation)
     write_parents(found)

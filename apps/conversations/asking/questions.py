@@ -61,9 +61,9 @@ class StartedAnswer:
     """A stored question and the run that answers it.
 
     `log` is None if the run is queued or was started before. `is_new` is False for a repeated
-    request. `place` is the user's place in the host application. `model` is the user's choice.
-    `folder` is the content of the conversation's folder. `request` is set if an API client sent the
-    whole conversation.
+    request. `place` is the user's chat place in the host application. `model` is the model that the
+    user has selected. `folder` is the content of the conversation's folder. `request` is set if an
+    API client sent the whole conversation.
     """
 
     conversation: Conversation
@@ -108,7 +108,7 @@ def begin_answer(
 
     `holder` is the name of this process, or "" to queue the run. `sender` is set for a message from
     a schedule, alarm or webhook. Raises `Refused` if the question is rejected, `BudgetSpent`,
-    `PlaceNotFound`, or `ApplicationNotFound` if the application was just deleted.
+    `PlaceNotFound`, and `ApplicationNotFound` if the application was just deleted.
     """
     text = read_question(ask)
     try:
@@ -133,7 +133,7 @@ def begin_answer(
 
 def find_begun(caller: Caller, slug: str, request: UUID) -> StartedAnswer | None:
     """Return the answer to the caller's request with this ID, or None if the request is new. `slug`
-    is the application's.
+    is the slug of the application.
     """
     known = Run.objects.filter(bucket=caller.bucket, request=request).first()
     return (
@@ -185,8 +185,8 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
 
 
 def read_question(ask: Ask) -> str:
-    """Return the question's text, ready to be stored. Raises `Refused` if it is empty or too long,
-    or if `again` or `continues` is sent without a conversation.
+    """Return the validated text of the question. Raises `Refused` if it is empty or too long, or if
+    `again` or `continues` is sent without a conversation.
     """
     if ask.again or ask.continues:
         if ask.conversation is None:
@@ -235,8 +235,8 @@ def create(
 
 
 def keep_manifest(application: ResolvedApplication) -> KeptManifest:
-    """Return the row of the application's manifest, and store it if it is new. Must be called in
-    the transaction that stores the run.
+    """Return the stored row of the application's manifest. Create the row if the manifest is new.
+    Must be called in the transaction that stores the run.
     """
     kept = KeptManifest(digest=application.digest, text=json.dumps(application.document))
     if not KeptManifest.hold(kept.pk):
@@ -245,8 +245,8 @@ def keep_manifest(application: ResolvedApplication) -> KeptManifest:
 
 
 def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, Any] | None:
-    """Return the user's place and the description of their screen as JSON, or None if both are
-    missing.
+    """Return the user's chat place and the description of the user's screen as JSON, or None if
+    both are missing.
     """
     said = str(storable_value(narrative)).strip()
     if place is None and not said:
@@ -303,8 +303,8 @@ def shown_sender(sender: Sender | None) -> dict[str, Any] | None:
 
 
 def question_added(question: Message, application: dict[str, str] | None = None) -> QuestionAdded:
-    """Return the event for a new question. `application` names the application if another one gave
-    the previous answer.
+    """Return the event for a new question. `application` is the slug and title of the application
+    that answers, or None if it also gave the previous answer.
     """
     return QuestionAdded(
         {

@@ -1,4 +1,6 @@
-"""The queue of each conversation, in which messages wait until earlier answers have ended."""
+"""Adds, changes and removes messages in a conversation's queue, where they wait until earlier
+answers have ended.
+"""
 
 from typing import Any
 from uuid import UUID
@@ -29,18 +31,18 @@ from apps.live.models import Run
 MOST = 10
 """The maximum number of queued messages per conversation."""
 AT_ONCE = 50
-"""The maximum number of due conversations that one sweep reads."""
+"""The maximum number of conversations whose queues are read at a time."""
 
 
 def was_taken(caller: Caller, request: UUID) -> bool:
-    """Return True if the caller's request with this ID was accepted or queued before."""
+    """Return True if the caller's request with this ID has already been accepted or queued."""
     is_asked = Run.objects.filter(bucket=caller.bucket, request=request).exists()
     return is_asked or mine(caller).filter(request=request).exists()
 
 
 def has_to_wait(conversation: UUID, request: UUID) -> bool:
-    """Return True if an answer is running, messages are due, or the message with this request ID is
-    already queued.
+    """Return True if a message must be queued: an answer is running, other messages wait to be
+    sent, or the message with this request ID is already queued.
     """
     waiting = QueuedMessage.objects.filter(conversation=conversation)
     before = waiting.filter(Q(is_held=False) | Q(request=request))
@@ -99,9 +101,9 @@ def add_to(
 
 
 def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUID:
-    """Change the text of a queued message, or hold it back or release it; None changes nothing.
-    Return the conversation's ID. Raises `Refused` if the text is invalid or the message is no
-    longer queued.
+    """Change the text of a queued message, or hold it back or release it. None leaves a value
+    unchanged. Return the conversation's ID. Raises `Refused` if the text is invalid or the message
+    is no longer queued.
     """
     row = find(caller, pk)
     changed: dict[str, Any] = {"problem": ""}
@@ -151,8 +153,8 @@ def hold_refused(row: QueuedMessage, problem: str) -> None:
 
 
 def next_of(conversation: UUID) -> QueuedMessage | None:
-    """Return the queued message that can be sent now, or None if an answer is running or the queue
-    is empty or paused.
+    """Return the queued message that can be sent now. Return None if an answer is running, or if
+    the queue is empty or paused.
     """
     if leases.open_run(conversation) is not None:
         return None

@@ -1,4 +1,6 @@
-"""Applies the user's choice of toolsets, if the application allows one."""
+"""Applies the user's choice of toolsets, if the application allows users to turn toolsets on and
+off.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

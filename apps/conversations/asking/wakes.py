@@ -1,7 +1,7 @@
 """Stores many questions from schedules and alarms at once, as queued runs.
 
-Thousands of schedules can be due at a popular time of day, so they share queries. The caller must
-have validated the texts.
+Thousands of schedules can be due at a popular time of day, so the messages are stored with shared
+queries. The caller must have validated the texts.
 """
 
 from collections import defaultdict
@@ -54,8 +54,8 @@ class Wake:
 class QueuedWake:
     """The result of sending a message.
 
-    If `is_waiting` is True, it waits in its conversation's queue. `problem` is the reason why it
-    was rejected, or "".
+    If `is_waiting` is True, the message is in its conversation's queue. `problem` is the reason why
+    it was rejected, or "".
     """
 
     wake: Wake
@@ -96,8 +96,8 @@ def ask_all(wakes: Sequence[Wake]) -> list[QueuedWake]:
 
 
 def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
-    """Return the ID of each message's conversation, by the message's run ID, and create missing
-    conversations.
+    """Return the ID of each message's conversation, by the message's run ID. Missing conversations
+    are created.
     """
     wanted = [wake.conversation for wake in wakes if wake.conversation is not None]
     rows = Conversation.objects.kept().filter(pk__in=wanted)
@@ -132,7 +132,7 @@ def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
 
 def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
     """Store a queued run for each message, and return the IDs of the stored runs. Conversations
-    with an active run get no other one.
+    that have an active run are skipped.
     """
     manifests = {wake.application.digest: wake.application for wake in wakes}
     kept = {digest: keep_manifest(application) for digest, application in manifests.items()}
@@ -201,7 +201,7 @@ def store_questions(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> None:
 
 def queue_all(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
     """Append the messages to their conversations' queues, up to the limit. Return the run IDs of
-    those that fit.
+    the messages that were appended.
     """
     by_place: dict[UUID, list[Wake]] = defaultdict(list)
     for wake in wakes:

@@ -1,1 +1,1 @@
-"""The files that users upload to conversations."""
+"""Stores the files that users upload to conversations."""

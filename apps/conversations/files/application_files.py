@@ -10,8 +10,8 @@ from apps.workspace.local.files.store import buckets_of
 
 
 def is_within_scope(caller: Caller, bucket: str, name: str) -> bool:
-    """Return False if the file is the caller's own, but is outside the conversations of the
-    applications in the caller's scope.
+    """Return False if the caller's scope excludes one of the caller's own files, because it comes
+    from a conversation with another application.
     """
     scope = caller.limits.scope
     if scope is None or bucket not in buckets_of(caller.bucket):

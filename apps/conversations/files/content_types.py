@@ -1,5 +1,5 @@
-"""Detects the content type of an uploaded file from its bytes or, if they match no known type, its
-name.
+"""Detects the content type of an uploaded file from its bytes or, if they match no known type, from
+its name.
 """
 
 import codecs
@@ -16,10 +16,10 @@ from apps.errors import Refused
 UNKNOWN = "application/octet-stream"
 PLAIN = "text/plain"
 HEAD_BYTES = 8192
-"""The number of bytes at the beginning of a file that are searched for signatures."""
+"""The number of bytes at the beginning of a file that are examined to detect its type."""
 
 CONTAINERS = frozenset({"application/zip"})
-"""Container formats. The name of a file in such a format decides its type."""
+"""Container formats. The type of a file in such a format is determined by its extension."""
 WRITTEN = frozenset(
     {
         "application/javascript",
@@ -52,7 +52,7 @@ NAMED = {
     ".odt": "application/vnd.oasis.opendocument.text",
     ".epub": "application/epub+zip",
 }
-"""The content types of file extensions that Python's `mimetypes` may not know."""
+"""The content types of file extensions that Python's `mimetypes` may lack."""
 
 _types = mimetypes.MimeTypes()
 _recognized = frozenset(kind.mime for kind in filetype.TYPES) - {UNKNOWN}

@@ -24,7 +24,9 @@ ROOT = "conversations"
 MOST_FILES = 200
 """The maximum number of files in one conversation."""
 ATTEMPTS = 5
-"""The number of attempts to store a file, because a concurrent upload can use the same name."""
+"""The number of attempts to store a file. An attempt fails if a concurrent upload takes the same
+name.
+"""
 NEW = files.Condition(is_new=True)
 
 _own_address = re.compile(r"files/[^/]+/.+")

@@ -15,14 +15,14 @@ from apps.workspace.local.models import StoredFile
 HOURS = 24
 """The files of an unsent question are deleted this many hours after the last upload."""
 AT_ONCE = 500
-"""The maximum number of values in one query, which databases limit."""
+"""The maximum number of values in one query. Databases have such a limit."""
 
 
 def delete(buckets: Collection[str] | None = None, *, but: UUID | None = None) -> int:
-    """Delete the files of questions that were not sent within `HOURS`.
+    """Delete the files that were uploaded for questions that were not sent within `HOURS`.
 
-    `buckets` limits this to these owners. The files for the conversation `but` are kept. Return the
-    number of questions.
+    If `buckets` is set, only files of these owners are deleted. Files for the conversation `but`
+    are not deleted. Return the number of unsent questions.
     """
     before = timezone.now() - timedelta(hours=HOURS)
     rows = StoredFile.objects.filter(name__startswith=f"{ROOT}/").exclude(holds("bucket"))

@@ -1,1 +1,1 @@
-"""Checks and delivers users' answers to the questions of waiting runs."""
+"""Validates users' answers to the questions of waiting runs, and delivers them to the runs."""

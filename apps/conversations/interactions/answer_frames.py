@@ -98,7 +98,7 @@ class ClientToolGiven(GivenAnswer):
         return result
 
     def check(self, asked: Mapping[str, Any]) -> None:
-        """Accept any result, because the page made the call itself."""
+        """Accept any result, because the page itself ran the tool."""
 
 
 class ElicitationGiven(GivenAnswer):

@@ -1,4 +1,4 @@
-"""Checks users' answers to the questions of waiting runs, and delivers them."""
+"""Validates users' answers to the questions of waiting runs, and delivers them to the runs."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,3 +1,3 @@
-"""Arranges, searches and tags conversations, and deletes them on request or after their retention
+"""Organizes, searches and tags conversations, and deletes them on request or after their retention
 period.
 """

@@ -33,8 +33,8 @@ AT_ONCE = 100
 
 @transaction.atomic
 def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]) -> None:
-    """Pin, archive, move or tag a conversation, as the fields in `given` request. Raises `Refused`
-    if a field is invalid.
+    """Pin, archive, move or tag a conversation, depending on the form fields in `given`. Raises
+    `Refused` if a field is invalid.
     """
     changes, tags = read_changes(caller, given), read_tag_changes(given)
     change(conversation, **changes)
@@ -42,8 +42,8 @@ def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]
 
 
 def read_changes(caller: Caller, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values of the columns that the fields in `given` change. Raises `Refused` if a
-    field is invalid or there is no known field.
+    """Return the new values of the columns that the form fields in `given` change. Raises `Refused`
+    if a field is invalid, or if all fields are unknown.
     """
     now, changes = timezone.now(), dict[str, Any]()
     for name, column in (("pinned", "pinned_at"), ("archived", "archived_at")):
@@ -61,7 +61,7 @@ def read_changes(caller: Caller, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def change(conversation: Conversation, **columns: Any) -> None:
-    """Set columns of the conversation, and the time at which it was last changed."""
+    """Set columns of the conversation, and update the time of its last change."""
     rows = Conversation.objects.filter(pk=conversation.pk, owner=conversation.owner)
     rows.update(**columns, arranged_at=timezone.now())
 
@@ -112,15 +112,15 @@ def erase_temporary() -> int:
 
 
 def erase_deleted() -> int:
-    """Permanently delete conversations that were deleted and can no longer be restored. Return
-    their number.
+    """Permanently delete the conversations that were marked as deleted and can no longer be
+    restored. Return their number.
     """
     return erase(Conversation.objects.filter(deleted_at__lt=timezone.now() - UNDO))
 
 
 def erase(due: QuerySet[Conversation]) -> int:
     """Permanently delete the conversations in `due` with all their data, and return their number.
-    Those under a legal hold are only hidden until the hold is lifted.
+    Conversations under a legal hold are only hidden until the hold is lifted.
     """
     hide_held(due)
     due = due.exclude(holds("owner", "pk"))
@@ -186,8 +186,8 @@ def read_name(written: str) -> str:
 
 @transaction.atomic
 def change_folder(caller: Caller, folder: Folder, given: Mapping[str, str]) -> None:
-    """Rename, collapse or move a folder, as the fields in `given` request. `before` is the ID of
-    the folder that will follow it, or "" for the end. Raises `Refused` if a field is invalid.
+    """Rename, collapse or move a folder, depending on the form fields in `given`. `before` is the
+    ID of the folder that will follow it, or "" for the end. Raises `Refused` if a field is invalid.
     """
     if "name" in given:
         folder.name = read_name(given["name"])

@@ -1,7 +1,8 @@
-"""Signal receivers that delete a conversation's data, and follow applications that are deleted,
-renamed or restored.
+"""Defines signal receivers that delete the data of deleted conversations, and update conversations
+if their application is deleted, renamed or restored.
 
-They are receivers because some deletions, such as those in the admin, call none of our functions.
+Signals are necessary because some deletions, such as deletions in the admin, call none of our
+functions.
 """
 
 from collections.abc import Collection
@@ -68,7 +69,7 @@ def follow_slug(
 def reconnect(
     sender: type[Application], instance: Application, created: bool, using: str, **kwargs: Any
 ) -> None:
-    """Connect a restored application with its conversations and memories."""
+    """Link a restored application to its conversations and memories again."""
     # Only a restored application is created with an old primary key. A new one with the same slug
     # has another key.
     if created:

@@ -65,8 +65,8 @@ def inactive_conversations(days: int) -> QuerySet[Conversation]:
 
 
 def retention_words(manifest: Manifest | None, bucket: str) -> str:
-    """Return the page's text about the retention period, or "" if there is none. `bucket` is that
-    of the user, who can also have chosen a period.
+    """Return the page's text about the retention period, or "" if there is none. `bucket`
+    identifies the user, whose own retention period is also considered.
     """
     features = manifest.features if manifest is not None else None
     retention = (features and features.retention) or Retention()

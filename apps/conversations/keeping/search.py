@@ -21,12 +21,12 @@ from apps.live.events import storable_value
 
 MOST_WORDS = 10
 LONGEST_WORD = 60
-"""The length to which words are truncated. PostgreSQL rejects words of more than 2 KB."""
+"""Words in a query are truncated to this length. PostgreSQL rejects words of more than 2 KB."""
 MOST_MESSAGES = 20_000
 """The maximum number of messages that a search reads for one word, newest first."""
 MOST_FOUND = 10_000
-"""The number of messages in the whole installation above which a word counts as frequent. Finding a
-frequent word through the index would read all these messages.
+"""A word is frequent if more than this many messages of the whole installation contain it. A search
+for a frequent word does not use the index, which would read all of these messages.
 """
 MOST_CONVERSATIONS = 1_000
 """The number of the user's newest conversations that are searched for frequent words and for words
@@ -59,9 +59,9 @@ def search_in(
     """Return up to `most` of the conversations `mine` that match the query and the filters, best
     first.
 
-    The score is the total length of the matched words; newer conversations come first among equals.
-    Those with less than half of the best score are omitted. Without words in the query, return the
-    newest conversations that match the filters.
+    The score is the total length of the matched words. Among equal scores, newer conversations come
+    first. Conversations with less than half of the best score are omitted. If the query contains no
+    words, return the newest conversations that match the filters.
     """
     mine, words = filters.narrow(mine, timezone.now()), words_of(query)
     if not words:
@@ -105,20 +105,22 @@ class Match:
     """The matches of the query in one conversation."""
 
     score: int = 0
-    """The total length of the words that match, each counted once."""
+    """The total length of the matching words. Each word counts once."""
     messages: Counter[int] = field(default_factory=Counter)
     """The total length of the matching words in each message, by primary key."""
 
     @property
     def best_message(self) -> int | None:
-        """Return the primary key of the message with the highest score, the newest of several.
-        Return None if only the title matches.
+        """Return the primary key of the message with the highest score. Among equal scores, return
+        the newest message. Return None if only the title matches.
         """
         return max(self.messages, key=lambda pk: (self.messages[pk], pk), default=None)
 
 
 def find_matches(mine: QuerySet[Conversation], words: list[str]) -> dict[UUID, Match]:
-    """Return the matches by the conversations' IDs. Each word takes up to three queries."""
+    """Return the matches in each conversation, by the conversation's ID. Each word takes up to
+    three queries.
+    """
     found: defaultdict[UUID, Match] = defaultdict(Match)
     for word in words:
         messages = messages_of(mine, word)

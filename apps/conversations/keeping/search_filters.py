@@ -22,8 +22,8 @@ LONGEST_SLUG = 50
 class SearchFilters:
     """The filters of a search.
 
-    `application` is a slug, `days` the maximum age, and `has` can contain `files` and `code`. Empty
-    values filter nothing.
+    `application` is a slug, `days` is the maximum age in days, and `has` can contain `files` and
+    `code`. Empty values do not filter.
     """
 
     application: str = ""
@@ -77,8 +77,8 @@ def read_filters(asked: Mapping[str, str], has: Collection[str]) -> SearchFilter
 
 
 def searched_applications(mine: QuerySet[Conversation]) -> list[dict[str, str]]:
-    """Return the slug and title of each application of the conversations, including deleted ones,
-    sorted by title.
+    """Return the slugs and titles of the conversations' applications, including deleted
+    applications, sorted by title.
     """
     names = ("application__slug", "application__title", "former_slug", "former_title")
     rows = mine.order_by().values_list(*names).distinct()[:MOST_APPLICATIONS]

@@ -26,11 +26,11 @@ MOST_SELECTED = 100
 
 
 def change_selected(hub: Hub, caller: Caller, given: Mapping[str, str]) -> list[UUID]:
-    """Change the caller's conversations whose IDs are in `given["conversations"]`, separated by
-    commas, and return the IDs of those that changed.
+    """Change several of the caller's conversations, and return the IDs of those that changed.
 
-    The other fields are those of `arrange`, or `deleted`. Other users' conversations are skipped.
-    Raises `Refused` if a field is invalid.
+    `given["conversations"]` contains the IDs, separated by commas. The other fields are `deleted`
+    and the fields that `arrange` accepts. Other users' conversations are skipped. Raises `Refused`
+    if a field is invalid.
     """
     keys = read_selection(given.get("conversations", ""))
     is_deletion = given.get("deleted") == "true"
@@ -99,7 +99,7 @@ def record_deletions(caller: Caller, rows: Iterable[Conversation]) -> None:
 
 
 def find_busy(keys: Iterable[UUID]) -> list[UUID]:
-    """Return the IDs of those conversations that have an active run or queued messages."""
+    """Return the IDs of the conversations in `keys` that have an active run or queued messages."""
     asked = list(keys)
     going = Run.objects.filter(stream__in=asked, status__in=Run.OPEN)
     queued = QueuedMessage.objects.filter(conversation__in=asked)

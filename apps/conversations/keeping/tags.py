@@ -50,10 +50,10 @@ def clean_tag(written: str) -> str:
 
 
 def change_tags(caller: Caller, conversations: Collection[UUID], changes: TagChanges) -> None:
-    """Add and remove tags of the caller's conversations, whose rows the transaction must have
-    locked.
+    """Add and remove tags of the caller's conversations. Their rows must already be locked in the
+    current transaction.
 
-    A new tag that the caller already uses in another case gets the existing spelling. Raises
+    If the caller already uses a new tag in another case, the existing spelling is used. Raises
     `Conflict` if there would be too many tags.
     """
     rows = ConversationTag.objects.filter(conversation__in=conversations)
@@ -105,7 +105,9 @@ def used_tags(mine: QuerySet[Conversation]) -> list[str]:
 
 
 def tags_of(conversations: Collection[UUID]) -> dict[UUID, list[str]]:
-    """Return the sorted tags of the conversations that have any, by ID."""
+    """Return the sorted tags of each conversation, by the conversation's ID. Conversations without
+    tags are omitted.
+    """
     found: defaultdict[UUID, list[str]] = defaultdict(list)
     rows = ConversationTag.objects.filter(conversation__in=conversations)
     for conversation, name in rows.values_list("conversation", "name"):
@@ -114,8 +116,8 @@ def tags_of(conversations: Collection[UUID]) -> dict[UUID, list[str]]:
 
 
 def add_known_tags(conversation: Conversation, names: Iterable[str]) -> None:
-    """Add tags to a new imported or copied conversation. Tags that are too long, contain a comma or
-    exceed the limit are omitted.
+    """Add tags to a conversation that was just imported or copied. Tags that are too long, contain
+    a comma or exceed the limit are omitted.
     """
     cleaned = dict.fromkeys(map(clean_tag, names))
     kept = [name for name in cleaned if name and len(name) <= LONGEST_TAG and "," not in name]

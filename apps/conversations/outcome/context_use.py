@@ -19,7 +19,7 @@ from apps.runs.history import expand
 WARNING = 0.8
 DANGER = 0.95
 RECENT = 20
-"""The number of newest messages in which a stored value is searched."""
+"""The last stored context use is looked up in this many of the newest messages."""
 CONTEXT = "context"
 """The key of the context use in `Message.usage`."""
 
@@ -37,7 +37,7 @@ def context_to_dict(progress: Progress) -> dict[str, Any]:
 
 
 def update_context(run: Run, progress: Progress) -> None:
-    """Store the context use in the run's answer again after a summary was written."""
+    """Update the context use that is stored in the run's answer, after a summary was written."""
     answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
     if answer is not None:
         answer.usage |= context_to_dict(progress)
@@ -45,7 +45,9 @@ def update_context(run: Run, progress: Progress) -> None:
 
 
 def newest_context(messages: Sequence[Message]) -> dict[str, Any]:
-    """Return the context use that the newest of these answers stored, or {} if none did."""
+    """Return the context use that is stored in the newest of these messages, or {} if none contains
+    it.
+    """
     known = (message.usage.get(CONTEXT) for message in reversed(messages))
     return next(filter(None, known), {})
 
@@ -83,7 +85,9 @@ def context_usage(conversation: Conversation) -> dict[str, Any]:
 
 
 def estimate_use(conversation: Conversation, shown: Sequence[OutlineRow]) -> dict[str, int]:
-    """Return the estimated tokens of the messages by purpose, without the prompt and the tools."""
+    """Return the estimated token counts of the messages by purpose. The prompt and the tools are
+    not included.
+    """
     rows = only(shown, conversation.messages.said(), *SpokenRow._fields)
     said = expand(spoken_text(SpokenRow(*row)) for row in rows)
     return asdict(use_of(said, Estimator()))

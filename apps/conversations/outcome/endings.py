@@ -43,7 +43,7 @@ class RunAbandoned(QuickAppError):
 
 
 def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunOutcome) -> Ending:
-    """Return how the run ends: its status, its last events, and a function that stores the
+    """Return the ending of a run: its status, its last events, and a function that stores the
     answer.
     """
     answer = Message(
@@ -94,8 +94,8 @@ def stop_waiting(conversation: UUID) -> bool:
 
 @transaction.atomic
 def end_row(run: Run, rows: QuerySet[Run], outcome: RunOutcome) -> bool:
-    """End the run and store its answer, if `rows` still selects the run. Otherwise, return
-    False.
+    """End the run and store its answer, if the query `rows` still selects the run. Otherwise,
+    return False.
     """
     transcript = gather_transcript(run)
     ending = conclude(run, transcript, run_rows.recorded_progress(run), outcome)
@@ -108,7 +108,7 @@ def end_row(run: Run, rows: QuerySet[Run], outcome: RunOutcome) -> bool:
 
 
 def gather_transcript(run: Run) -> Transcript:
-    """Return the transcript of the run's answer so far, as read from the journal."""
+    """Rebuild the transcript of the run's answer so far from the journal."""
     transcript = Transcript()
     for event in journal.read_run(run.pk):
         transcript.take(event)

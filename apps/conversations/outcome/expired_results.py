@@ -31,7 +31,7 @@ async def results_expired(conversation: UUID, application: str) -> dict[str, Any
 
 
 def expired_calls(conversation: UUID, durations: Durations) -> dict[str, list[str]]:
-    """Return the IDs of the tool calls whose results have expired, by the ID of their run."""
+    """Return the IDs of the tool calls whose results have expired, grouped by run ID."""
     found: dict[str, list[str]] = {}
     age = 1
     shown = Conversation.objects.filter(pk=conversation).first()

@@ -23,16 +23,16 @@ KEYS = {
     "first_text_seconds": "first_text",
     "seconds": "seconds",
 }
-"""The setting names of an answer's metrics, as in `ANSWER_FIGURES`, by their stored names."""
+"""Maps the stored names of an answer's metrics to their names in the setting `ANSWER_FIGURES`."""
 TOLD = "told"
-"""The key in `Message.usage` of the list of metrics that the application shows. Without it, it
-shows all.
+"""The key in `Message.usage` of the list of metrics that the application shows. If the key is
+missing, the application shows all metrics.
 """
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")
 
 
 def answer_usage(run: Run, transcript: Transcript, ended_at: datetime) -> dict[str, Any]:
-    """Return the known metrics of a run's answer, as they are stored."""
+    """Return the known metrics of a run's answer, in the form in which they are stored."""
     usage, first_at = transcript.usage, transcript.first_text_at
     seconds = {
         "seconds": ended_at.timestamp(),

@@ -1,6 +1,7 @@
 """Lists the memories that an answer has read or changed.
 
-They are taken from the tool calls in the answer's state, because an application can hide its steps.
+The list is built from the tool calls in the answer's state, because an application can hide its
+steps.
 """
 
 import json
@@ -24,9 +25,7 @@ ACTIONS = {
 """The actions of the memory tools, by tool name."""
 MOST = 50
 CHARACTERS = 300
-"""The maximum number of characters that are shown of a memory. The memory page shows the whole
-text.
-"""
+"""A memory's text is truncated to this many characters. The memory page shows the whole text."""
 
 _memory = re.compile(
     r"^(?:\d+\.|Stored:|Changed:|Forgotten:) "

@@ -1,6 +1,7 @@
 """Lists the files that an answer has read with tools.
 
-They are taken from the tool calls in the answer's state, because an application can hide its steps.
+The list is built from the tool calls in the answer's state, because an application can hide its
+steps.
 """
 
 import json
@@ -26,15 +27,15 @@ FILES_OF = {
 }
 """The names of the arguments that contain file URLs, by tool name."""
 FAILED = ("Error", "> ##### Error")
-"""The beginnings of the results of failed tool calls."""
+"""The results of failed tool calls begin with one of these texts."""
 MOST = 50
 CHARACTERS = 200
-"""The maximum number of characters that are shown of a file name."""
+"""File names are truncated to this many characters."""
 
 
 def files_read(state: Mapping[str, Any]) -> list[str]:
-    """Return the distinct names of the files, in the order of the tool calls. `state` is the
-    answer's state.
+    """Return the distinct names of the files that the answer has read, in the order of the tool
+    calls. `state` is the answer's state.
     """
     return list(islice(dict.fromkeys(names_in(state)), MOST))
 

@@ -21,8 +21,8 @@ from apps.errors import BudgetSpent
 logger = logging.getLogger(__name__)
 
 _being_written: dict[UUID, tuple[object, asyncio.Event]] = {}
-"""The conversations for which this process is writing a summary, with the writing task and an event
-that is set at the end.
+"""The summaries that this process is writing, by conversation ID. Each value is the task that
+writes the summary, and an event that is set when it ends.
 """
 
 
@@ -30,8 +30,8 @@ that is set at the end.
 class ConversationSummaries:
     conversation: UUID
     messages: Sequence[Message]
-    """The messages up to the question. A summary applies if they contain the last message that it
-    replaces.
+    """The messages up to the question. A summary can be used if the last message that it replaces
+    is among them.
     """
 
     async def find(self) -> ConversationSummary | None:
@@ -72,8 +72,8 @@ def read_summary(conversation: UUID, messages: Sequence[Message]) -> Conversatio
 def store_summary(
     conversation: UUID, messages: Sequence[Message], summary: ConversationSummary
 ) -> None:
-    """Store the summary, unless its messages were deleted or another summary replaces at least as
-    many.
+    """Store the summary, unless its messages were deleted, or another summary replaces at least as
+    many messages.
     """
     row = Conversation.objects.select_for_update().filter(pk=conversation).first()
     first_read = questions_of(messages)[summary.turns :]

@@ -37,8 +37,8 @@ class Transcript:
     usage: Usage = field(default_factory=Usage)
     figures: AnswerFigures = field(default_factory=AnswerFigures)
     first_text_at: float | None = None
-    """The time of the first token in seconds since 1970, None before it, or 0 if it is unknown
-    because another process wrote it.
+    """The time of the first token (Unix time). None means that there is no token yet; 0, that the
+    time is unknown because another process wrote the token.
     """
     status: str = ""
     """The run's status in the last event."""
@@ -79,7 +79,7 @@ class Transcript:
 
     def note_application(self, version: int, told: tuple[Figure, ...] | None) -> None:
         """Record the application's version, and the metrics that it shows. A resumed run retains
-        the values of its beginning.
+        the values with which it started.
         """
         if not self.figures.version:
             self.figures = replace(self.figures, version=version, told=told)

@@ -57,8 +57,8 @@ class Command(BaseCommand):
 
 
 def choose_applications(slugs: list[str], *, draft: bool) -> list[Application]:
-    """Return the applications with these slugs or, if there are none, all that can be exported.
-    Raises `CommandError` for an unknown slug.
+    """Return the applications with these slugs. Without slugs, return all applications that can be
+    exported. Raises `CommandError` for an unknown slug.
     """
     rows = Application.objects.order_by("slug")
     used = rows.filter(archived_at=None)

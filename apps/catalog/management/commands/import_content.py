@@ -74,8 +74,8 @@ def lines_of(outcomes: Iterable[ImportedFile], *, with_differences: bool = False
 
 
 def difference_lines(found: Iterable[ValueDifference]) -> Iterator[str]:
-    """Yield lines such as ` manifest.orchestrator.max_iterations: 10 → 20`. Long texts become one
-    line for each changed line.
+    """Yield lines such as ` manifest.orchestrator.max_iterations: 10 → 20`. Long texts are shown as
+    their changed lines.
     """
     for one in map(rendered_difference, found):
         if not one.lines:

@@ -1,4 +1,4 @@
-"""The management command that imports a user's conversations from another product."""
+"""Imports a user's conversations from another product."""
 
 from pathlib import Path
 from typing import Any

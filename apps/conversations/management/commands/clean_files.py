@@ -1,6 +1,4 @@
-"""The management command that deletes files of unsent questions and stored bytes without a file
-row.
-"""
+"""Deletes the files of unsent questions, and stored content that no row refers to."""
 
 from typing import Any
 

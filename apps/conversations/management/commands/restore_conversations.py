@@ -1,4 +1,4 @@
-"""The management command that restores conversations from a mirror."""
+"""Restores conversations from a mirror."""
 
 from pathlib import Path
 from typing import Any
