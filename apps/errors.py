@@ -240,8 +240,8 @@ class ModelFailed(QuickAppError):
 
 
 class ServiceFailed(QuickAppError):
-    """Raised if a service that a run needs fails, for example DIAL Core while it reads a file or a
-    prompt.
+    """Raised if a service that a run needs fails, for example if DIAL Core cannot return a file or
+    a prompt.
 
     `status` is the status code of the service's response, or None if there was none. `reason` is
     `status`, `timeout`, `connection` or `answer` (an unexpected response). The text is for a model

@@ -7,8 +7,7 @@ LARGEST = 2**63 - 1
 LARGEST_COLUMN = 2**31 - 1
 """The largest integer in a database column of 32 bits."""
 LARGEST_EXACT = 2**53 - 1
-"""The largest integer for which JavaScript represents it and all smaller positive integers exactly.
-"""
+"""The largest safe integer of JavaScript, which represents all integers up to this one exactly."""
 
 
 def read_integer(written: str, most: int = LARGEST) -> int | None:

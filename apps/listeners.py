@@ -40,7 +40,7 @@ class Listeners(Generic[Said, Answer]):
 
     def tell(self, *args: Said.args, **kwargs: Said.kwargs) -> None:
         """Call all functions, and log their errors. Database connection errors are raised instead,
-        because the caller then repeats the transaction.
+        so that the caller can repeat the transaction.
         """
         for name, listener in self.connected.items():
             try:

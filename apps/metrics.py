@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Protocol
 
 OTHER = "other"
-"""The value of all labels once an instrument has reached `MOST_SERIES`."""
+"""The value of all labels for further label combinations once an instrument has `MOST_SERIES`."""
 MOST_SERIES = 1000
 """The maximum number of label combinations (series) of an instrument. At this number, the largest
 histogram adds about 2 MB to a scrape.

@@ -760,8 +760,8 @@ BODY_LIMITS = (
     (r"/admin/|/widget/[^/]+/files/|/notes/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
     (r"", DATA_UPLOAD_MAX_MEMORY_SIZE),
 )
-"""The maximum number of bytes of request bodies, by patterns of Django's paths. The first match
-applies.
+"""Pairs of a pattern for Django's paths and the maximum number of bytes of a request body. The
+first pattern that matches applies.
 """
 CORS_ALLOWED_ORIGINS = env.origins("CORS_ALLOWED_ORIGINS", everybody=True)
 """The origins of pages that can call the gateway and read its responses, with a key and without
@@ -772,8 +772,7 @@ GATEWAY_MAX_MESSAGES = 10_000
 HEARTBEAT_SECONDS = 15.0
 
 RUN_LEASE_SECONDS = 10.0
-"""The time in seconds without a renewal of a run's lease after which another process takes over the
-run.
+"""Another process takes over a run if the run's lease has not been renewed for this many seconds.
 """
 RUNS_PER_PERSON = env.integer("RUNS_PER_PERSON", 5, least=1, also=0)
 """The maximum number of concurrent answers per user on the chat page, across all processes. Further

@@ -1,5 +1,6 @@
-"""Rejects writing requests to Django's views while the installation is read-only. API requests are
-routed before Django. Their doors check the read-only mode themselves.
+"""Rejects writing requests to Django's views while the installation is read-only.
+
+API requests are routed before Django, so the APIs check the read-only mode themselves.
 """
 
 from typing import Any

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from apps.agent.progress import Progress, Turn
 
 FITTED = "fitted"
-"""The key of the step that stores a run's cut."""
+"""The key of the step that stores what a run omits from its requests (its cut)."""
 
 KeepResult = Callable[[str, str], Awaitable[str]]
 """A function that stores a tool's result in a file. It takes the tool's name and the text, and
