@@ -122,8 +122,8 @@ class LoopLimits(msgspec.Struct, frozen=True):
 
 
 class LoopDisplay(msgspec.Struct, frozen=True):
-    """Options for the display of the answer: whether it contains logprobs, and the stages that the
-    model reports.
+    """Decides what the answer shows: the stages that the model reports, and the log probabilities
+    of its tokens.
     """
 
     stages: bool = True

@@ -25,10 +25,10 @@ THINKING = "Thinking"
 
 
 class ModelStages:
-    """Displays the stages that a model reports as stages of the run.
+    """Displays the stages that a model reports, as stages of the run.
 
-    A model's stages close when its text or a tool call arrives. Any that remain open close at the
-    end of the `with` block, as failed if an exception ends it.
+    The stages close when text or a tool call of the model arrives. Any that remain open close at
+    the end of the `with` block, as failed if an exception ends it.
 
     With `parent_id`, the model is an application. Its stages are nested in that stage, close by
     themselves, and may have no names.

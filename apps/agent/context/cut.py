@@ -58,8 +58,8 @@ NO_CUT = ConversationCut()
 
 @dataclass(frozen=True, slots=True)
 class RecordedFit:
-    """A cut as a run's step stores it. `ceiling` is the estimated size of a request that the
-    service rejected as too long, or None.
+    """The JSON of a `ConversationCut` in a run's step. `ceiling` is the estimated size of a request
+    that the service rejected as too long, or None.
     """
 
     cut: ConversationCut

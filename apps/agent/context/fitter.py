@@ -282,8 +282,9 @@ class ContextFitter:
         return self.cut.now.summary != before.summary
 
     def use_after(self, progress: Progress) -> ContextUse:
-        """Return the estimated tokens of the next request by purpose, without the user's question,
-        corrected by the number that the service reported.
+        """Return the estimated tokens of the next request by purpose, without the user's question.
+        The estimate is corrected by the token count that the service reported for the newest
+        request.
         """
         self.take_report(progress)
         self.scale.learn()

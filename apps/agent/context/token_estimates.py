@@ -65,8 +65,8 @@ def message_tokens(message: ModelMessage) -> int:
 
 
 def most_tokens(message: ModelMessage) -> int:
-    """Return an upper bound for the message's estimated tokens, from the lengths of its texts
-    alone.
+    """Return an upper bound for the message's estimated tokens, from the lengths of its texts and
+    the number of its images.
     """
     texts, pictures = texts_of(message)
     return sum(map(len, texts)) + IMAGE_TOKENS * pictures
