@@ -1,4 +1,6 @@
-"""Defines the admin pages that apps declare in their configs, from which the admin's menu is built."""
+"""Defines how apps declare their admin pages in their configs. The admin's menu is built from these
+declarations.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,9 +12,10 @@ Group = Literal["Build", "Watch", "Govern", "Automate"]
 class AdminPage:
     """A page of the admin, by default the list of a `model` such as `catalog.contentitem`.
 
-    - `place`: the position among the pages of the group.
-    - `below`: the title of the page of which this one is a tab, instead of being in the menu.
-    - `about`: the purpose of the list, which an empty list shows.
+    - `place`: the position of the page within its group in the menu.
+    - `below`: the title of another page, of which this page is a tab. It then has no menu item of
+      its own.
+    - `about`: the purpose of the list, which the page shows if the list is empty.
     - `url`: the name of the page's URL, if it is not the list of a model.
     - `permission`: the dotted path of a function that gets the request and returns True if the user
       can see the page. Without one, users who can view the model see the page.

@@ -1,4 +1,6 @@
-"""Provides a cache whose values expire a given time after they were requested."""
+"""Provides a cache whose values expire. Their age counts from the time at which they were
+requested.
+"""
 
 import math
 import time
@@ -7,8 +9,8 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 MAX_AGE_SECONDS = 1.0
-"""The time in seconds for which a process uses cached applications, deployments and predefined
-content before it checks for changes.
+"""A process uses cached applications, deployments and predefined content for this many seconds
+before it checks for changes.
 """
 
 K = TypeVar("K", bound=Hashable)
@@ -29,7 +31,7 @@ class AgedCache(Generic[K, V]):
         return value if value is not None and time.monotonic() - asked_at < seconds else None
 
     def put(self, key: K, value: V | None, asked_at: float | None = None) -> None:
-        """Store a value that was requested at `asked_at`, a time of `time.monotonic`, by default
+        """Store a value that was requested at `asked_at`, on the clock `time.monotonic`; None means
         now.
 
         The value is ignored if a newer value was stored, or the key was dropped, after that time.
@@ -49,8 +51,8 @@ class AgedCache(Generic[K, V]):
         """Return the cached value if it is newer than `seconds`. Otherwise, call `ask` with the old
         value, or None, and return and cache its result.
 
-        Concurrent callers get the old value. None replaces only an existing value, so that invalid
-        keys do not evict valid ones.
+        While `ask` runs, concurrent callers get the old value. If `ask` returns None, it replaces
+        only an existing value, so that invalid keys do not evict valid ones.
         """
         kept = self.get(key, seconds)
         if kept is not None:

@@ -1,4 +1,4 @@
-"""Opens ZIP archives from users and other programs, within a limit on memory."""
+"""Opens ZIP archives from users and other programs without using much memory."""
 
 import lzma
 import struct
@@ -10,8 +10,8 @@ UNREADABLE = (
     *(BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
     *(NotImplementedError, RuntimeError, ValueError),
 )
-"""The errors that `ZipFile` raises for a damaged, encrypted or unsupported archive. Only the first
-is documented.
+"""The exceptions that `ZipFile` raises for a damaged, encrypted or unsupported archive. Python
+documents only the first.
 """
 
 SIGNATURE = b"PK\x01\x02"
@@ -19,7 +19,7 @@ SIGNATURE = b"PK\x01\x02"
 ENTRY_BYTES = 46
 """The number of bytes of a directory entry before its name."""
 LENGTHS = slice(28, 34)
-"""The bytes of a directory entry with the lengths of its name, its extra field and its comment, 16
+"""The bytes of a directory entry that contain the lengths of its name, extra field and comment, 16
 bits each.
 """
 
@@ -41,7 +41,7 @@ def open_archive(file: IO[bytes], most_entries: int) -> ZipFile:
 
 
 class CountedDirectory:
-    """A wrapper of an archive's file, which counts the directory entries that `ZipFile` reads."""
+    """A wrapper around an archive's file that counts the directory entries that `ZipFile` reads."""
 
     def __init__(self, file: IO[bytes], most_entries: int) -> None:
         self.file = file

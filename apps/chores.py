@@ -1,5 +1,5 @@
-"""Defines the recurring work that apps declare in their configs. Only one worker at a time runs a
-chore.
+"""Defines chores: recurring tasks that apps declare in their configs. Only one worker at a time
+runs a chore.
 """
 
 from dataclasses import dataclass
@@ -19,9 +19,8 @@ class Interval(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Chore:
     """A recurring task. `work` is the dotted path of a function that returns the number of changed
-    objects, or None.
-
-    If `is_async` is True, it is a coroutine function. The log contains the `title`.
+    objects, or None. If `is_async` is True, it is a coroutine function. Log messages contain the
+    `title`.
     """
 
     title: str

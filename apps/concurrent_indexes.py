@@ -1,4 +1,4 @@
-"""Defines a migration operation that builds an index of a large table while other processes write
+"""Defines a migration operation that creates an index on a large table while other processes write
 to the table.
 """
 
@@ -12,7 +12,8 @@ class AddIndexWithoutBlocking(AddIndexConcurrently):
     """Adds an index like `AddIndex`, but without blocking writes on PostgreSQL. The migration needs
     `atomic = False`.
 
-    An index that an interrupted build left behind, which PostgreSQL marks as invalid, is rebuilt.
+    If an earlier build was interrupted, PostgreSQL marks its index as invalid. Such an index is
+    rebuilt.
     """
 
     def database_forwards(

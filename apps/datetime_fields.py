@@ -1,4 +1,4 @@
-"""Defines a database column for times that users enter. It rejects times that no page can show."""
+"""Defines a model field for times that users enter. It rejects times that pages could not display."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,8 @@ def check_bounds(at: datetime) -> None:
 
 
 class BoundedDateTimeField(models.DateTimeField):  # type: ignore[type-arg]
-    """A `DateTimeField` that accepts only times within the bounds of `apps.datetimes`. Forms and
-    each save of a row check them.
+    """A `DateTimeField` that accepts only times within the bounds of `apps.datetimes`. Forms check
+    this, and so does each save of a row.
     """
 
     default_validators = [check_bounds]

@@ -1,7 +1,8 @@
 """Parses dates and times from users and other programs, within bounds.
 
-Python and PostgreSQL end at different years, and a conversion to another time zone fails near both
-ends. Within these bounds, every stored time can be shown in every time zone.
+Python and PostgreSQL support different ranges of years, and converting a time near the end of a
+range to another time zone fails. Within these bounds, every stored time can be shown in every time
+zone.
 """
 
 from datetime import UTC, datetime, tzinfo
@@ -13,9 +14,9 @@ from django.utils.translation import gettext
 
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
-"""The first time that is too late. All earlier times from `EARLIEST` are accepted."""
+"""The exclusive upper bound of accepted times. `EARLIEST` is the inclusive lower bound."""
 NOT_ZONES = frozenset({"Factory", "localtime", "posixrules"})
-"""Files among the system's time zones that are not time zones."""
+"""Files in the system's time zone database that are not time zones."""
 EXAMPLE = "2026-11-01T14:30:00Z"
 
 
@@ -30,14 +31,14 @@ def is_within_bounds(at: datetime) -> bool:
 
 
 def bounds_text() -> str:
-    """Return the sentence that asks for a date within the bounds."""
+    """Return the sentence that asks the user for a date within the bounds."""
     text = gettext("Enter a date from {first} to {last}.")
     return text.format(first=EARLIEST.year, last=LATEST.year - 1)
 
 
 def date_problem(written: str, example: str = EXAMPLE) -> str:
-    """Return the message for a text that is not a date within the bounds. `example` is a valid
-    text.
+    """Return the error message for a text that is not a date within the bounds. `example` is a
+    valid date, which the message shows.
     """
     text = gettext("{written} can’t be used. {bounds} Use a format such as {example}.")
     return text.format(written=repr(written[:40]), bounds=bounds_text(), example=example)
@@ -58,7 +59,9 @@ def read_datetime(written: str, zone: tzinfo = UTC, example: str = EXAMPLE) -> d
 
 
 def read_http_date(written: str) -> datetime | None:
-    """Return the time in an HTTP header, in UTC, or None if it is invalid."""
+    """Parse the value of an HTTP header such as `Date`, and return it in UTC, or None if it is
+    invalid.
+    """
     try:
         found = parsedate_to_datetime(written)
         return to_utc(found if found.tzinfo is not None else found.replace(tzinfo=UTC))

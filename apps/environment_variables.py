@@ -1,8 +1,8 @@
-"""Reads environment variables, whose values may also be in files: the variable `NAME_FILE` then
-contains the path.
+"""Reads environment variables. The value may also be in a file: the variable `NAME_FILE` then
+contains the file's path.
 
-Orchestrators mount secrets as files, which other processes and dumps of the environment do not
-show.
+Orchestrators mount secrets as files. Unlike variables, files are not visible to other processes or
+in dumps of the environment.
 """
 
 import logging
@@ -57,8 +57,8 @@ def current_setting(name: str) -> str:
 
 
 def latest(name: str, known: str) -> str:
-    """Return the current value in the file of the variable, or `known` if it has no file or the
-    file cannot be read.
+    """Return the current value in the file that `NAME_FILE` refers to, or `known` if there is no
+    file or it cannot be read.
     """
     if not is_in_file(name):
         return known

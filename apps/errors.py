@@ -1,39 +1,39 @@
-"""Defines the exceptions that several packages raise or handle. The errors of one subject are in its package.
+"""Defines the exceptions that several packages raise or catch. Other exceptions are defined in their packages.
 
 * QuickAppError               ends the request; its text is for the user
-  - BadRequest                the request could not be read
+  - BadRequest                the request is invalid
     + ContextTooLong            the request exceeds the model's context window
   - NotAuthenticated          the credentials are missing or invalid
   - ApplicationNotFound       the caller has no application of that name
   - PlaceNotFound             there is no predefined place of that name
-  - ApplicationBroken         its manifest is invalid or names something that does not exist
-  - Unsupported               the workspace does not support it (such as prompts without DIAL)
+  - ApplicationBroken         the application's manifest is invalid or refers to something that does not exist
+  - Unsupported               the workspace does not support a feature (such as prompts without DIAL)
   - DeploymentNotFound        there is no deployment of that name
   - FileRefused               a file is too large, or the caller may not write it
     + FileMissing             it does not exist, or is not the caller's
     + FileChanged             it was changed, deleted or created since the writer last saw it
     + FileTooLarge            it has too many bytes, or exceeds its owner's quota
-  - ModelFailed               the model service rejected the request, broke off or timed out
+  - ModelFailed               the model service rejected the request, closed the stream or timed out
   - PersonalKeyRefused        the service rejected the user's own key
-  - ServiceFailed             DIAL Core rejected a request other than to a model, broke off or timed out
+  - ServiceFailed             a service other than a model (such as DIAL Core) failed or timed out
   - CallsItself               an application calls itself, or calls are nested too deeply
-  - StepLimitReached          the model has used all its calls without finishing
-  - Stopped                   a tool failed, and its fallback strategy, or the lack of one, ended the run
+  - StepLimitReached          the run has used all its model calls without an answer
+  - Stopped                   a tool failed, and no fallback strategy let the run continue
   - BudgetSpent               a budget for the model call is used up
     + BudgetReserved              calls in progress have reserved the rest, and may release it
   - RateLimitReached          the requests or tokens of the last minute reached the limit
   - TooManyRuns               the limit for concurrent requests is reached
-  - ServerStopping            the process ends before the answer does
+  - ServerStopping            the process stops before the answer is complete
   - ReadOnly                  maintenance: writes are rejected
-  - Refused                   the request of the page is impossible, for the reason `code`
-    + NotAdmitted … Closing       the same, with different status codes for programs
+  - Refused                   a request of the chat page is rejected, for the reason `code`
+    + NotAdmitted … Closing       the same, each with its own HTTP status
   - NotStored                 the events of a run could not be stored
 * InitializationIssue         a part of the application could not be opened; the run continues without it
 * ToolError                   a tool call failed; the run continues; its text goes to the model
   - InvalidParameter          an argument is wrong; the text explains to the model how to fix it
   - ToolTimedOut              it returned no result in time
   - NotApproved               a rule or a user forbids the call
-* LeaseLost                   the run no longer belongs to this process, which may not write it
+* LeaseLost                   another process has taken over the run, so this one must not write to it
 * EgressRefused               the host may not be contacted
 """
 
@@ -53,7 +53,7 @@ GENERIC = gettext_noop(
 
 
 TOO_LONG_CODES = frozenset({"context_length_exceeded", "truncate_prompt_error"})
-"""The error codes that mean that a request to a model is too long."""
+"""The error codes with which services reject a model request as too long."""
 
 
 def filled(template: str, values: Mapping[str, str | int]) -> str:
@@ -67,11 +67,12 @@ def filled(template: str, values: Mapping[str, str | int]) -> str:
 
 class QuickAppError(Exception):
     """The base class of errors that end a request. `code` is a machine-readable type of error, and
-    `str(error)` the text for the user.
+    `str(error)` the text for the user. `http_status` is the status code of the response, unless
+    clients of the API expect a different one.
 
-    `http_status` is the status code of the response, unless a door's clients expect a different
-    one. `text` is the message of a class whose errors all have the same message. `template` is the
-    message before `{name}` placeholders are replaced by `values`; it is the key of its translation.
+    `text` is the message of a class whose errors all have the same message. `template` is the
+    message before `{name}` placeholders are replaced by `values`. It is also the key of the
+    message's translation.
     """
 
     code = "runtime_error"
@@ -99,7 +100,7 @@ class BadRequest(QuickAppError):
 
 class ContextTooLong(BadRequest):
     """Raised if a request exceeds the model's context window, or a limit that the client set
-    (`is_asked`). `total` and `most` are in tokens.
+    (`is_asked`). `total` is the size of the request and `most` the limit, in tokens.
     """
 
     code = "context_length_exceeded"
@@ -145,8 +146,8 @@ class PlaceNotFound(QuickAppError):
 
 
 class ApplicationBroken(QuickAppError):
-    """Raised if the manifest of an application cannot be used. `problems` contains a readable line
-    for each error.
+    """Raised if the manifest of an application cannot be used. `problems` contains a readable
+    message for each problem.
     """
 
     code = "application_broken"
@@ -239,8 +240,8 @@ class ModelFailed(QuickAppError):
 
 
 class ServiceFailed(QuickAppError):
-    """Raised if a service that a run needs fails, for example DIAL Core while it reads a file or a
-    prompt.
+    """Raised if a service that a run needs fails, for example if DIAL Core cannot return a file or
+    a prompt.
 
     `status` is the status code of the service's response, or None if there was none. `reason` is
     `status`, `timeout`, `connection` or `answer` (an unexpected response). The text is for a model
@@ -289,8 +290,8 @@ class ToolsKeepFailing(QuickAppError):
 
 
 class Stopped(QuickAppError):
-    """Raised if a tool fails and the run must stop. If no fallback strategy applies, the text is
-    the tool's error.
+    """Raised if a tool fails and the run must stop. The text is the message of the tool's fallback
+    strategy or, if none applies, the tool's error.
     """
 
     code = "stopped"
@@ -322,7 +323,9 @@ class BudgetReserved(BudgetSpent):
 
 
 class TooManyRuns(QuickAppError):
-    """Raised if too many runs are in progress. A client can retry after `retry_after` seconds."""
+    """Raised if a limit for concurrent runs is reached. A client can retry after `retry_after`
+    seconds.
+    """
 
     code = "too_many_runs"
     http_status = 429
@@ -389,8 +392,8 @@ class RateLimitReached(QuickAppError):
 
 
 class Refused(QuickAppError):
-    """Raised if a request of the chat page is rejected. `code` is the machine-readable reason. The
-    page's WebSocket stays open.
+    """Raised if a request of the chat page is rejected. `code` is the machine-readable reason. If
+    the request came over the page's WebSocket, it stays open.
     """
 
     http_status = 400
@@ -413,7 +416,9 @@ class Missing(Refused):
 
 
 class Conflict(Refused):
-    """Raised if a request conflicts with the current state of its object."""
+    """Raised if a request of the chat page conflicts with the current state of the object that it
+    changes.
+    """
 
     http_status = 409
 
@@ -435,7 +440,7 @@ class TooOften(Refused):
 
 
 class Failed(Refused):
-    """Raised for a failure that the client did not cause."""
+    """Raised if a valid request of the chat page fails on the server."""
 
     http_status = 500
 
@@ -478,8 +483,9 @@ class ToolError(Exception):
     of the call.
 
     If the error `is_lasting`, the same call would fail again. `retry_after` is the number of
-    seconds after which the service accepts a retry, or None if it set no time. If the tool
-    `has_answered`, part of its answer was already shown, and a retry would show that part twice.
+    seconds after which the service accepts a retry, or None if it set no time. `has_answered` means
+    that users have already seen part of the tool's answer, and that a retry would show that part
+    twice.
     """
 
     has_answered = False

@@ -7,15 +7,14 @@ LARGEST = 2**63 - 1
 LARGEST_COLUMN = 2**31 - 1
 """The largest integer in a database column of 32 bits."""
 LARGEST_EXACT = 2**53 - 1
-"""The largest integer up to which JavaScript represents all integers exactly."""
+"""The largest safe integer of JavaScript, which represents all integers up to this one exactly."""
 
 
 def read_integer(written: str, most: int = LARGEST) -> int | None:
-    """Return the integer that a text contains if it is from 0 to `most` and written in ASCII
-    digits, otherwise None.
+    """Parse an integer from 0 to `most` in ASCII digits. Return None for any other text.
 
-    `int` accepts signs, blanks, underscores and the digits of all scripts, and raises an error for
-    more than 4,300 digits.
+    `int` also accepts signs, blanks, underscores and the digits of all scripts, and raises an error
+    for more than 4,300 digits.
     """
     # `isdigit` is also true of superscripts, which `isascii` excludes.
     if not (written.isascii() and written.isdigit()) or len(written) > len(str(LARGEST)):

@@ -1,5 +1,4 @@
-"""Lets an app call functions of apps that depend on it: they register their functions for an event
-of the app.
+"""Lets an app notify apps that depend on it of events, without importing them.
 
 The app has a `Listeners` object for each kind of event. Apps that depend on it connect their
 functions in `ready`.
@@ -18,8 +17,8 @@ Answer = TypeVar("Answer")
 
 
 class Listeners(Generic[Said, Answer]):
-    """The functions to call at one kind of event. `news` names the event, such as "the end of
-    runs", in log messages.
+    """The functions to call when one kind of event occurs. `news` names the event in log messages,
+    for example "the end of runs".
     """
 
     def __init__(self, news: str) -> None:
@@ -34,14 +33,14 @@ class Listeners(Generic[Said, Answer]):
         self.connected.pop(f"{listener.__module__}.{listener.__qualname__}", None)
 
     def call(self, *args: Said.args, **kwargs: Said.kwargs) -> list[Answer]:
-        """Call all functions, and return their results. If one raises an error, the error is raised
-        and the remaining functions are not called.
+        """Call all functions, and return their results. If one raises an error, the remaining
+        functions are not called.
         """
         return [listener(*args, **kwargs) for listener in self.connected.values()]
 
     def tell(self, *args: Said.args, **kwargs: Said.kwargs) -> None:
-        """Call all functions, and log their errors. Errors of the database connection are raised,
-        because the transaction is then repeated.
+        """Call all functions, and log their errors. Database connection errors are raised instead,
+        so that the caller can repeat the transaction.
         """
         for name, listener in self.connected.items():
             try:

@@ -1,8 +1,8 @@
-"""Counts and measures what happens in a process, for Prometheus and OpenTelemetry, if one of them
-is enabled.
+"""Counts and measures events in a process, for Prometheus and OpenTelemetry. If neither is enabled,
+`is_on` is False and nothing is counted.
 
-Otherwise, `is_on` is False and nothing is counted. Labels contain names of providers, models, kinds
-and outcomes, but never users, conversations, keys, or texts from a client.
+Labels contain names of providers, models, kinds and outcomes, but never users, conversations, keys,
+or texts from a client.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -11,10 +11,10 @@ from threading import Lock
 from typing import Protocol
 
 OTHER = "other"
-"""The value of all labels for values beyond an instrument's limit of series."""
+"""The value of all labels for further label combinations once an instrument has `MOST_SERIES`."""
 MOST_SERIES = 1000
-"""The maximum number of series of an instrument. At this number, the largest histogram adds about 2
-MB to a scrape.
+"""The maximum number of label combinations (series) of an instrument. At this number, the largest
+histogram adds about 2 MB to a scrape.
 """
 
 Labels = tuple[str, ...]
@@ -31,7 +31,7 @@ class Sink(Protocol):
 
 
 class Instrument:
-    """A counter or, if it has `bounds`, a histogram with these upper limits of its buckets."""
+    """A counter or, if it has `bounds`, a histogram. `bounds` are the upper limits of its buckets."""
 
     def __init__(
         self, name: str, text: str, labels: Sequence[str] = (), bounds: Sequence[float] = ()
@@ -42,9 +42,7 @@ class Instrument:
         _instruments.append(self)
 
     def add(self, value: float, *labels: str) -> None:
-        """Add the value to the counter, or record it in the histogram, for these values of the
-        labels.
-        """
+        """Add `value` to the counter, or record it in the histogram, with these label values."""
         for tell in self.known.get(labels) or self.begin(labels):
             tell(value)
 
@@ -59,8 +57,8 @@ class Instrument:
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """A metric with a current value, which `read` returns when it is requested. `read` may query
-    the database.
+    """A metric with a current value, which `read` returns at each collection. `read` may query the
+    database.
     """
 
     name: str

@@ -11,7 +11,9 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 LAST_UNSQUASHED = "5aeaeec3"
-"""The last commit with the original migrations, which squashed migrations have replaced."""
+"""The last commit that contained the original migrations. Later versions have squashed migrations
+instead.
+"""
 PROBLEM = (
     "This database was last migrated by an older version. Check out commit "
     f"{LAST_UNSQUASHED}, run `python manage.py migrate`, then update again."
@@ -23,15 +25,17 @@ NEWER = (
     "cannot use. Update this installation, or restore a backup that was made before the upgrade."
 )
 CONTRACT = "_contract"
-"""The end of the name of a migration that removes what the previous version still uses."""
+"""The suffix of the names of migrations that remove what the previous version of the code still
+uses.
+"""
 
 
 def upgrade_problem(connection: BaseDatabaseWrapper) -> str:
     """Return the reason why this version can neither migrate nor use the database, or "" if it can.
 
-    Django itself would accept any state of the database, because the missing migrations no longer
-    exist. Unknown migrations of a newer version are allowed if they only add something, so that an
-    upgrade can be rolled back.
+    Django itself does not notice, because the missing migrations no longer exist. A newer version's
+    unknown migrations are allowed if they only add something, so that an upgrade can be rolled
+    back.
     """
     loader = MigrationLoader(None)
     applied = MigrationRecorder(connection).applied_migrations().keys()

@@ -1,4 +1,4 @@
-"""Deletes old rows, a limited number in each transaction."""
+"""Deletes old database rows in batches, each in its own transaction."""
 
 from datetime import timedelta
 from typing import Any
@@ -26,8 +26,8 @@ def delete_older(model: type[Model], column: str, days: int, *, but: Q | None = 
 
 
 def delete(rows: QuerySet[Any]) -> int:
-    """Delete rows in their order, a limited number in each transaction. Return the number of
-    deleted rows.
+    """Delete the rows in batches, each in its own transaction, in the order of the query set.
+    Return the number of deleted rows.
     """
     deleted = 0
     while keys := list(rows.values_list("pk", flat=True)[:AT_ONCE]):

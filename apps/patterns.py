@@ -1,8 +1,11 @@
-"""Compiles regular expressions from users and servers, within limits on size.
+"""Compiles regular expressions from users and servers, and rejects those that would take too much
+memory.
 
-`regex` copies a repeated part once for each repetition that is required, so a few characters can
-take gigabytes: `(?:(?:(?:a{1000}){1000}){1000})`. The size is therefore computed from the parsed
-pattern before it is compiled. Searches need a time limit too, so provide `timeout` in each search.
+`regex` copies a repeated part once for each required repetition, so a few characters can take
+gigabytes: `(?:(?:(?:a{1000}){1000}){1000})`. The size is therefore computed from the parsed pattern
+before it is compiled.
+
+Searches need a time limit too, so pass `timeout` to each search.
 """
 
 import functools
@@ -23,8 +26,8 @@ and 50 ms, as measured with random patterns.
 MOST_CHARACTERS = 2_000
 FOLDED = regex.FULLCASE | regex.IGNORECASE
 FOLDED_STATES = 400
-"""The number of states by which a node that ignores case counts more, because its character set
-also matches the 105 characters that fold to several characters.
+"""The number of states added for each node of a pattern that ignores case, because its character
+set also matches the 105 characters that fold to several characters.
 """
 
 

@@ -1,8 +1,8 @@
 """Creates clients for each kind of Redis that `REDIS_URL` can specify.
 
-A server and the master of a Sentinel set have the same client class. A cluster has another class
-with the same commands. Commands and scripts with several keys require that all keys are in the same
-slot, so these keys contain the same part in braces.
+A single server and the master of a Sentinel set use the same client class. A cluster uses another
+class with the same commands. In a cluster, all keys of a command or script must be in the same hash
+slot. Such keys therefore share a part in braces, which determines the slot.
 """
 
 from __future__ import annotations
@@ -43,13 +43,12 @@ WAIT_SECONDS = 5.0
 one for about a millisecond.
 """
 CHECK_SECONDS = 15.0
-"""The interval in seconds at which listening connections send a ping, by which a broken connection
-is detected.
+"""The interval in seconds at which listening connections send a ping, to detect broken connections.
 """
 
 
 BROKEN = (redis.ConnectionError,)
-"""The errors after which a command is retried once over a new connection, because a failover breaks
+"""The errors after which a command is retried once over a new connection, because a failover closes
 open connections.
 """
 
@@ -75,8 +74,8 @@ class CurrentCredentials(CredentialProvider):
 
 
 class AddressConnection(Connection):
-    """A connection to the server, to the current master, or to any node of the cluster, because
-    channels are the same on all nodes.
+    """A connection for Pub/Sub: to the server, to the current master, or to any node of the
+    cluster, because channels are the same on all nodes.
     """
 
     def __init__(self, *, service: RedisAddress, **options: Any) -> None:
@@ -112,8 +111,8 @@ async def find_places(address: RedisAddress) -> list[tuple[str, int]]:
 
 
 class BoundedCluster(RedisCluster):
-    """A cluster client whose commands wait for a free connection, instead of failing if there is
-    none.
+    """A cluster client whose commands wait for a free connection. The base class raises an error if
+    there is none.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -149,7 +148,7 @@ def open_client() -> Redis:
 
 
 def layer_host() -> dict[str, Any]:
-    """Return the entry for Redis in the `hosts` of the channel layer."""
+    """Return the entry for this Redis in the `hosts` option of the channel layer."""
     address = redis_address.parse(settings.REDIS_URL)
     return {**single_connection(address), "health_check_interval": CHECK_SECONDS}
 

@@ -1,5 +1,4 @@
-"""Creates spans for the steps of a request, with the OpenTelemetry SDK of the process, if it has
-one.
+"""Creates spans for the steps of a request, with the process's OpenTelemetry SDK, if it has one.
 
 Without an SDK, no spans are created, and the caller's `traceparent` is forwarded unchanged. Spans
 contain names, counts and kinds of failures, but no messages, headers or arguments.
@@ -37,9 +36,10 @@ def detached_span(
     kind: SpanKind = SpanKind.INTERNAL,
     parent: Context | None = None,
 ) -> AbstractContextManager[Span]:
-    """Return a context manager that creates a span, without making it the current span.
+    """Return a context manager that creates a span, but does not make it the current span.
 
-    Use it in asynchronous generators: while one waits, the current context is that of its consumer.
+    Use it in asynchronous generators, because the code in a generator runs in the context of its
+    consumer.
     """
     if _tracer is None:
         return NOTHING
@@ -83,7 +83,9 @@ def within(made: Span) -> AbstractContextManager[Span]:
 
 
 def received_context(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
-    """Return the trace context in the headers of an ASGI request, or None without a tracing SDK."""
+    """Return the trace context in the headers of an ASGI request, or None if there is no tracing
+    SDK.
+    """
     if _tracer is None:
         return None
     found = {FIELDS[name]: value.decode("latin-1") for name, value in headers if name in FIELDS}
@@ -91,7 +93,7 @@ def received_context(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
 
 
 def headers() -> dict[str, str]:
-    """Return the headers that send the current span to another service, or {} without a tracing
+    """Return the headers that pass the current span to another service, or {} without a tracing
     SDK.
     """
     sent: dict[str, str] = {}

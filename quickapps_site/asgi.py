@@ -1,8 +1,8 @@
-"""Defines the server's ASGI application, which routes the doors for programs before Django, and all
-other requests to Django.
+"""Defines the server's ASGI application. It routes API requests directly to the APIs in `apps`, and
+all other requests to Django.
 
-Django's middleware costs several times as much as a whole streamed answer. The doors authenticate
-callers and limit requests themselves.
+Django's middleware takes several times as much CPU time as a whole streamed answer. The APIs
+authenticate callers and limit requests themselves.
 """
 
 import os

@@ -16,8 +16,8 @@ from apps import redis_clients
 logger = logging.getLogger(__name__)
 
 AWAY_SECONDS = 5.0
-"""The time in seconds for which Redis is not called after a failure, so that requests do not all
-wait for it.
+"""Redis is not called for this many seconds after a failure, so that requests do not all wait for
+it.
 """
 asked_again_at = 0.0
 
@@ -43,15 +43,15 @@ def or_local(name: str) -> Callable[..., Any]:
 
 
 class ProcessClient(RedisCacheClient):
-    """A Django client for Redis that all threads of the process share."""
+    """Django's cache client, with the Redis client that all threads of the process share."""
 
     def get_client(self, key: object = None, *, write: bool = False) -> Any:
         return redis_clients.blocking_client()
 
 
 class RedisOrLocalCache(RedisCache):
-    """A cache in Redis that falls back to the process while Redis is down, so that limits, such as
-    the one on failed sign-ins, still apply.
+    """A cache in Redis. While Redis is down, each process uses its own memory instead, so that
+    limits, such as the one on failed sign-ins, still apply.
     """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:

@@ -6,8 +6,8 @@ from apps import redis_clients
 
 
 class RedisChannelLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # has no types
-    """A channel layer on Redis's publish and subscribe, which a single server, Sentinel and a
-    cluster support.
+    """A channel layer that uses Redis Pub/Sub, and supports a single server, Sentinel and a
+    cluster.
     """
 
     def __init__(self) -> None:

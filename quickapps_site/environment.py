@@ -32,8 +32,8 @@ LISTS_BY_NAME = TypeAdapter(dict[str, tuple[str, ...]])
 
 
 class Exposure(Enum):
-    """The part of a variable's value that a diagnosis shows: all, none, or the value without
-    credentials.
+    """The part of a variable's value that a diagnostic report shows: all, none, or the value
+    without credentials.
     """
 
     SHOWN = auto()
@@ -43,7 +43,9 @@ class Exposure(Enum):
 
 
 VARIABLES: dict[str, Exposure] = {}
-"""Maps the names of all variables that were read to their exposure in a diagnosis."""
+"""Maps the name of each variable that was read to the part of its value that a diagnostic report
+shows.
+"""
 
 
 def read_variable(name: str) -> str | None:
@@ -65,14 +67,14 @@ def text(name: str, default: str = "") -> str:
 
 
 def confidential(name: str) -> str:
-    """Read a text that may contain credentials anywhere, so that a diagnosis hides it."""
+    """Read a text. Diagnostic reports hide it, because it may contain credentials anywhere."""
     VARIABLES[name] = Exposure.HIDDEN
     return text(name)
 
 
 def harmless(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
-    """Parse a variable that never contains a credential, so that a diagnosis shows it. The
-    arguments are those of `parse_variable`.
+    """Parse a variable that never contains a credential. Diagnostic reports show it. The arguments
+    are those of `parse_variable`.
     """
     VARIABLES[name] = Exposure.SHOWN
     return parse_variable(name, default, parse, accepted)
@@ -140,7 +142,9 @@ def seconds(name: str, default: float, *, most: float, zero: bool = False) -> fl
 
 
 def embeddings(name: str) -> str:
-    """Read the embedder: the ID in `deployment:ID`, or "" for `minilm`, the default."""
+    """Read which model computes embeddings: return the ID in `deployment:ID`, or "" for `minilm`,
+    the default.
+    """
 
     def parse(raw: str) -> str:
         kind, _, deployment = raw.partition(":")
@@ -161,8 +165,8 @@ def choice(name: str, default: str, accepted: Iterable[str]) -> str:
 
 
 def choices(name: str, accepted: Iterable[str]) -> tuple[str, ...]:
-    """Read a comma-separated list of options, of which `none` selects none. If the variable is not
-    set, return all options.
+    """Read a comma-separated list of options, or `none` for no options. If the variable is not set,
+    return all options.
     """
     options = tuple(accepted)
 
@@ -233,8 +237,8 @@ def patterns(name: str, default: Iterable[str] = ()) -> list[str]:
 
 
 def mapping(name: str, *, besides: Iterable[str]) -> dict[str, str]:
-    """Read a JSON object that maps names to texts. Names must be identifiers, and must not be in
-    `besides`, because these already have a meaning.
+    """Read a JSON object that maps names to texts. Names must be identifiers. Names in `besides`
+    are reserved.
     """
     VARIABLES[name] = Exposure.HIDDEN
     taken = sorted(besides)
@@ -300,8 +304,8 @@ def origins(name: str, *, patterns: bool = False, everybody: bool = False) -> li
 
 
 def parse_concealed(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
-    """Parse a variable that may contain a password, without its value in the error message. The
-    arguments are those of `parse_variable`.
+    """Parse a variable without repeating its value in error messages, because it may contain a
+    password. The arguments are those of `parse_variable`.
     """
     try:
         return parse_variable(name, default, parse, accepted)

@@ -22,8 +22,8 @@ class IdentityProvider(BaseModel):
     server_url: Annotated[str, StringConstraints(pattern=r"^(https?://\S+)?$")] = ""
     client_id: Text
     client_secret_env: str = ""
-    """The name of the variable with the client's secret, which may also be in `NAME_FILE`, or ""
-    for a client without a secret.
+    """The name of the environment variable with the client's secret, which may also be in
+    `NAME_FILE`, or "" for a client without a secret.
     """
     scopes: tuple[Text, ...] = ()
     groups_claim: str = ""

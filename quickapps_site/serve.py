@@ -36,7 +36,7 @@ ONE_PROCESS = (
     "without --web, --worker and ROLE, or set DATABASE_URL to a PostgreSQL database."
 )
 YOUNG_OBJECTS = 10_000
-"""The number of new objects after which a garbage collection starts. They take a few megabytes of
+"""The number of new objects that triggers a garbage collection. They take a few megabytes of
 memory.
 """
 

@@ -105,9 +105,10 @@ _pooling = re.compile(r"(?<=[?&])pgbouncer=true(&|$)")
 
 
 def without_pooling(address: str) -> str:
-    """Return the URL of a database without `pgbouncer=true`, which libpq does not support. With this
-    parameter, PgBouncer in transaction mode is in front of PostgreSQL, so each transaction of a
-    connection can use a different session.
+    """Return the URL of a database without `pgbouncer=true`, which libpq does not support.
+
+    The parameter means that connections go through PgBouncer in transaction mode, so each
+    transaction of a connection can use a different session.
     """
     return _pooling.sub("", address).rstrip("?&")
 

@@ -57,8 +57,8 @@ SECURE_HSTS_SECONDS = 31_536_000 if HTTPS and HSTS != "off" else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HSTS in ("subdomains", "preload")
 SECURE_HSTS_PRELOAD = HSTS == "preload"
 SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W005", "security.W021"]
-"""The checks of HSTS and TLS are silenced, because the operator chooses HSTS: other services on the
-same domain may have no TLS.
+"""The checks of HSTS and TLS are silenced, because operators choose HSTS themselves: other services
+on the same domain may not use TLS.
 """
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
@@ -98,7 +98,9 @@ PUBLIC_URL = env.url("PUBLIC_URL", SITE_URL, ("http", "https")).rstrip("/")
 """The URL at which users open the site. Links in emails begin with it."""
 _public = urlsplit(PUBLIC_URL.lower())
 CSRF_TRUSTED_ORIGINS = [] if PUBLIC_URL == SITE_URL else [f"{_public.scheme}://{_public.netloc}"]
-"""The site's pages can send forms and open WebSockets even if a proxy changes the host."""
+"""Origins from which forms and WebSockets are accepted, so that the site's own pages work even if a
+proxy changes the host.
+"""
 
 OAUTH_CLIENT_METADATA = env.boolean("OAUTH_CLIENT_METADATA", PUBLIC_URL.startswith("https://"))
 """If true, this installation identifies itself to sign-in services by the URL of
@@ -283,8 +285,8 @@ MFA_REQUIRED_FOR_STAFF = env.boolean("MFA_REQUIRED_FOR_STAFF", False)
 PERSONAL_API_KEYS = env.boolean("PERSONAL_API_KEYS", True)
 """If true, users can create API keys, which have the user's permissions."""
 REQUIRE_SECOND_PUBLISHER = env.boolean("REQUIRE_SECOND_PUBLISHER", False)
-"""If true, publishing any application requires two users. Otherwise, only applications with this
-option require them.
+"""If true, publishing an application always requires two users. Otherwise, only applications with
+this option require them.
 """
 PASSWORD_SIGN_IN = env.boolean("PASSWORD_SIGN_IN", True)
 """If true, users can sign in with a password. Superusers always can, in case an identity provider
@@ -296,7 +298,7 @@ IDP_OIDC_ADAPTER = "apps.oauth_server.adapter.OAuthAdapter"
 IDP_OIDC_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
 IDP_OIDC_ACCESS_TOKEN_EXPIRES_IN = 3600
 IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 30 * 24 * 3600
-"""The time in seconds without use after which users must sign in to an MCP client again. Each use
+"""After this many seconds without use of an MCP client, users must sign in to it again. Each use
 renews the token.
 """
 IDP_OIDC_DCR_REQUIRES_INITIAL_ACCESS_TOKEN = False
@@ -325,7 +327,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "quickapps_site.assets.static_files.BuiltFiles"},
 }
 MEDIA_ROOT = VAR_DIR / "files"
-"""The folder of uploaded files, unless `FILES_URL` refers to a bucket."""
+"""The folder for uploaded files, unless `FILES_URL` refers to a bucket."""
 FILES_URL = service_urls.bucket("FILES_URL")
 FILES_ACCESS_KEY_ID = env.text("FILES_ACCESS_KEY_ID")
 FILES_SECRET_ACCESS_KEY = env.text("FILES_SECRET_ACCESS_KEY")
@@ -342,7 +344,7 @@ WHITENOISE_AUTOREFRESH = DEBUG
 
 CACHE_ENTRIES = 10_000
 """The maximum number of entries in a process's cache. With a low limit, failed sign-ins could evict
-their own count.
+their own counter.
 """
 WEB_CONCURRENCY = env.integer("WEB_CONCURRENCY", 1, least=1)
 REDIS_URL = service_urls.redis("REDIS_URL")
@@ -559,7 +561,7 @@ DOOR_GUIDES = [
     "apps.task_api.guide.CONVERSATIONS",
     "apps.gateway.guide.CORE",
 ]
-"""The guides to all doors, in the order of the studio’s page and of the docs."""
+"""The guides to all APIs, in the order in which the studio page and the docs list them."""
 
 PROMPT_LAYERS = [
     "apps.runs.prompt.PLATFORM",
@@ -579,10 +581,12 @@ PREDEFINED_EXTRA_PATHS = env.paths("PREDEFINED_EXTRA_PATHS", deprecated="PREDEFI
 earlier ones.
 """
 CONTENT_PATHS = env.paths("CONTENT_PATHS")
-"""Folders of managed applications, which users can use and which are read-only in the admin."""
+"""The folders of managed applications. Users can use these applications, but they are read-only in
+the admin.
+"""
 CONFIG_PROMPT_MAPPING = env.groups("CONFIG_PROMPT_MAPPING")
-"""The deployments for which each predefined prompt is meant. Others cause a warning, but do not
-change runs.
+"""The deployments for which each predefined prompt is intended. Use with another deployment causes
+a warning, but does not change runs.
 """
 PROMPT_VARIABLES = env.mapping("PROMPT_VARIABLES", besides=("today", "locale"))
 """Values that replace `{name}` in predefined prompts, in addition to `{today}` and `{locale}`."""
@@ -592,7 +596,7 @@ APP_SCHEMA_ID = env.url(
     ("http", "https"),
 )
 HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
-"""The number of days for which changes of definitions are retained. Zero means forever."""
+"""The number of days for which changes to definitions stay in the history. Zero means forever."""
 RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
 """The number of days for which records of runs are retained. Zero means forever."""
 MODEL_REQUESTS = env.choice("MODEL_REQUESTS", "page", ("none", "page", "all"))
@@ -600,8 +604,8 @@ MODEL_REQUESTS = env.choice("MODEL_REQUESTS", "page", ("none", "page", "all"))
 MODEL_REQUESTS_SHOWN = env.boolean("MODEL_REQUESTS_SHOWN", True)
 """If true, users can read the model requests of their own answers."""
 RESPONSE_DAYS = env.integer("RESPONSE_DAYS", 30, least=1, also=0)
-"""The number of days for which conversations with only stored responses are retained. Zero means
-forever.
+"""The number of inactive days after which conversations that were used only through the Responses
+API are deleted. Zero means never.
 """
 AUDIT_DAYS = env.integer("AUDIT_DAYS", 365, least=1, also=0)
 """The number of days for which audit events are retained. Zero means forever."""
@@ -617,8 +621,8 @@ DEFAULT_AGENT_MAX_ITERATIONS = env.integer("DEFAULT_AGENT_MAX_ITERATIONS", 15, l
 MIN_TOOLS_FOR_DEFERRAL = env.integer("MIN_TOOLS_FOR_DEFERRAL", 10, least=1)
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)
 FALLBACK_SILENCE_SECONDS = env.seconds("FALLBACK_SILENCE_SECONDS", 60.0, most=3600, zero=True)
-"""The time in seconds within which the first token must arrive from a model with a fallback. With
-zero, and for a model without a fallback, it is five minutes.
+"""The time in seconds within which a model with a fallback must send its first token. With zero,
+and for models without a fallback, it is five minutes.
 """
 APPROVAL_MODE = env.choice("APPROVAL_MODE", "auto", ("auto", "confirm"))
 """The approval mode of applications that set none."""
@@ -650,7 +654,8 @@ SUBAGENT_MAX_CONCURRENT_SPAWNS = env.integer("SUBAGENT_MAX_CONCURRENT_SPAWNS", 4
 DEFAULT_STAGE_DISPLAY_LEVEL = env.choice(
     "DEFAULT_STAGE_DISPLAY_LEVEL", "", ("none", "error", "info", "debug")
 )
-"""The level of detail of stages in every application, or empty if applications decide."""
+"""The level of detail at which every application shows its stages, or empty if applications decide.
+"""
 DEFAULT_FILE_LOADING_SIZE_LIMIT = env.integer(
     "DEFAULT_FILE_LOADING_SIZE_LIMIT", 10_485_760, least=1
 )
@@ -659,7 +664,7 @@ CHAT_UPLOAD_MAX_BYTES = env.integer("CHAT_UPLOAD_MAX_BYTES", 50_000_000, least=1
 FILES_MAX_BYTES_PER_USER = env.integer(
     "FILES_MAX_BYTES_PER_USER", 1024 * 1024 * 1024, least=1, also=0
 )
-"""The maximum number of bytes of all files of an owner. Zero means no limit."""
+"""The maximum total size in bytes of all files of an owner. Zero means no limit."""
 CORPUS_CHUNKS = env.integer("CORPUS_CHUNKS", 4_000, least=0)
 """The maximum number of chunks of an application's attached files in total. With 0, none are
 indexed.
@@ -701,17 +706,17 @@ if VAULT_URL and bool(VAULT_TOKEN) == bool(VAULT_ROLE_ID and VAULT_SECRET_ID):
         "VAULT_URL is set; set either VAULT_TOKEN, or VAULT_ROLE_ID and VAULT_SECRET_ID."
     )
 DIAL_URL = env.url("DIAL_URL", "", ("http", "https")).rstrip("/")
-"""The URL of DIAL Core, or empty without DIAL Core."""
+"""The URL of DIAL Core, or empty if DIAL Core is not used."""
 DIAL_API_VERSION = env.text("DIAL_API_VERSION", "2025-01-01-preview")
 DIAL_TOOLS_FLAG_IS_SET = env.boolean("DIAL_TOOLS_FLAG_IS_SET", False)
-"""If true, Core's configuration declares for every model whether it supports tools. Core itself
+"""If true, DIAL Core's configuration declares for every model whether it supports tools. Core
 reports a missing declaration as false.
 """
 DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS = env.seconds(
     "DIAL_INTERACTIVE_LOGIN_TIMEOUT_SECONDS", 120.0, most=3600
 )
 DIAL_EDITOR_API_KEY = env.confidential("DIAL_EDITOR_API_KEY")
-"""The key with which the editor reads and saves applications in DIAL Core."""
+"""The API key with which the editor reads and saves applications in DIAL Core."""
 DIAL_SKILLS_FILE_MAX_BYTES = env.integer("DIAL_SKILLS_FILE_MAX_BYTES", 262_144, least=1)
 DIAL_SKILLS_MAX_FILES = env.integer("DIAL_SKILLS_MAX_FILES", 200, least=1)
 DIAL_SKILLS_LISTING_MAX_PAGES = env.integer("DIAL_SKILLS_LISTING_MAX_PAGES", 10, least=1)
@@ -732,9 +737,9 @@ decide.
 """
 
 GATEWAY_MAX_BODY_BYTES = 32 * 1024 * 1024
-"""Maximum size in bytes of a request with messages."""
+"""The maximum size in bytes of a model request, whose messages can contain files."""
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
-"""The maximum number of bytes of a form or document in a request."""
+"""The maximum number of bytes of a form or JSON document in a request."""
 BODY_ROOM = 1024 * 1024
 """The maximum number of bytes of a form's other fields, in addition to its file."""
 WEBHOOK_MAX_BODY_BYTES = 262_144
@@ -755,8 +760,8 @@ BODY_LIMITS = (
     (r"/admin/|/widget/[^/]+/files/|/notes/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
     (r"", DATA_UPLOAD_MAX_MEMORY_SIZE),
 )
-"""The maximum number of bytes of request bodies, by patterns of Django's paths. The first match
-applies.
+"""Pairs of a pattern for Django's paths and the maximum number of bytes of a request body. The
+first pattern that matches applies.
 """
 CORS_ALLOWED_ORIGINS = env.origins("CORS_ALLOWED_ORIGINS", everybody=True)
 """The origins of pages that can call the gateway and read its responses, with a key and without
@@ -767,8 +772,7 @@ GATEWAY_MAX_MESSAGES = 10_000
 HEARTBEAT_SECONDS = 15.0
 
 RUN_LEASE_SECONDS = 10.0
-"""The time in seconds without a renewal of a run's lease after which another process takes over the
-run.
+"""Another process takes over a run if the run's lease has not been renewed for this many seconds.
 """
 RUNS_PER_PERSON = env.integer("RUNS_PER_PERSON", 5, least=1, also=0)
 """The maximum number of concurrent answers per user on the chat page, across all processes. Further
@@ -785,8 +789,8 @@ RUNS_PER_APPLICATION = env.integer("RUNS_PER_APPLICATION", 2_000, least=1, also=
 gateway counts its runs separately, with the same limit.
 """
 RUNS_PER_PROCESS = env.integer("RUNS_PER_PROCESS", 2_000, least=1, also=0)
-"""The maximum number of concurrent runs of all doors per process. Above it, runs of the chat page
-are queued, and gateway runs are rejected. Zero means no limit.
+"""The maximum number of concurrent runs per process, of the chat page and all APIs. Above it, runs
+of the chat page are queued, and gateway runs are rejected. Zero means no limit.
 """
 PERSON_REQUESTS_PER_MINUTE = env.integer("PERSON_REQUESTS_PER_MINUTE", 0, least=0)
 """The maximum number of questions per user and minute, across all processes with Redis, otherwise
@@ -805,10 +809,9 @@ FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools
 ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
 """The metrics of an answer that users see on the page. `none` selects none."""
 CONVERSATION_TITLES = env.choice("CONVERSATION_TITLES", "auto", ("auto", "question", "model"))
-"""The source of conversations' titles, unless the manifest sets it.
-
-`auto`: a model, if the application has one that can write titles; `question`: the beginning of the
-question; `model`: always a model.
+"""The source of conversation titles, unless the manifest sets it. `auto`: a model, if the
+application has one that can write titles; `question`: the beginning of the question; `model`:
+always a model.
 """
 CONVERSATION_MIRROR = env.text("CONVERSATION_MIRROR")
 """The folder into which each conversation is written after each turn, or empty for none."""
@@ -823,7 +826,7 @@ A2A_PUSH_PRIVATE_HOSTS = env.words("A2A_PUSH_PRIVATE_HOSTS")
 PRIVATE_NETWORK_ALLOWLIST.
 """
 CHAT_SCRIPTS = env.words("CHAT_SCRIPTS")
-"""The URLs of scripts that the chat page loads, and that can add tools."""
+"""The URLs of additional scripts that the chat page loads. They can add tools."""
 
 METRICS = env.boolean("METRICS", False)
 """If true, the process collects metrics and serves them at `/metrics`."""
@@ -837,7 +840,7 @@ DEV_ENDPOINTS = env.boolean("DEV_ENDPOINTS", False)
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", LOG_LEVELS)
 QUICKAPP_LOG_LEVEL = env.choice("QUICKAPP_LOG_LEVEL", LOG_LEVEL, LOG_LEVELS)
-"""The lowest level at which records of QuickApps itself are logged."""
+"""The lowest level at which QuickApps's own log records are logged."""
 LOG_PAYLOADS = env.boolean("LOG_PAYLOADS", False)
 """If true, contents of requests and responses are logged at the DEBUG level: for troubleshooting,
 not for production.

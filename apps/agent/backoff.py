@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from math import inf
 
 LONGEST_ASKED_SECONDS = 30.0
-"""The longest `Retry-After` in seconds after which a request is retried, because users do not wait
-longer.
+"""The maximum `Retry-After` in seconds. If a service asks for more, the request is not retried,
+because users do not wait longer.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """The number and the pauses of retries. `attempts` includes the first one; the delays are in
-    seconds.
+    """The number of attempts, including the first one, and the pauses between them. The delays are
+    in seconds.
     """
 
     attempts: int

@@ -1,6 +1,5 @@
-"""Converts the arguments of tool calls to the text of one JSON object.
-
-Services reject conversations that contain other arguments.
+"""Converts the arguments of each tool call to the text of one JSON object, because services reject
+conversations with other arguments.
 """
 
 import json
@@ -13,17 +12,17 @@ import msgspec
 from apps.agent.surrogates import decode_json, well_formed
 
 UNREADABLE = "unreadable_arguments"
-"""The key of the object that replaces arguments that are not a JSON object. The model sees its own
-text, and no tool is called.
+"""The key under which the arguments of a call are stored if they are not a JSON object. The model
+sees its own text, and no tool is called.
 """
 LONGEST_UNREADABLE = 2_000
-"""The number of characters to which such arguments are truncated. They can be as long as an answer
-that was cut off within a call.
+"""Unreadable arguments are truncated to this many characters. They can be as long as an answer that
+was cut off within a call.
 """
 PROBLEM = "problem"
-"""The key of the reason why a truncated text is not a JSON object."""
+"""The key under which the reason is stored why a truncated text is not a JSON object."""
 TEXT_INPUT = "input"
-"""The only argument of a tool that takes plain text."""
+"""The name of the only argument of a tool that takes plain text."""
 NOTHING = ("", "null", "[]", '""')
 """The texts that services send for a call without arguments."""
 
@@ -55,13 +54,13 @@ def object_text(written: Any) -> str:
 
 
 def text_arguments(text: str) -> str:
-    """Return the arguments of a tool that takes plain text."""
+    """Return the JSON arguments for a tool that takes plain text."""
     return encode_json({TEXT_INPUT: well_formed(text)})
 
 
 def input_text(arguments: str) -> str:
-    """Return the argument of a tool that takes plain text. If the model wrote other arguments,
-    return them as they are.
+    """Return the text from the JSON arguments of a tool that takes plain text. If the model wrote
+    other arguments, return them unchanged.
     """
     found = msgspec.json.decode(arguments)
     text = found.get(TEXT_INPUT)
@@ -81,8 +80,8 @@ def decoded(text: str) -> tuple[Any, bool]:
 def object_texts(pieces: Sequence[str]) -> list[str]:
     """Return the arguments of one call, or of each call if a service has joined several.
 
-    `pieces` are the text as it arrived. Some services repeat everything in each piece, or in the
-    last one.
+    `pieces` are the parts of the text in the order of arrival. Some services repeat the whole text
+    in each piece, or in the last one.
     """
     text = "".join(pieces)
     if is_object(text):
@@ -104,10 +103,10 @@ def is_growing(pieces: Sequence[str]) -> bool:
 
 
 def joined_objects(text: str) -> list[str] | None:
-    """Return the JSON objects in a text that consists of several, or None if it contains anything
-    else.
+    """Split a text that consists of several JSON objects into the objects, or return None if it
+    contains anything else.
 
-    Empty values next to objects are placeholders and are omitted.
+    Empty values next to objects are placeholders, and are omitted.
     """
     found: list[str] = []
     place = 0

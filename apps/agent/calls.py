@@ -39,12 +39,12 @@ CallStep = Literal["open", "arguments", "call", "result"]
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """The outcome of a tool call. `result` is for the model; `Pending` means that a user has to
-    answer first.
+    """The outcome of a tool call. `result` is for the model. `Pending` means that a user has to
+    answer first. `failed` is the phase that failed, or None.
 
-    `failed` is the phase that failed, or None. `tool_failed` is False if the model's arguments, an
-    approval or the process caused the failure. `stopped` ends the run. `seconds` is the time in the
-    tool, or None if it was not called.
+    `tool_failed` is False if not the tool, but the model's arguments, an approval or the process
+    caused the failure. `stopped` is the error that ends the run, or None. `seconds` is the time
+    that the tool took, or None if it was not called.
     """
 
     result: ToolResult
@@ -59,9 +59,10 @@ class ToolOutcome:
 async def call_tool(
     tool: Tool, call: ToolCall, invocation: Invocation, results: Sequence[ResultStep]
 ) -> ToolOutcome:
-    """Call the tool with the model's arguments, and apply the `results` steps to its result.
+    """Call the tool with the model's arguments, and apply the `results` steps to its result. If the
+    tool fails, return the failure as an outcome.
 
-    A failure is returned as an outcome. `invocation` is the context of the call, without arguments.
+    `invocation` is the context of the call, without arguments.
     """
     step: CallStep = "arguments"
     arguments: Mapping[str, Any] = {}
@@ -145,8 +146,8 @@ def read_arguments(call: ToolCall) -> dict[str, Any]:
 
 
 def argument_problem(call: ToolCall) -> str:
-    """Return the error message for a client's tool if the arguments are not a JSON object,
-    otherwise "".
+    """Return the error message if the arguments for one of the client's tools are not a JSON
+    object, otherwise "".
     """
     try:
         read_arguments(call)

@@ -24,8 +24,8 @@ NOTHING = " "
 logger = logging.getLogger(__name__)
 
 SEARCH_SECONDS = 0.1
-"""The timeout for matching all phrases with one answer, in seconds, because the search blocks the
-event loop.
+"""The timeout in seconds for matching all phrases with one answer. It is short, because the search
+blocks the event loop.
 """
 NOT_CALLED = ToolResult(
     "Error: this call was not made, because your text says that you cannot proceed."
@@ -33,8 +33,8 @@ NOT_CALLED = ToolResult(
 
 
 def end_turn(turn: Turn, outcomes: Sequence[ToolOutcome]) -> str:
-    """Return the finish reason if a result ends the turn, otherwise "". The texts of such results
-    are appended to the answer.
+    """Return the finish reason if a tool result ends the turn, otherwise "". The answer texts of
+    such results are appended to the answer.
     """
     ending = [one.result for one in outcomes if one.result.ends_turn and one.failed is None]
     if not ending:
@@ -56,7 +56,9 @@ class DeadEnds:
     phrases: Sequence[str] = ()
 
     def include(self, message: ModelMessage) -> bool:
-        """Return True if an expression matches the message's text. A timeout counts as no match."""
+        """Return True if one of the expressions matches the message's text. A timeout counts as no
+        match.
+        """
         deadline = time.monotonic() + SEARCH_SECONDS
         for phrase in self.phrases:
             pattern = compile_pattern(phrase, regex.IGNORECASE)
@@ -73,7 +75,7 @@ NO_DEAD_ENDS = DeadEnds()
 
 
 def keep_uncalled(progress: Progress, message: ModelMessage) -> str:
-    """Add an answer whose tool calls are not executed to the conversation, and return the finish
+    """Add an answer to the conversation without executing its tool calls, and return the finish
     reason.
 
     Each call gets an error as its result, because services reject calls without results.

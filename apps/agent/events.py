@@ -1,7 +1,7 @@
-"""The events that a run emits.
+"""Defines the events that a run emits. Each API encodes them in its own format.
 
-Each API encodes them in its own format. A new event needs a class here and one `case` in each
-encoder; the type checker reports missing cases in Python, but not in the page's scripts.
+A new event needs a class here and one `case` in each encoder. The type checker reports missing
+cases in Python, but not in the page's scripts.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from apps.agent.messages import Attachment, ToolCall
 
 
 class ModelUsage(msgspec.Struct, frozen=True):
-    """The tokens of one model.
-
-    `cached` and `created` are the input tokens that were read from and written to the service's
-    cache. `reasoning` is the output spent on thinking. None means not reported.
+    """The number of tokens that one model has used. `cached` and `created` are the input tokens
+    that were read from and written to the service's cache. `reasoning` is the output spent on
+    thinking. None means not reported.
     """
 
     model: str
@@ -32,10 +31,9 @@ class ModelUsage(msgspec.Struct, frozen=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """The tokens of an answer, with one `ModelUsage` for each deployment that answered.
-
-    In a delta from a model, `per_model` can be empty or have entries without a name, which belong
-    to that model.
+    """The number of tokens that an answer has used, with one `ModelUsage` for each deployment that
+    answered. In a delta from a model, `per_model` can be empty or contain items without a name,
+    which belong to that model.
     """
 
     input: int = 0
@@ -60,7 +58,7 @@ class TokenLogprob(msgspec.Struct, frozen=True, gc=False):
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of the answer's text. `logprobs` contains its tokens if the client requested them."""
+    """A part of the answer's text. `logprobs` contains its tokens if the client requested them."""
 
     # A struct, because there is one for each token and a frozen dataclass is five times slower.
     text: str
@@ -68,13 +66,13 @@ class TextDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class RefusalDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of the text with which the model refuses to answer."""
+    """A part of the text with which the model refuses to answer."""
 
     text: str
 
 
 class Reasoning(msgspec.Struct, frozen=True, gc=False):
-    """A piece of the model's reasoning. It is appended to a stage and is not part of the answer."""
+    """A part of the model's reasoning. It is appended to a stage and is not part of the answer."""
 
     stage_id: str
     text: str
@@ -122,9 +120,9 @@ class StageClosed:
     """A stage closes.
 
     `is_timed` appends the duration to the title, for clients that show only titles. `failed` means
-    that the failure was raised, `excused` that a fallback strategy turned it into a result; API
-    clients then see success, and users see a failure. `seconds` is None if the duration must not be
-    shown.
+    that the error was raised, and `excused` that a fallback strategy turned it into a result. Users
+    see a failure in both cases, API clients only in the first. `seconds` is None if the duration
+    must not be shown.
     """
 
     stage_id: str
@@ -150,17 +148,16 @@ class AttachmentAdded:
 
 @dataclass(frozen=True, slots=True)
 class AnnotationAdded:
-    """A source that the answer's text cites, as an application reported it."""
+    """An application has reported a source that the answer's text cites."""
 
     annotation: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """A notice to the user about the answer, for example that a fallback answered: one sentence of
-    plain text.
-
-    `notice_id` is unique within the run. If the run is resumed, the notice may be emitted again.
+    """A notice to the user, for example that a fallback deployment answered: one sentence of plain
+    text. `notice_id` is unique within the run. If the run is resumed, the notice may be emitted
+    again.
     """
 
     notice_id: str
@@ -182,8 +179,8 @@ class ToolCallsRequested:
 class TurnRestarted:
     """Another process resumes the run from its last recorded step.
 
-    The event contains the part of the answer that remains valid. Everything after it is emitted
-    again, and open stages have failed.
+    The event contains the part of the answer that remains valid. Everything after that part is
+    emitted again. Stages that are still open count as failed.
     """
 
     text: str = ""
@@ -193,10 +190,8 @@ class TurnRestarted:
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequested:
-    """The run waits for a user's answer.
-
-    `due` is the deadline as a Unix timestamp, or None. The interaction's `key` is that in the
-    ledger of the outermost run.
+    """The run waits for a user's answer. `due` is the deadline as a Unix timestamp, or None. The
+    `key` of the interaction is its key in the outermost run's ledger.
     """
 
     interaction: InteractionRequest
@@ -211,8 +206,8 @@ class SubagentStarted:
     """A sub-agent starts.
 
     `key` identifies its step in the outermost run. `stage_id` is the stage of the call that started
-    it. `name` is the beginning of its task. `agent` is the title of the predefined agent, or "". If
-    the run is resumed, the event may be emitted again.
+    it. `name` is the beginning of the sub-agent's task. `agent` is the title of the predefined
+    agent, or "". If the run is resumed, the event may be emitted again.
     """
 
     key: str
@@ -223,7 +218,9 @@ class SubagentStarted:
 
 @dataclass(frozen=True, slots=True)
 class SubagentEnded:
-    """A sub-agent ends. `iterations` and `tool_calls` include those of nested sub-agents."""
+    """A sub-agent ends. `iterations` is the number of its model calls. It and `tool_calls` include
+    those of nested sub-agents.
+    """
 
     key: str
     status: SubagentStatus
@@ -235,30 +232,33 @@ class SubagentEnded:
 
 @dataclass(frozen=True, slots=True)
 class TodoChanged:
-    """The whole to-do list of the conversation, as Markdown with checkboxes."""
+    """The conversation's to-do list has changed. The event contains the whole list, as Markdown
+    with checkboxes.
+    """
 
     text: str
 
 
 class StateSaved(msgspec.Struct, frozen=True):
-    """The state that the client must send back with the next request. A run emits it once, near its
-    end; a model may send it in pieces.
+    """The state that the client must send back with its next request. A run emits it once, near its
+    end. A model may send it in several parts.
     """
 
     state: Mapping[str, Any]
 
 
 class Spent(msgspec.Struct, frozen=True):
-    """The usage of an interrupted run, which is its last event."""
+    """The usage of an interrupted run. It is the run's last event."""
 
     usage: Usage
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """Ends a run without an error.
+    """The run has ended without an error. `reason` is `stop`, `length`, `tool_calls` or
+    `content_filter`.
 
-    `reason` is `stop`, `length`, `tool_calls` or `content_filter`. `discarded` are the positions of
-    messages that were omitted because the client limited the size, or None if it did not.
+    `discarded` contains the indexes of messages that were omitted because the client limited the
+    request's size, or is None if it set no limit.
     """
 
     reason: str = "stop"

@@ -32,7 +32,7 @@ class ArgumentText:
         self.is_over = False
 
     def feed(self, piece: str) -> str:
-        """Return the text that a piece of JSON adds to the argument."""
+        """Return the text that a part of the JSON adds to the argument."""
         if self.is_over:
             return ""
         text, self.rest = self.rest + piece, ""
@@ -51,7 +51,7 @@ class ArgumentText:
         return self.depth == 1 and not self.is_key and "".join(self.key) == self.name
 
     def read(self, text: str, at: int) -> int:
-        """Read one token outside of strings at index `at`, and return the index after it."""
+        """Read one token that is not part of a string, at index `at`. Return the index after it."""
         match text[at]:
             case '"':
                 self.in_string = True
@@ -73,8 +73,8 @@ class ArgumentText:
         return at + 1
 
     def read_string(self, text: str, at: int, found: list[str]) -> int:
-        """Read a part of a string at index `at`, and append its text to `found`. Return the index
-        after it, or `at` if it is incomplete.
+        """Read as much as possible of a string from index `at`, and append its text to `found`.
+        Return the index after it, or `at` if even the next character is incomplete.
         """
         if plain := _plain.match(text, at):
             self.take(plain[0], found)
@@ -103,19 +103,21 @@ class ArgumentText:
 
 
 PREFIXES = ("", "\\", "\\u")
-"""The possible beginnings of the second half of a surrogate pair's escape."""
+"""The texts after the escape of a surrogate pair's first half that may become the escape of the
+second half.
+"""
 
 
 class ObjectEnd:
-    """Detects when pieces of text form a complete JSON object. Each piece is scanned once, and the
-    text is decoded once, when all brackets are closed.
+    """Detects when the parts of a text form a complete JSON object. Each part is scanned once, and
+    the text is decoded once, when all brackets are closed.
     """
 
     def __init__(self) -> None:
         self.read = 0
-        """The number of pieces that were scanned."""
+        """The number of parts that were scanned."""
         self.length = 0
-        """The number of characters in the scanned pieces."""
+        """The number of characters in the scanned parts."""
         self.depth = 0
         self.has_begun = self.in_string = self.is_escaped = False
         self.verdict: bool | None = None
@@ -124,8 +126,8 @@ class ObjectEnd:
         """
 
     def is_reached(self, pieces: Sequence[str]) -> bool:
-        """Return True if the pieces form a JSON object. `pieces` must begin with those of the
-        previous call.
+        """Return True if the parts of a text form a JSON object. `pieces` must begin with those of
+        the previous call.
         """
         for piece in pieces[self.read :]:
             self.length += len(piece)
@@ -139,7 +141,7 @@ class ObjectEnd:
         return self.verdict is True
 
     def scan(self, piece: str) -> None:
-        """Count the brackets of a piece that are outside of strings."""
+        """Count the brackets in a part of the text, except those inside strings."""
         at = 1 if self.is_escaped else 0
         self.is_escaped = False
         while found := (_mark_in_string if self.in_string else _mark).search(piece, at):

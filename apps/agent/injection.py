@@ -1,7 +1,7 @@
 """Adds pairs of a tool call and its result to conversations, as if the model had made the call.
 
-The calls' IDs are hashes of the content. They are the same in every request, so earlier pairs are
-recognized.
+The calls' IDs are hashes of the content. They are the same in every request, so pairs from earlier
+requests are recognized.
 """
 
 import hashlib
@@ -22,8 +22,8 @@ DIGITS = 7
 """The number of hexadecimal digits of each of the two hashes in an ID."""
 
 Frequency = Literal["always", "append_if_changed", "refresh_if_changed"]
-"""The rule for adding a pair: at the end of every request, or only if the content has changed, at
-the end or in place of the old pair.
+"""Decides when a pair is added: `always` at the end of every request, otherwise only if the content
+has changed, at the end (`append_if_changed`) or in place of the old pair (`refresh_if_changed`).
 """
 
 
@@ -38,26 +38,28 @@ class Injection:
     content: str | None
     frequency: Frequency
     identity: str | None = None
-    """Distinguishes the pair from others of the same tool. None means that the arguments do."""
+    """A text that distinguishes the pair from others of the same tool. If it is None, the arguments
+    distinguish them.
+    """
     attachments: tuple[Attachment, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def prefix(self) -> str:
-        """Return the prefix that the IDs of all versions of this pair share."""
+        """Return the prefix that the IDs of all versions of this pair have in common."""
         identity = arguments_text(self.arguments) if self.identity is None else self.identity
         return f"{prefix_of(self.tool)}{digest(identity)}_"
 
     @cached_property
     def first(self) -> tuple[ModelMessage, ModelMessage]:
-        """Return the pair for a conversation without an earlier version of it."""
+        """Return the pair for a conversation that contains no earlier version of it."""
         content = self.content or ""
         return pair(self, f"{self.prefix}{digest(content)}", content)
 
 
 def prefix_of(tool: str) -> str:
-    """Return the prefix of the IDs of the tool's pairs, except those with the frequency
-    `always`.
+    """Return the prefix of the call IDs of the tool's pairs. Pairs with the frequency `always` have
+    a different prefix.
     """
     room = LONGEST_ID - 2 * DIGITS - 2
     return f"{f'synth_{tool}'[:room]}_"
@@ -66,7 +68,7 @@ def prefix_of(tool: str) -> str:
 def inject(
     messages: Sequence[ModelMessage], injection: Injection, place: int | None = None
 ) -> Sequence[ModelMessage]:
-    """Return the messages with the pair, or the same object if it is already there.
+    """Add the pair to the messages. Return the same object if it already contains the pair.
 
     The first version is inserted at index `place`, or after the first question if that is None.
     """
@@ -159,8 +161,8 @@ _of_one_request = re.compile(r"synth_[0-9a-f]{24}")
 
 
 def is_standing(message: ModelMessage) -> bool:
-    """Return True if the message belongs to a pair that is valid for the whole conversation, not to
-    one with the frequency `always`.
+    """Return True if the message belongs to a pair that is valid for the whole conversation, that
+    is, not to one with the frequency `always`.
     """
     call_id = message.tool_call_id
     if call_id is None:

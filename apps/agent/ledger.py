@@ -1,5 +1,5 @@
-"""The interface to a run's stored steps and questions, with which another process can resume the
-run.
+"""Defines the interface to a run's stored steps and questions, with which another process can
+resume the run.
 
 The agent loop looks up each step before it calls a model or a tool, and never repeats a finished
 step.
@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, get_args
 StepKind = Literal["open", "model", "tool", "recovery"]
 StepStatus = Literal["begun", "done", "unknown"]
 Policy = Literal["repeat", "never"]
-"""Decides whether a step that has begun but not finished is repeated when the run is resumed."""
+"""Decides whether a step that has started but not finished is repeated when the run is resumed."""
 InteractionKind = Literal["approval", "question", "sign_in", "client_tool", "elicitation", "timer"]
 EVERY_KIND: frozenset[InteractionKind] = frozenset(get_args(InteractionKind))
 
@@ -33,9 +33,9 @@ WAITING = "waiting"
 class Step:
     """A recorded step of a run.
 
-    `key` is `open`, `m:2`, `recovered:2` or `t:2:0:<call id>`, which has the call's position
-    because models reuse IDs. Steps of a nested run have keys such as `t:2:0:<call id>/m:1`.
-    `result` is JSON, {} until the step is done.
+    `key` is `open`, `m:2`, `recovered:2` or `t:2:0:<call id>`. The last one contains the index of
+    the call, because models reuse IDs. Steps of a nested run have keys such as `t:2:0:<call
+    id>/m:1`. `result` is JSON, and {} until the step is done.
     """
 
     key: str
@@ -47,11 +47,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequest:
-    """A question that a step asks a user. `key` is the step's key.
+    """A question that a step asks a user.
 
-    `asked` is JSON for the card that shows the question. `seconds` is the time limit, or None;
-    `is_time_set` means that the manifest sets it. `answer` is None until the user answers, and
-    `{"outcome": "timeout"}` after the time limit.
+    `key` is the step's key. `asked` is the JSON for the card that shows the question. `seconds` is
+    the time limit, or None; `is_time_set` means that the manifest sets it. `answer` is None until
+    the user answers, and `{"outcome": "timeout"}` after the time limit.
     """
 
     key: str
@@ -77,8 +77,8 @@ class Ledger(Protocol):
     def can_ask(self) -> Set[InteractionKind]:
         """Return the kinds of questions that calls can ask in this run.
 
-        If the run is not stored, only one call can ask at a time, and the client's next message
-        contains the answer.
+        If the run is not stored, only one call at a time can ask a question, and the client's next
+        request contains the answer.
         """
         ...
 
@@ -97,8 +97,8 @@ class Ledger(Protocol):
     def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None: ...
 
     def ask(self, interaction: InteractionRequest) -> None:
-        """Record a question, which is stored when the run begins to wait. An open question with the
-        same key remains.
+        """Record a question. It is stored when the run begins to wait. If a question with the same
+        key is already open, it remains.
         """
         ...
 
@@ -110,12 +110,14 @@ class Ledger(Protocol):
         ...
 
     def stopping(self, key: str) -> asyncio.Event:
-        """Return an event that is set when a user stops this step's sub-agent, but not the run."""
+        """Return an event that is set when a user stops the sub-agent of this step without stopping
+        the run.
+        """
         ...
 
     def consent(self, tool: str) -> Consent | None:
-        """Return the user's decision about all calls of the tool, or about all tools. Return None
-        if there is none.
+        """Return the user's lasting decision about the tool, or about all tools, or None if there
+        is none.
         """
         ...
 
@@ -160,8 +162,8 @@ NO_LEDGER: Ledger = UnstoredLedger()
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """The part of a ledger that belongs to a run inside of a step. Its keys begin with
-    `prefix/`.
+    """The ledger of a run that is nested in a step of another run. It records in the outer run's
+    ledger, under keys that begin with `prefix/`.
     """
 
     parent: Ledger
@@ -214,7 +216,7 @@ def whole_key(ledger: Ledger, key: str) -> str:
 
 
 def ledger_within(ledger: Ledger, prefix: str) -> Ledger:
-    """Return the ledger of a nested run, which belongs to the step `prefix`. In a run that is not
-    stored, nested runs cannot ask users.
+    """Return the ledger of a run that is nested in the step `prefix`. If the run is not stored,
+    nested runs cannot ask users questions.
     """
     return Child(ledger, prefix) if ledger.is_kept else NO_LEDGER

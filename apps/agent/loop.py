@@ -1,5 +1,5 @@
-"""The agent loop: it calls the model, executes the tools that the model calls, and repeats this
-until the model answers.
+"""Implements the agent loop: it calls the model, executes the tools that the model calls, and
+repeats this until the model answers.
 
 Limits, approvals, retries and display are in wrappers and steps, so that new features do not change
 this module.
@@ -54,10 +54,11 @@ from apps.errors import ModelFailed, ToolsKeepFailing
 
 
 class AgentLoop(msgspec.Struct, frozen=True):
-    """Executes one run. `name` is the deployment that it calls.
+    """Executes one run.
 
-    Steps that the `ledger` has recorded are not repeated. `is_resumed` is True if another process
-    began the run. `taint` is shared with an outer run that uses this application as its model.
+    `name` is the deployment that it calls. Steps that the `ledger` has recorded are not repeated.
+    `is_resumed` is True if another process began the run. If an outer run uses this application as
+    its model, both share `taint`.
     """
 
     model: Model
@@ -72,12 +73,14 @@ class AgentLoop(msgspec.Struct, frozen=True):
     taint: Taint | None = None
 
     async def run(self, messages: Sequence[ModelMessage], emit: Emit, progress: Progress) -> str:
-        """Answer `messages`, add all new messages to `progress`, and return the finish reason.
+        """Answer `messages`, add all new messages to `progress`, and return the finish reason. Tool
+        calls without results at the end of `messages` are executed first.
 
-        Tool calls without results at the end of `messages` are executed first. The finish reason is
-        `WAITING` if the run waits for a user. If it is not stored, the calls that wait are in
-        `progress.conversation.waiting`. Raises `StepLimitReached`, `ToolsKeepFailing`,
-        `ModelFailed`, `Stopped`, `LeaseLost` or `NotStored`.
+        The finish reason is `WAITING` if the run waits for a user. If the run is not stored, the
+        calls that wait are then in `progress.conversation.waiting`.
+
+        Raises `StepLimitReached`, `ToolsKeepFailing`, `ModelFailed`, `Stopped`, `LeaseLost` or
+        `NotStored`.
         """
         progress.conversation.base = messages
         progress.counts.rounds.most = self.limits.iterations
@@ -186,7 +189,9 @@ class AgentLoop(msgspec.Struct, frozen=True):
         )
 
     def model_ledger(self, progress: Progress) -> Ledger:
-        """Return the ledger for an application that this turn calls as its model."""
+        """Return the ledger for the nested run, if the model that this turn calls is an
+        application.
+        """
         # After a recovery, the application gets other messages, so it begins again.
         again = ":again" if progress.conversation.has_recovered else ""
         return ledger_within(self.ledger, f"m:{progress.counts.iterations}{again}")
@@ -226,10 +231,10 @@ class AgentLoop(msgspec.Struct, frozen=True):
     async def make_calls(
         self, turn: Turn, calls: Sequence[ToolCall], message: ModelMessage | None = None
     ) -> str:
-        """Execute the platform's tools that the model calls, and forward calls of the client's
-        tools. Return the finish reason, or "" if the run continues.
+        """Execute the calls of the platform's tools, and forward those of the client's tools.
+        Return the finish reason, or "" if the run continues.
 
-        `message` contains the calls, or is None if it is already in the conversation.
+        `message` is the message with the calls, or None if it is already in the conversation.
         """
         external = tuple(call for call in calls if self.tools.is_for_client(call))
         internal = tuple(call for call in calls if not self.tools.is_for_client(call))
@@ -264,8 +269,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
         return "tool_calls"
 
     def batch(self, turn: Turn, calls: Sequence[ToolCall], *asking: ModelMessage) -> ToolBatch:
-        """Return a batch that executes these calls. `asking` is the message with the calls, unless
-        it is already in the conversation.
+        """Return a batch that executes these calls. `asking` contains the message with the calls,
+        unless it is already in the conversation.
         """
         tools = self.tools
         log_refused_calls(calls, tools.callable, tools.hidden.keys(), tools.static_names)
@@ -282,8 +287,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
     def keep_results(
         self, turn: Turn, calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]
     ) -> None:
-        """Add the results to the conversation, and show their files and citations. Raises `Stopped`
-        or `ToolsKeepFailing`.
+        """Add the results of tool calls to the conversation, and show their files and citations.
+        Raises `Stopped` or `ToolsKeepFailing`.
         """
         progress = turn.progress
         for call, outcome in zip(calls, outcomes, strict=True):

@@ -1,4 +1,4 @@
-"""The options of the agent loop: tools, requests, steps, limits and display."""
+"""Defines the options of the agent loop: tools, requests, steps, limits and display."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ from apps.agent.stages import Announcement
 from apps.agent.tools import ResultStep, Tool, ToolResult, ToolSpec
 
 ViewStep = Callable[[Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage]]]
-"""Returns the messages for a model call. The conversation itself does not change."""
+"""A function that returns the messages for a model call, given the conversation. The conversation
+itself does not change.
+"""
 
 
 class LoopTools(msgspec.Struct, frozen=True):
     """The tools of a run by name.
 
-    The model is offered `listed` tools, which capabilities can extend during the run, and
-    `external` tools, which the client executes. It can also call `unlisted` tools, but no `hidden`
-    ones. Its service executes `static` tools. Arguments and results of `private` tools are not
-    logged.
+    The request lists the `listed` tools, which capabilities can extend during the run, and the
+    `external` tools, which the client executes. The model can also call `unlisted` tools, but no
+    `hidden` ones. `static` tools are executed by the model's service. Arguments and results of
+    `private` tools are not logged.
     """
 
     listed: Mapping[str, Tool] = {}
@@ -59,8 +61,8 @@ class LoopTools(msgspec.Struct, frozen=True):
         return frozenset(name for name, spec in self.external.items() if spec.takes_text)
 
     def is_for_client(self, call: ToolCall) -> bool:
-        """Return True if the client must execute the call, that is, if it is for its tool and the
-        arguments can be parsed.
+        """Return True if the client must execute the call: it is for one of the client's tools, and
+        its arguments can be parsed.
         """
         return call.name in self.external and not argument_problem(call)
 
@@ -77,8 +79,8 @@ class RequestOptions(msgspec.Struct, frozen=True):
 
     `first_parameters` apply to the first model call only, because a repeated `tool_choice` would
     never end. With `requires_external`, they apply until the model calls an external tool, and only
-    external tools are offered after the first call. `chosen` are the parameters that the manifest
-    or the client set. `prompt` lists the parts of the system prompt.
+    external tools are offered after the first call. `chosen` are the names of the parameters that
+    the manifest or the client set. `prompt` lists the parts of the system prompt.
     """
 
     parameters: Mapping[str, Any] = {}
@@ -94,7 +96,7 @@ class LoopSteps(msgspec.Struct, frozen=True):
 
     `view` steps run before each model call, and `results` steps after each tool call. If the model
     fails, `recoveries` are tried in order, once per run. `fitter` shortens conversations that
-    exceed the context window; None sends everything.
+    exceed the context window. If it is None, everything is sent.
     """
 
     view: Sequence[ViewStep] = ()
@@ -120,7 +122,9 @@ class LoopLimits(msgspec.Struct, frozen=True):
 
 
 class LoopDisplay(msgspec.Struct, frozen=True):
-    """Decides whether the answer contains logprobs, and the stages that the model reports."""
+    """Decides what the answer shows: the stages that the model reports, and the log probabilities
+    of its tokens.
+    """
 
     stages: bool = True
     logprobs: bool = False

@@ -1,4 +1,4 @@
-"""The messages of a conversation, and their conversion to and from JSON.
+"""Defines the messages of a conversation, and their conversion to and from JSON.
 
 The JSON is an OpenAI message with DIAL's `custom_content`, as in requests and in a conversation's
 state.
@@ -21,12 +21,17 @@ MODEL_STATE = "orchestrator"
 """The key of the model's own state within a stored state."""
 THOUGHTS = "model_reasoning"
 DEPLOYMENT = "deployment"
-"""The key of the deployment's name within stored thoughts. Without it, they came from a client."""
+"""The key of the deployment's name within stored reasoning. Reasoning without this key came from a
+client.
+"""
 REFUSALS = frozenset({400, 422})
-"""The status codes with which services reject requests that contain thoughts."""
+"""The status codes with which services reject requests that contain reasoning from earlier answers.
+"""
 
 Content = str | tuple[Mapping[str, Any], ...]
-"""Text, or content parts as the client wrote them (`text`, `image_url`, …)."""
+"""The content of a message: text, or content parts as the client wrote them (`text`, `image_url`,
+…).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +62,12 @@ class Thoughts:
     """A model's reasoning, which later requests send back to it.
 
     `parts` are in the service's own format, and are sent only to the `deployment` that wrote them;
-    "" means any. Services that reason between tool calls expect them with each further call:
-    DeepSeek rejects a conversation without them, and vLLM, Kimi, GLM and OpenRouter answer better
-    with them. Services that reject unknown keys, such as Groq, get the request again without them.
-    Plain reasoning is needed only with tool calls.
+    "" means any.
+
+    Services that reason between tool calls expect the reasoning with each further call: DeepSeek
+    rejects a conversation without it, and vLLM, Kimi, GLM and OpenRouter answer better with it.
+    Services that reject unknown keys, such as Groq, get the request again without it. Plain
+    reasoning is needed only with tool calls.
     """
 
     parts: Mapping[str, str]
@@ -79,9 +86,10 @@ class ModelMessage:
     """The remaining keys of `custom_content`, unchanged (`form_value`, `skills`, …)."""
     thoughts: Thoughts | None = None
     model_state: Mapping[str, Any] = field(default_factory=dict)
-    """The state of the model that wrote the message. `state` is that of the run around it."""
+    """The state of the model that wrote the message, whereas `state` is that of the run around it.
+    """
     name: str = ""
-    """The name of the author, if several have the same role."""
+    """The name of the message's author, if several authors have the same role."""
 
     @property
     def text(self) -> str:
@@ -97,7 +105,9 @@ def attachment_to_dict(attachment: Attachment) -> dict[str, str]:
 
 
 def attachment_from_dict(written: Mapping[str, Any]) -> Attachment:
-    """Read an attachment from JSON. Without `data` and `url`, its URL is the `reference_url`."""
+    """Read an attachment from JSON. If it has neither `data` nor `url`, its URL is the
+    `reference_url`.
+    """
     url = written.get("url")
     data = written.get("data")
     reference = written.get("reference_url")
@@ -128,7 +138,7 @@ def call_from_dict(written: Mapping[str, Any]) -> ToolCall:
 
 
 def to_dict(message: ModelMessage) -> dict[str, Any]:
-    """Return the message as JSON, without empty keys."""
+    """Convert the message to JSON, without empty keys."""
     content = message.content
     written: dict[str, Any] = {
         "role": message.role,
@@ -151,7 +161,7 @@ def to_dict(message: ModelMessage) -> dict[str, Any]:
 
 
 def written_state(message: ModelMessage) -> dict[str, Any]:
-    """Return the message's state as JSON, with the model's state and thoughts."""
+    """Return the message's state as JSON, including the model's state and reasoning."""
     state = dict(message.state)
     if message.model_state:
         state[MODEL_STATE] = dict(message.model_state)
@@ -162,10 +172,8 @@ def written_state(message: ModelMessage) -> dict[str, Any]:
 
 
 def with_model_parts(message: ModelMessage) -> ModelMessage:
-    """Return the message with the model's state and thoughts in their own fields instead of in
-    `state`.
-
-    Invalid thoughts are dropped, because a client may have changed the state.
+    """Move the model's state and reasoning from `state` into their own fields. Invalid reasoning is
+    dropped, because a client may have changed the state.
     """
     written = message.state
     if MODEL_STATE not in written and THOUGHTS not in written:
@@ -215,7 +223,9 @@ def to_dicts(messages: Iterable[ModelMessage]) -> list[dict[str, Any]]:
 
 
 def messages_json(messages: Iterable[ModelMessage]) -> str:
-    """Return the messages as JSON for a log. Other values are converted to text."""
+    """Return the messages as JSON for a log. Values that JSON does not support are converted to
+    text.
+    """
     return json.dumps(to_dicts(messages), default=str)
 
 
@@ -230,13 +240,13 @@ def unanswered_calls(messages: Sequence[ModelMessage]) -> tuple[ToolCall, ...]:
 
 
 def last_calling(messages: Sequence[ModelMessage]) -> ModelMessage:
-    """Return the newest message with tool calls, of which there must be one."""
+    """Return the newest message with tool calls. The messages must contain one."""
     return next(message for message in reversed(messages) if message.tool_calls)
 
 
 def own_thoughts(deployment: str, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the messages without the thoughts of other deployments, or the same object if there
-    are none.
+    """Return the messages without the reasoning of other deployments, or the same object if they
+    contain none.
     """
 
     def is_foreign(message: ModelMessage) -> bool:
@@ -251,9 +261,7 @@ def own_thoughts(deployment: str, messages: Sequence[ModelMessage]) -> Sequence[
 async def without_thoughts(
     failure: ModelFailed, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage] | None:
-    """Return the messages without thoughts if the service may have rejected those, otherwise
-    None.
-    """
+    """Return the messages without reasoning if it may be what the service rejected, otherwise None."""
     if failure.status not in REFUSALS or all(message.thoughts is None for message in messages):
         return None
     logger.warning("The model's service may reject thoughts in the conversation")

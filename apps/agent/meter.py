@@ -1,6 +1,7 @@
-"""The interface of a meter, which receives a report of each model call and tool call.
+"""Defines the interface of a meter, which receives a usage report for each model call and tool
+call.
 
-It can also receive the requests to models, with the parts of the system prompt.
+A meter can also receive the requests to models, with the parts of the system prompt.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Location = Literal["server", "client"]
 
 class PromptSpan(msgspec.Struct, frozen=True, gc=False):
     """A part of the system prompt. `length` is in characters, and `source` is the display name of
-    its origin. Parts are separated by an empty line.
+    the part's origin. Parts are separated by an empty line.
     """
 
     layer: str
@@ -47,8 +48,8 @@ class SentRequest(msgspec.Struct, frozen=True, gc=False):
 
 
 class Reservation(msgspec.Struct, frozen=True, gc=False):
-    """The budget that is reserved for a model call until the call is reported. The user sees the
-    `notices`.
+    """The budget that is reserved for a model call until its usage is reported. The `notices` are
+    shown to the user.
     """
 
     call: UUID
@@ -57,12 +58,12 @@ class Reservation(msgspec.Struct, frozen=True, gc=False):
 
 # Structs, because creating a frozen dataclass takes five times as long.
 class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
-    """A call of a deployment.
+    """Reports a call of a deployment.
 
     `iteration` is the number of the call in its run, from 1. `first_text_seconds` is None if there
-    was no text, and `usage` is empty if none was reported. `error` is the kind of failure, or "";
-    `said` is the service's own message. `purpose` is that of the request. `is_paid_by_person` means
-    that the user's own key was used.
+    was no text. `usage` is empty if the service reported none. `error` is the kind of failure, or
+    "". `said` is the service's own error message. `purpose` is that of the request.
+    `is_paid_by_person` means that the user's own key was used.
     """
 
     deployment: str
@@ -79,7 +80,9 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
-    """A call of a tool. `seconds` is None if the tool was not called or the client executed it."""
+    """Reports a call of a tool. `seconds` is None if the tool was not called, or the client
+    executed it.
+    """
 
     tool: str
     iteration: int
@@ -89,8 +92,8 @@ class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class Meter(Protocol):
-    """Receives reports of calls. Reporting never blocks and never fails. If `keeps_requests` is
-    True, it also receives the requests to models.
+    """Receives reports of model calls and tool calls. Reporting never blocks and never fails. If
+    `keeps_requests` is True, the meter also receives the requests to models.
     """
 
     @property
@@ -134,7 +137,7 @@ NO_METER = NoMeter()
 
 
 def error_kind(error: BaseException) -> str:
-    """Return the kind of a failure, without its text."""
+    """Return the kind of an error, without its message."""
     if isinstance(error, asyncio.CancelledError | GeneratorExit):
         return CANCELLED
     if isinstance(error, ModelFailed | ServiceFailed):

@@ -1,4 +1,5 @@
-"""The interface of a model: its request, the deltas that it streams, and its complete answer.
+"""Defines the interface of a model: its request, the deltas that it streams, and its complete
+answer.
 
 An adapter creates the deltas from its service's chunks. Frequent deltas are structs, because
 creating a frozen dataclass takes five times as long.
@@ -20,16 +21,17 @@ from apps.agent.tools import ToolSpec
 
 
 class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of the model's reasoning. `name` is the field in which the service sent it."""
+    """A part of the model's reasoning. `name` is the field of the service's response that contained
+    it.
+    """
 
     text: str
     name: str
 
 
 class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
-    """A part of the answer's `Thoughts` in the service's format, which users do not see.
-
-    If an answer has such parts, they are stored instead of its plain reasoning.
+    """A part of the answer's `Thoughts` in the service's format, which users do not see. If there
+    are such parts, they are stored instead of the plain reasoning.
     """
 
     name: str
@@ -37,16 +39,16 @@ class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class UntrustedRead(msgspec.Struct, frozen=True, gc=False):
-    """Reports that the model's service has read untrusted content, for example with its own tool.
-    `source` describes it to users.
+    """Reports that the model's service has read untrusted content, for example with its own web
+    search. `source` describes the content to users.
     """
 
     source: str
 
 
 class Payer(msgspec.Struct, frozen=True, gc=False):
-    """Reports before an answer whether the service was called with the user's own key (`is_person`)
-    or the installation's.
+    """Reports, before an answer, whose API key is used: the user's own (`is_person`) or the
+    installation's.
     """
 
     is_person: bool
@@ -57,7 +59,7 @@ UNNUMBERED = -1
 
 
 class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
-    """A piece of a tool call. `index` distinguishes calls whose IDs do not."""
+    """A part of a tool call. `index` distinguishes calls whose IDs do not."""
 
     index: int
     id: str = ""
@@ -66,7 +68,7 @@ class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
 
 
 class StagePart(msgspec.Struct, frozen=True, gc=False):
-    """A piece of a stage that the model reports, such as "Thinking" or a step of an application.
+    """A part of a stage that the model reports, such as "Thinking" or a step of an application.
     `failed` is None while the stage is open.
     """
 
@@ -79,7 +81,7 @@ class StagePart(msgspec.Struct, frozen=True, gc=False):
 
 
 class Finish(msgspec.Struct, frozen=True, gc=False):
-    """Ends the answer. Only its `Usage` can follow."""
+    """Ends the answer. Only the answer's `Usage` can follow."""
 
     reason: str
 
@@ -95,18 +97,21 @@ Delta = (
     | Usage
     | Finish
 )
-"""A piece of a streamed answer. A nested application also sends the events of its run."""
+"""A part of a streamed answer. If the model is an application, the deltas include the events of its
+run.
+"""
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
     """A request to a model.
 
-    `parameters` are fields of the completion request, such as `temperature`; those in `chosen` were
-    set explicitly and apply to every deployment. `static_tools` are sent unchanged; `lists_static`
-    means that they are all of the deployment's. `ledger` and `taint` are for an application that is
-    called as the model. `marks_cache` means that the service caches the request up to each mark.
-    `prompt` lists the parts of the system prompt. `private` are the tools whose calls only the user
-    may see. `purpose` is set if the call produces no answer, for example to `title`.
+    `parameters` are fields of the completion request, such as `temperature`. Those in `chosen` were
+    set explicitly and apply to every deployment. `static_tools` are sent unchanged. `lists_static`
+    means that they are all static tools of the deployment. `ledger` and `taint` are for an
+    application that is called as the model. `marks_cache` means that the service caches the request
+    up to each mark. `prompt` lists the parts of the system prompt. `private` are the tools whose
+    calls only the user may see. `purpose` is set if the call produces no answer, for example to
+    `title`.
     """
 
     messages: Sequence[ModelMessage]
@@ -135,7 +140,7 @@ class Model(Protocol):
 
 @runtime_checkable
 class WritingModel(Model, Protocol):
-    """A model that can return the request that it would send."""
+    """A model that can also return the request that it would send."""
 
     def write(self, request: ModelRequest) -> bytes:
         """Return the JSON that `stream` would send. Raises `BadRequest`."""
@@ -143,8 +148,8 @@ class WritingModel(Model, Protocol):
 
 
 class NestedRun:
-    """The base class of models whose answers are nested runs. The meter counts the calls inside of
-    such a run, not the run.
+    """The base class of models that are applications, whose answers are nested runs. The meter
+    counts the calls inside a nested run, but not the run itself.
     """
 
 
@@ -160,8 +165,8 @@ class Reply:
 
 
 def usage_by_model(usage: Usage | None, deployment: str) -> tuple[ModelUsage, ...]:
-    """Return the usage of an answer by model, or () if there is none. Entries without a name get
-    that of the deployment.
+    """Return the usage of an answer by model, or () if there is none. Usage without a model's name
+    belongs to the deployment.
     """
     if usage is None:
         return ()

@@ -1,4 +1,4 @@
-"""The state of a run while it is executed."""
+"""Defines the state of a run while it is executed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,12 +24,12 @@ class RunConversation:
     """The conversation that a run continues, and the messages that the run has added."""
 
     base: Sequence[ModelMessage] = ()
-    """The messages before the run. A recovery rewrites them."""
+    """The messages before the run. If the run recovers from a failure, they are rewritten."""
     added: list[ModelMessage] = field(default_factory=list)
     has_recovered: bool = False
     waiting: ModelMessage | None = None
-    """The message with the tool calls that the client's next request executes, the first of which
-    needs the user's answer. None if the run is stored.
+    """The message with the tool calls that the client's next request executes. The first of these
+    calls waits for the user's answer. It is None if the run is stored.
     """
 
     @property
@@ -44,19 +44,21 @@ class RunConversation:
 
 @dataclass(slots=True)
 class RunCounts:
-    """The numbers of a run's model calls and tool calls."""
+    """The counts of a run's model calls and tool calls."""
 
     iterations: int = 0
     tool_calls: int = 0
     failed_turns: int = 0
-    """The number of consecutive turns, up to the newest, in which every call failed."""
+    """The number of most recent consecutive turns in which every call failed."""
     rounds: Rounds = field(default_factory=Rounds)
     """The model calls that count toward the limit of iterations, including those of sub-agents."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """The results of a run so far. They survive an error, so that the run's state can be saved."""
+    """The results of a run so far. If the run fails, they still exist, so that its state can be
+    saved.
+    """
 
     conversation: RunConversation = field(default_factory=RunConversation)
     answer: RunAnswer = field(default_factory=RunAnswer)
@@ -66,7 +68,7 @@ class Progress:
     """The durations of all calls, in the order in which the calls ended."""
     meter: Meter = NO_METER
     fitter: ContextFitter | None = None
-    """Fits the conversation into the context window. None until the model is known."""
+    """Fits the conversation into the context window. It is None until the model is known."""
 
 
 class Turn(msgspec.Struct, frozen=True):

@@ -25,7 +25,7 @@ def log_event(
     traceback: BaseException | None = None,
     **fields: object,
 ) -> None:
-    """Log an event with its fields and, if given, the traceback of an error."""
+    """Log an event with its fields and, if `traceback` is an error, the error's traceback."""
     if not logger.isEnabledFor(level):
         return
     text = f"{event}:"
@@ -58,13 +58,13 @@ def log_payload(what: str, content: Callable[[], str]) -> None:
 
 
 def describe_size(text: str) -> str:
-    """Return a description of a private text's size, to log in its place."""
+    """Describe the size of a private text. The description is logged in place of the text."""
     return f"({len(text):,} characters, private)"
 
 
 def without_private(messages: Iterable[ModelMessage], names: Set[str]) -> list[ModelMessage]:
-    """Return the messages with sizes in place of the arguments and results of the tools in
-    `names`.
+    """Return the messages with the arguments and results of the tools in `names` replaced by their
+    sizes.
     """
     shown, ids = [], set[str]()
     for message in messages:
@@ -112,7 +112,7 @@ def log_reply(
 def log_refused_calls(
     calls: Iterable[ToolCall], known: Set[str], hidden: Set[str], static: Set[str]
 ) -> None:
-    """Log one line for each reason why calls of an answer cannot be executed."""
+    """Log one line for each reason why tool calls of an answer cannot be executed."""
     names = {call.name for call in calls} - known
     if found := sorted(names & hidden):
         logger.warning("The model called tools that are hidden from it: %s", found)

@@ -1,4 +1,4 @@
-"""Rewrites a conversation that the model failed to answer, for another attempt."""
+"""Rewrites a conversation after a model call has failed, and thus allows another attempt."""
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
@@ -12,8 +12,8 @@ from apps.errors import ModelFailed
 logger = logging.getLogger(__name__)
 
 Recovery = Callable[[ModelFailed, Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage] | None]]
-"""Returns a rewritten conversation for another attempt, or None if it does not apply to the
-failure.
+"""A function that returns a rewritten conversation for another attempt, or None if it does not
+apply to the failure.
 """
 
 

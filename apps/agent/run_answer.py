@@ -1,4 +1,4 @@
-"""The answer of a run so far, and the limits of its models' output."""
+"""Defines the answer of a run so far, and the limits of its models' output."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from apps.errors import StepLimitReached
 
 BETWEEN_TEXTS = "\n\n"
 TITLE_CHARACTERS = 200
-"""The number of characters to which an image's title is truncated."""
+"""Titles of images are truncated to this many characters."""
 
 _control = re.compile(r"[\x00-\x20\x7f]+")
 _markup = re.compile(r"([\\`*_\[\]<>!&])")
@@ -58,7 +58,9 @@ class Allowance:
         return "[The answer was cut here: its files and state are too large.]"
 
     def fitting(self, text: str) -> str:
-        """Return the part of a text that is within the limit. The text must already be counted."""
+        """Return the part of a text that is within the limit. The text must already be subtracted
+        from `left`.
+        """
         return text[: max(len(text) + self.left, 0)]
 
     def take_data(self, value: Any) -> None:
@@ -68,10 +70,10 @@ class Allowance:
 
 @dataclass(slots=True)
 class Rounds:
-    """Counts the model calls of one answer.
+    """Counts the model calls of a run.
 
-    `used` includes those of nested runs, and `most` is the limit. `outer` counts for the run around
-    this one.
+    `used` includes the calls of nested runs, and `most` is the limit. `outer` is the counter of the
+    run around this one.
     """
 
     most: int = UNLIMITED
@@ -79,7 +81,7 @@ class Rounds:
     outer: Rounds | None = None
 
     def take(self) -> None:
-        """Count a model call that is about to be made. Raises `StepLimitReached`."""
+        """Count one model call before it is made. Raises `StepLimitReached`."""
         if self.most != UNLIMITED and self.used >= self.most:
             raise StepLimitReached(self.most)
         around = self.outer
@@ -112,7 +114,7 @@ class RunAnswer:
 
     @property
     def lead(self) -> str:
-        """Return the separator before the answer's next text, or ""."""
+        """Return the separator to insert before the answer's next text, or ""."""
         return BETWEEN_TEXTS if self.said else ""
 
     @property

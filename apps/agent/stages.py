@@ -1,6 +1,7 @@
-"""The stages that show tool calls. A `with` block opens a stage and closes it at its end.
+"""Defines the stages that show tool calls.
 
-A stage can open earlier, while the model writes the call, and close later.
+A `with` block opens a stage and closes it at its end. A stage can open earlier, while the model
+writes the call, and close later.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ from apps.agent.surrogates import well_formed
 
 FENCE = "````"
 MOST_CHARACTERS = 4_000
-"""The number of characters of an argument that are shown while it arrives, as for a complete
-argument.
+"""The maximum number of characters of an argument that are shown while it arrives. The limit is the
+same for complete arguments.
 """
 
 
 @dataclass(slots=True, eq=False)
 class Stage:
-    """An open stage. `excused` is True if the work failed, but the run continues with a result that
+    """An open stage. `excused` is True if the tool failed, but the run continues with a result that
     describes the failure.
     """
 
@@ -57,7 +58,7 @@ class Stage:
 
 
 def silent(event: object) -> None:
-    """Ignore the event. This is the `emit` function of work that is not shown."""
+    """Ignore the event. This is the `emit` function of work that users do not see."""
 
 
 SILENT = Stage("", silent)
@@ -88,10 +89,10 @@ def open_stage(
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """Opens a tool's stage before the call is complete.
+    """Options of a tool whose stage opens before the call is complete.
 
-    `title` is the part of its title that does not depend on arguments. The string argument
-    `argument` is shown while it arrives, unless it is "". `lead` precedes it and ends with the
+    `title` is the part of the stage's title that does not depend on arguments. The string argument
+    named `argument` is shown while it arrives; "" means none. `lead` precedes it and ends with the
     `FENCE` that opens a code block.
     """
 
@@ -156,17 +157,17 @@ class GrowingCall:
 
     @property
     def is_complete(self) -> bool:
-        """Return True if the arguments so far are a JSON object."""
+        """Return True if the arguments received so far are a JSON object."""
         return self.end.is_reached(self.arguments)
 
     def has_said(self, arguments: str) -> bool:
-        """Return True if the call so far has exactly these arguments."""
+        """Return True if the arguments received so far are exactly `arguments`."""
         return len(arguments) == self.end.length and arguments == "".join(self.arguments)
 
     @property
     def has_placeholder(self) -> bool:
-        """Return True if the only piece is an empty object, which some services send before the
-        arguments.
+        """Return True if the only text received so far is an empty object, which some services send
+        before the arguments.
         """
         return len(self.arguments) == 1 and self.arguments[0].strip() == "{}"
 
@@ -176,8 +177,8 @@ class GrowingCall:
 
 
 class EarlyStage:
-    """The stage of a call whose arguments still arrive. When the call is executed, it continues to
-    use this stage.
+    """A stage that opens while the arguments of its call still arrive. When the call is executed,
+    it uses the same stage.
     """
 
     def __init__(self, call: GrowingCall, announcement: Announcement, emit: Emit) -> None:
@@ -204,7 +205,7 @@ class EarlyStage:
 
     @contextmanager
     def adopted(self, title: str) -> Iterator[Stage]:
-        """Use the stage for the call's execution, as `open_stage` would, and append the rest of the
+        """Use the stage to execute the call, as with `open_stage`, and append the rest of the
         title.
         """
         self.is_adopted = True
@@ -223,11 +224,11 @@ class EarlyStage:
 
 
 class EarlyStages:
-    """The stages of one answer that open before the calls are complete. The end of the block closes
-    unused ones as failed.
+    """The stages of an answer that open before their calls are complete.
 
-    `announced` returns a tool's announcement by name, or None if its stage does not open early. A
-    call with the ID of a call in `messages` gets no early stage.
+    At the end of the block, unused stages close as failed. `announced` maps a tool's name to its
+    announcement, or to None if its stage does not open early. If a call has the same ID as a call
+    in `messages`, its stage does not open early.
     """
 
     def __init__(
@@ -242,7 +243,7 @@ class EarlyStages:
         self.open: dict[str, EarlyStage] = {}
 
     def feed(self, call: GrowingCall, piece: str) -> None:
-        """Show a piece of the call's arguments. By then, its name is complete."""
+        """Show a part of the call's arguments. The call's name must be complete."""
         stage = self.open.get(call.id) or self.begin(call)
         if stage is not None and stage.call is call:
             stage.feed(piece)
@@ -260,7 +261,7 @@ class EarlyStages:
 
     @contextmanager
     def taken(self, call: ToolCall) -> Iterator[EarlyStage | None]:
-        """Yield the early stage of a call that is executed now, or None if it has none."""
+        """Yield the early stage of a call that is about to be executed, or None if it has none."""
         stage = self.open.get(call.id)
         if stage is None or not stage.call.becomes(call):
             yield None

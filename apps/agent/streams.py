@@ -7,11 +7,11 @@ from apps.agent.events import Emit, Event
 from apps.errors import QuickAppError, gettext_noop
 
 MOST_WAITING_CHARACTERS = 16 * 1024 * 1024
-"""The maximum size of the queued events of a run, in characters. It exceeds the longest answers and
-most tool results.
+"""The maximum size of a run's queued events, in characters. It exceeds the size of the longest
+answers and of most tool results.
 """
 EVENT_CHARACTERS = 100
-"""The size that is counted for each event, in characters, in addition to its text."""
+"""Each event counts as this many characters, in addition to its text."""
 UNCOUNTED_EVENTS = 256
 
 
@@ -21,7 +21,7 @@ class ReaderTooSlow(QuickAppError):
 
 
 class EventOutbox:
-    """Queues events until the consumer takes them. If too many are queued, `overrun` is called."""
+    """Queues events until the consumer reads them. If too many are queued, `overrun` is called."""
 
     __slots__ = ("count_at", "events", "loop", "overrun", "waiting")
 
@@ -56,7 +56,7 @@ class EventOutbox:
         return taken
 
     def next_event(self) -> asyncio.Future[None]:
-        """Return a future that the next event or the end of the run completes."""
+        """Return a future that completes at the next event or at the end of the run."""
         # A future is faster per token and smaller per answer than an asyncio.Event.
         self.waiting = self.loop.create_future()
         return self.waiting

@@ -17,7 +17,7 @@ _escape = re.compile(
 )
 REPLACEMENT = rb"\ufffd"
 BEGUN_BYTES = 5
-"""The number of bytes of the longest incomplete escape."""
+"""The maximum number of bytes of an incomplete escape."""
 
 
 def well_formed(text: str) -> str:
@@ -51,8 +51,8 @@ def mend(data: bytes) -> bytes:
 
 
 class Mender:
-    """Replaces escapes of lone surrogates in JSON that arrives in pieces. An escape can be split
-    between two pieces.
+    """Replaces escapes of lone surrogates in JSON that arrives in chunks. An escape can be split
+    between two chunks.
     """
 
     def __init__(self) -> None:
@@ -74,6 +74,6 @@ class Mender:
         return REPLACEMENT
 
     def end(self) -> bytes:
-        """Return the bytes that remain after the last piece."""
+        """Return the remaining bytes after the last chunk."""
         rest, self.rest = self.rest, b""
         return _half.sub(lambda _: REPLACEMENT, rest)

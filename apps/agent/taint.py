@@ -12,11 +12,13 @@ from apps.agent.ledger import NO_LEDGER, Ledger, Step
 from apps.agent.messages import ModelMessage
 
 UNTRUSTED = "untrusted"
-"""The key of the untrusted sources in an answer's state, and of the step that records them."""
+"""The key under which an answer's state contains the untrusted sources. It is also the key of the
+step that records them.
+"""
 MOST = 10
 """The maximum number of sources that are stored. An approval card names the first one."""
 CHARACTERS = 100
-"""The number of characters to which a source is truncated."""
+"""Sources are truncated to this many characters."""
 
 
 @dataclass(slots=True)
@@ -24,8 +26,7 @@ class Taint:
     """The untrusted sources that a conversation has read, in words for users, such as `web page /
     example.org`.
 
-    Nested runs share the object with the outer run. New sources are recorded as a step in the
-    `ledger`.
+    Nested runs share this object with the outer run. The `ledger` records new sources as a step.
     """
 
     ledger: Ledger = NO_LEDGER
@@ -36,7 +37,7 @@ class Taint:
             self.ledger.record(Step(UNTRUSTED, "open", "done", result=self.state))
 
     def keep(self, sources: Iterable[str]) -> bool:
-        """Add sources without recording them. Return True if one is new."""
+        """Add sources without recording them in the ledger. Return True if at least one is new."""
         before = len(self.sources)
         for source in sources:
             line = " ".join(source.split())
@@ -54,7 +55,9 @@ class Taint:
 
     @property
     def reason(self) -> str:
-        """Return a sentence about the sources for an approval card, or "" if there are none."""
+        """Return the sentence about the sources that an approval card shows, or "" if there are
+        none.
+        """
         if not self.sources:
             return ""
         first, *others = self.sources
@@ -63,8 +66,8 @@ class Taint:
 
 
 def recorded_taint(ledger: Ledger, messages: Sequence[ModelMessage], taint: Taint | None) -> Taint:
-    """Return the `taint` of the outer run, or a new one with the sources of the run's earlier
-    steps. Add the sources in the messages' states.
+    """Return the `taint` of the outer run, or a new one with the sources that earlier steps of this
+    run recorded. In both cases, add the sources in the states of the messages.
     """
     if taint is None:
         taint, step = Taint(ledger), ledger.step(UNTRUSTED)
@@ -76,6 +79,6 @@ def recorded_taint(ledger: Ledger, messages: Sequence[ModelMessage], taint: Tain
 
 
 def sources_in(state: Mapping[str, Any]) -> list[str]:
-    """Return the sources in a state, which a client may have changed."""
+    """Return the valid sources in a message's state, which a client may have changed."""
     found = state.get(UNTRUSTED)
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []

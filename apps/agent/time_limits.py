@@ -1,4 +1,4 @@
-"""Time limits that are paused while a run waits for a user."""
+"""Implements time limits that are paused while a run waits for a user."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _limits: ContextVar[tuple[TimeLimit, ...]] = ContextVar("time_limits", default=(
 
 
 def current_limits() -> tuple[TimeLimit, ...]:
-    """Return the time limits of this call and of the calls around it."""
+    """Return the time limits of this block and of all blocks around it."""
     return _limits.get()
 
 

@@ -1,5 +1,5 @@
-"""Counts the items of a to-do list, which is Markdown with checkboxes, and shows the list to a
-model.
+"""Counts the items of a to-do list, which is Markdown with checkboxes, and creates the message that
+shows the list to the model.
 """
 
 import re
@@ -17,7 +17,7 @@ _item = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\](?=[ \t]|$)",
 
 
 class TodoCounts(NamedTuple):
-    """The numbers of all items and of finished items, including nested ones."""
+    """The number of all items, and of finished items. Both include nested items."""
 
     items: int
     completed: int
@@ -29,9 +29,8 @@ def count_items(text: str) -> TodoCounts:
 
 
 def todo_message(text: str) -> ModelMessage:
-    """Return the message with the to-do list, which is the last one of a request.
-
-    The list changes often, so it must follow the part of the request that services cache.
+    """Return the message that shows the to-do list to the model. It is the last message of a
+    request, because the list changes often and services cache the part of the request before it.
     """
     return ModelMessage("user", f"{OPENING}\n{text}\n{CLOSING}\n{RULES}")
 

@@ -93,7 +93,9 @@ class ToolBatch:
         return outcome
 
     async def call(self, place: int) -> ToolOutcome:
-        """Execute one call. If it fails, the other calls continue, and the model gets the error."""
+        """Execute one call. If the call fails, return the error for the model; the other calls
+        continue.
+        """
         call, progress = self.steps.calls[place], self.turn.progress
         tool = self.find(call.name)
         shown = describe_size if tool is not None and tool.is_private else str
@@ -152,8 +154,8 @@ class ToolBatch:
         return begin(ledger=steps.ledger, key=steps.key(place), answers=steps.answers(place))
 
     def ask(self, outcomes: Sequence[ToolOutcome]) -> None:
-        """Ask the user the questions of all calls that wait or, if the run is not stored, of the
-        first one only.
+        """Ask the user the questions of all waiting calls. If the run is not stored, ask only those
+        of the first one.
         """
         for place, outcome in enumerate(outcomes):
             if isinstance(outcome.result, Pending):
@@ -163,7 +165,9 @@ class ToolBatch:
 
 
 def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutcome:
-    """Return the outcome or, if it waits for a user and the run cannot ask, an error."""
+    """Return the outcome, or an error if the call waits for a user and the run cannot ask questions
+    of this kind.
+    """
     if not isinstance(outcome.result, Pending):
         return outcome
     kinds = {one.kind for one in outcome.result.interactions}
@@ -174,9 +178,7 @@ def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutco
 
 
 def waits(outcomes: Sequence[ToolOutcome]) -> bool:
-    """Return True if the run must wait because a result is missing and no other one ends the
-    run.
-    """
+    """Return True if the run must wait: a result is missing, and no other result ends the run."""
     is_stopped = any(outcome.stopped is not None for outcome in outcomes)
     return not is_stopped and any(isinstance(one.result, Pending) for one in outcomes)
 
@@ -189,7 +191,9 @@ def all_failed(outcomes: Sequence[ToolOutcome]) -> bool:
 def part_calls(
     calls: Sequence[ToolCall], outcomes: Sequence[ToolOutcome]
 ) -> tuple[tuple[ToolCall, ...], list[ToolOutcome], tuple[ToolCall, ...]]:
-    """Return the calls with results, their outcomes, and the calls that wait for a user."""
+    """Split the calls. Return the calls with results, their outcomes, and the calls that wait for a
+    user.
+    """
     both = list(zip(calls, outcomes, strict=True))
     made = [pair for pair in both if not isinstance(pair[1].result, Pending)]
     waiting = tuple(call for call, one in both if isinstance(one.result, Pending))

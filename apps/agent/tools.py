@@ -36,7 +36,7 @@ class ToolSpec:
 
     @cached_property
     def written(self) -> msgspec.Raw:
-        """Return the tool's entry in a request, which is encoded once for all requests."""
+        """Return the tool's JSON in a request. It is encoded once for all requests."""
         function: dict[str, Any] = {
             "name": self.name,
             "description": self.description,
@@ -48,7 +48,7 @@ class ToolSpec:
 
     @cached_property
     def tokens(self) -> int:
-        """Return the estimated tokens of the tool in a request."""
+        """Return the estimated number of tokens that the tool adds to a request."""
         return text_tokens(bytes(self.written).decode())
 
 
@@ -58,8 +58,8 @@ class ToolResult:
 
     `content` is for the model. `propagated` and `annotations` are added to the answer, and
     `pictures` to its text. `failure` is set if the content describes a failure. `ends_turn` ends
-    the run without another model call, and the answer then ends with the text `answer`. `rounds` is
-    the number of model calls inside of the tool.
+    the run without another model call; the text `answer` is then appended to the answer. `rounds`
+    is the number of model calls inside the tool.
     """
 
     content: str
@@ -78,11 +78,10 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class Pending(ToolResult):
-    """A result that is missing until a user has answered the `interactions`; then the call is made
-    again.
+    """A missing result: the call is made again after a user has answered the `interactions`.
 
-    `interactions` is empty if a run inside of the call waits. If the run cannot wait, the model
-    gets `content`.
+    `interactions` is empty if a run inside the call waits. If the run cannot wait, the model gets
+    `content`.
     """
 
     content: str = (
@@ -93,11 +92,12 @@ class Pending(ToolResult):
 
 
 ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
-"""Changes a tool's result before the model gets it."""
+"""A function that changes a tool's result before the model receives it."""
 Defer = Callable[[Stage, AbstractContextManager[object]], object]
-"""Keeps a stage open and closes it later, as failed if an exception ends the run."""
+"""A function that keeps a stage open and closes it later, as failed if an exception ends the run.
+"""
 Spend = Callable[[Iterable[ModelUsage]], object]
-"""Receives the usage of an interrupted answer, which has no result."""
+"""A function that receives the usage of an interrupted answer, which has no result."""
 
 
 def ignore_usage(usage: Iterable[ModelUsage]) -> None:
@@ -105,7 +105,7 @@ def ignore_usage(usage: Iterable[ModelUsage]) -> None:
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """The input of a tool call: its parsed arguments and its context."""
+    """The input of a tool call: the parsed arguments and the context of the call."""
 
     id: str
     arguments: Mapping[str, Any] = {}
@@ -113,7 +113,7 @@ class Invocation(msgspec.Struct, frozen=True):
     emit: Emit = silent
     stage: Stage = SILENT
     early: EarlyStage | None = None
-    """The stage of the call if it opened early, otherwise None."""
+    """The call's stage, if it opened before the call was complete, otherwise None."""
     defer: Defer | None = None
     """Keeps a stage open until the model has answered the call's result."""
     spend: Spend = ignore_usage
@@ -121,29 +121,31 @@ class Invocation(msgspec.Struct, frozen=True):
     key: str = ""
     """The key of the call's step in the ledger."""
     answers: Mapping[InteractionKind, InteractionRequest] = {}
-    """The user's answers to the questions that this call has asked before."""
+    """The questions that this call has asked before, with the user's answers, by kind."""
 
 
 CallTool = Callable[[Invocation], Coroutine[Any, Any, ToolResult]]
-"""Executes a call, and writes to its stage. Raises `ToolError` to report a failure to the model."""
+"""A function that executes a call, and writes to its stage. It raises `ToolError` to report a
+failure to the model.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A tool that a run can call.
 
-    `toolset` is its toolset's path in the manifest, or "". `constants` are arguments that the model
-    does not see. `is_repeatable` means that two calls have the effect of one, and `is_read_only`
-    that a call changes nothing. Arguments and results of a tool that `is_private` are visible to
-    the user only. `full_name` is the name in the manifest, with its toolset, or "" if it equals the
-    name for models.
+    `toolset` is the path of its toolset in the manifest, or "". `constants` are arguments that the
+    model does not see. `is_repeatable` means that two calls have the same effect as one, and
+    `is_read_only` that a call changes nothing. Only the user can see the arguments and results of a
+    tool that `is_private`. `full_name` is the name in the manifest, with its toolset, or "" if it
+    equals the name for models.
     """
 
     spec: ToolSpec
     call: CallTool
     toolset: str = ""
     announcement: Announcement | None = None
-    """Opens the stage while the arguments arrive. If None, the stage opens when the call is
+    """Opens the stage while the arguments arrive. If it is None, the stage opens when the call is
     executed.
     """
     constants: Mapping[str, Any] = field(default_factory=dict)
@@ -157,8 +159,8 @@ class Tool:
 class Toolbox:
     """The tools of one run by name.
 
-    The model is offered the `listed` tools, and can also call `unlisted` ones. Only the platform
-    can call `hidden` ones. Tools can move between the groups during the run.
+    Requests list the `listed` tools; the model can also call `unlisted` ones. Only the platform can
+    call `hidden` ones. Tools can move between these groups during the run.
     """
 
     listed: dict[str, Tool] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The base of the gateway's endpoints, and their error bodies in DIAL's and OpenAI's formats."""
+"""Defines the base of the gateway's endpoints, and error responses in DIAL's and OpenAI's formats."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class GatewayConsumer(DoorConsumer):
 
 
 def error_body(found: RunFailure) -> dict[str, Any]:
-    """Return a failure in DIAL's error format."""
+    """Return a failure as JSON in DIAL's error format."""
     error = {
         "message": found.message,
         "type": error_type(found, INTERNAL),
@@ -26,13 +26,13 @@ def error_body(found: RunFailure) -> dict[str, Any]:
 
 
 def openai_error_body(found: RunFailure) -> dict[str, Any]:
-    """Return a failure in OpenAI's error format. The message is the text for the user, because
-    clients show nothing else.
+    """Return a failure as JSON in OpenAI's error format. Its `message` is the text for the user,
+    because clients show nothing else.
     """
     error = openai_error(found, internal=INTERNAL, code=error_code(found))
     return {"error": {**error, "display_message": found.text}}
 
 
 def error_code(found: RunFailure) -> str:
-    """Return the code of the failure, or its HTTP status as text if the code is generic."""
+    """Return the failure's error code. If that is generic, return the HTTP status as text instead."""
     return str(found.status) if found.code in GENERAL_CODES else found.code

@@ -1,7 +1,7 @@
 """Defines and validates the body of a chat completions request.
 
-Unknown keys are ignored, because each DIAL release adds some. msgspec structs are ten times faster
-than pydantic here.
+Unknown keys are ignored, because each DIAL release adds some. The classes are msgspec structs,
+which are ten times faster than pydantic here.
 """
 
 from collections.abc import Callable, Sequence
@@ -54,7 +54,9 @@ class ChatRequest(Struct):
 
     @property
     def objects(self) -> list[Any]:
-        """Return the request's values that can contain any JSON, except the messages."""
+        """Return the values in the request that can contain any JSON. The messages are not
+        included.
+        """
         return [self.tools, self.tool_choice, self.response_format]
 
 
@@ -66,13 +68,13 @@ class ManyChoices(BadRequest):
 
 
 def check_choices(asked: ChatRequest, application: ResolvedApplication) -> None:
-    """Raise `ManyChoices` if the request wants more than one choice (`n`)."""
+    """Raise `ManyChoices` if the request asks for more than one choice (`n`)."""
     if asked.n is not None and asked.n > 1:
         raise ManyChoices(application.slug)
 
 
 def to_specs(tools: Sequence[RequestTool]) -> dict[str, ToolSpec]:
-    """Return the client's functions by name."""
+    """Return the specifications of the client's functions by name."""
     return {
         tool.function.name: ToolSpec(
             tool.function.name,

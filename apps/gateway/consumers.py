@@ -1,5 +1,5 @@
-"""The gateway's endpoints with short responses: models, conversation starters, health and unknown
-URLs.
+"""Serves the gateway's endpoints with short responses: models, conversation starters, health checks
+and unknown URLs.
 """
 
 from collections.abc import Sequence
@@ -30,12 +30,12 @@ DIRECTORY = (
 NO_BASE_URL = "The client's base_url has to end in /v1: completions are at /v1/chat/completions."
 OWNER = "quickapps"
 STARTER = "starter"
-"""The field of the form that contains the chosen conversation starter."""
+"""The form field that contains the conversation starter that the user chose."""
 
 
 class ListConsumer(GatewayConsumer):
-    """Serves `GET /openai/models` and `/openai/deployments`, which list the applications and
-    embedding models that the caller can use.
+    """Serves `GET /openai/models` and `/openai/deployments`. The response lists the applications
+    and embedding models that the caller can use.
     """
 
     async def answer(self) -> None:
@@ -47,8 +47,8 @@ class ListConsumer(GatewayConsumer):
 
 
 class EntryConsumer(GatewayConsumer):
-    """Serves `GET /openai/models/{slug}` and `/openai/deployments/{slug}`, which return one entry
-    of the list.
+    """Serves `GET /openai/models/{slug}` and `/openai/deployments/{slug}`. The response describes
+    one application or embedding model.
     """
 
     async def answer(self) -> None:
@@ -76,7 +76,9 @@ class EntryConsumer(GatewayConsumer):
 
 
 class ConfigurationConsumer(GatewayConsumer):
-    """Serves `GET …/configuration`, which returns a form with the conversation starters."""
+    """Serves `GET …/configuration`. The response describes a form with the application's
+    conversation starters.
+    """
 
     async def answer(self) -> None:
         visitor = await visit(self.scope, self.while_connected)
@@ -93,7 +95,7 @@ class HealthConsumer(GatewayConsumer):
 
 class ReadyConsumer(GatewayConsumer):
     """Serves `GET /readyz`, which succeeds as long as the process can use the services that it
-    needs.
+    needs, such as the database.
     """
 
     async def answer(self) -> None:
@@ -105,7 +107,9 @@ class ReadyConsumer(GatewayConsumer):
 
 
 class NotFoundConsumer(GatewayConsumer):
-    """Responds to any request with a 404 in JSON. `advice` names the correct URL."""
+    """Responds to any request with status 404 and JSON. `advice` tells the client which URL to use
+    instead.
+    """
 
     def __init__(self, advice: str = DIRECTORY) -> None:
         super().__init__()
@@ -117,9 +121,9 @@ class NotFoundConsumer(GatewayConsumer):
 
 
 def list_application(application: Application, types: Sequence[str] | None) -> dict[str, Any]:
-    """Return an application's list entry, in the format of OpenAI and DIAL.
-
-    `types` are the content types that it accepts; empty means any.
+    """Describe an application as an element of the list of models, in the format of OpenAI and
+    DIAL. `types` are the content types of attachments that it accepts. If there are none, it
+    accepts any type.
     """
     return {
         **entry(application, application.slug, application.title),
@@ -129,7 +133,9 @@ def list_application(application: Application, types: Sequence[str] | None) -> d
 
 
 def listed_embedder(deployment: Deployment) -> dict[str, Any]:
-    """Return an embedding model's list entry, with capabilities and limits in DIAL's format."""
+    """Describe an embedding model as an element of the list of models, with capabilities and limits
+    in DIAL's format.
+    """
     window = deployment.context_window
     return {
         **entry(deployment, deployment.deployment_id, deployment.display_name),
@@ -156,8 +162,8 @@ def entry(row: Application | Deployment, name: str, title: str) -> dict[str, Any
 
 
 def configuration_form(starters: ConversationStarters | None) -> dict[str, Any]:
-    """Return the JSON Schema of the form with the conversation starters, which a chat shows before
-    the first question. The form is empty if `starters` is None.
+    """Return the JSON Schema of the form with the conversation starters. Clients show the form
+    before the first question. It is empty if `starters` is None.
     """
     if starters is None:
         return {"type": "object", "properties": {}}

@@ -1,4 +1,4 @@
-"""Converts the events of a run to deltas of its message, in DIAL's and OpenAI's formats."""
+"""Converts the events of a run to message deltas in DIAL's and OpenAI's formats."""
 
 from collections.abc import Iterable, Mapping
 from itertools import count
@@ -35,13 +35,15 @@ from apps.doors.chat_messages import FORM_FIELD
 from apps.runs.asking_ledger import CARDS
 
 Delta = dict[str, Any]
-"""A part of a message. Texts are appended, and list entries are merged by their `index`."""
+"""A part of a message. Clients append its texts, and merge its lists by the key `index` of their
+elements.
+"""
 SEPARATOR = "\n\n"
 
 
 class DialDeltas:
-    """Converts the events of a run to deltas for DIAL Core. Reasoning becomes a stage, and a
-    refusal becomes text.
+    """Converts the events of a run to message deltas for DIAL Core. Reasoning becomes a stage, and
+    a refusal becomes text.
     """
 
     def __init__(self) -> None:
@@ -52,8 +54,8 @@ class DialDeltas:
         self.calls = count()
 
     def write(self, event: Event) -> Delta | None:  # noqa: C901 - one case for each event
-        """Return the event's delta. Return None for the state, which is sent separately, and for
-        events that are not shown.
+        """Convert an event to a delta. Return None for the state, which is sent separately, and for
+        events that clients do not show.
         """
         match event:
             case TextDelta(text):
@@ -109,7 +111,7 @@ class DialDeltas:
         return self.open_stage(event)
 
     def written(self, event: ToolCallsRequested) -> list[Delta]:
-        """Return the calls of the client's tools as entries of `tool_calls`."""
+        """Return the calls of the client's tools as elements of `tool_calls`."""
         return [call_to_dict(call) for call in event.calls]
 
     def interaction(self, asked: InteractionRequest) -> Delta | None:
@@ -126,7 +128,7 @@ class DialDeltas:
         return self.stage(event.stage_id, name=event.title, **nested)
 
     def notice(self, text: str) -> Delta:
-        """Return the delta of a notice, which is a stage without content."""
+        """Convert a notice to a delta, which shows it as a stage without content."""
         index = next(self.stage_indexes)
         return {
             "custom_content": {"stages": [{"index": index, "name": text, "status": "completed"}]}
@@ -140,8 +142,8 @@ class DialDeltas:
 
 
 class OpenAIDeltas(DialDeltas):
-    """Converts the events of a run to deltas for OpenAI's clients. Reasoning and refusals have keys
-    of their own.
+    """Converts the events of a run to message deltas for OpenAI's clients. Reasoning and refusals
+    have keys of their own.
     """
 
     has_thought = False
@@ -171,21 +173,21 @@ class OpenAIDeltas(DialDeltas):
 
 
 def custom_call(call: ToolCall) -> Delta:
-    """Return a call of a tool that takes plain text as an entry of `tool_calls`."""
+    """Convert a call of a tool that takes plain text to an element of `tool_calls`."""
     called = {"name": call.name, "input": input_text(call.arguments)}
     return {"id": call.id, "type": "custom", "custom": called}
 
 
 class Text(list[str]):
-    """A text of a message, as a list of pieces that grows with each delta."""
+    """A text of a message as a list of strings, to which each delta appends."""
 
 
 AS_THEY_CAME = "annotations"
-"""The key of a list that is not merged by `index`. Its entries come from applications and can
-contain an `index` of their own.
+"""The key of a list that clients do not merge by `index`, because its elements come from
+applications and can contain an `index` of their own.
 """
 FORM = "form_schema"
-"""The key of a JSON Schema, which is sent in one delta and not merged."""
+"""The key of a form's JSON Schema, which is sent in a single delta."""
 
 
 def merge_delta(whole: Delta, delta: Mapping[str, Any]) -> None:
@@ -217,7 +219,7 @@ def merge_entries(known: list[Delta], added: list[Delta]) -> None:
 
 
 def join_texts(value: Any) -> Any:
-    """Return the JSON value with each `Text` joined to a string."""
+    """Return the JSON value with each `Text` in it joined to a string."""
     match value:
         case Text():
             return "".join(value)
@@ -230,7 +232,7 @@ def join_texts(value: Any) -> Any:
 
 
 def button(number: int, title: str, text: str, *, submit: bool) -> dict[str, Any]:
-    """Return a button of a form, which fills in `text` and, with `submit`, sends it."""
+    """Return a button of a form. It fills in `text` and, with `submit`, also sends it."""
     options = {"populateText": text, "submit": submit, "confirmationMessage": None}
     return {"const": number, "title": title, "dial:widgetOptions": options}
 
@@ -245,8 +247,8 @@ def buttons(description: str, choices: Iterable[dict[str, Any]]) -> dict[str, An
 
 
 def card_form(card: NumberedCard) -> dict[str, Any] | None:
-    """Return the form with a card's choices, or None if it has none. The answer's text contains the
-    card's text.
+    """Return the form with the choices that a card offers the user, or None if it offers none. The
+    card's text is part of the answer's text.
     """
     if not card.choices:
         return None

@@ -46,7 +46,7 @@ class DialRequest(ChatRequest):
 
     @property
     def configuration(self) -> Object:
-        """Return the values of the application's configuration form, by field."""
+        """Return the values that the user chose in the application's configuration form, by field."""
         found = (self.custom_fields or {}).get("configuration")
         return found if isinstance(found, dict) else {}
 
@@ -58,7 +58,7 @@ class DialDialect:
     """Reads requests from DIAL Core and encodes their responses.
 
     Core passes on only the status codes in `PASSED_ON`, and treats 429 as a failure of the service.
-    The last chunks are sent after the usage has been recorded.
+    The last chunks are sent after the usage has been stored.
     """
 
     door = CORE
@@ -90,8 +90,8 @@ def parse(body: bytes) -> DialRequest:
 
 
 def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun:
-    """Return the run of a request. Raises `BadRequest` if the request does not fit the
-    application.
+    """Convert a request to a run of the application. Raises `BadRequest` if the request does not
+    fit the application.
     """
     check_choices(asked, application)
     external = to_specs(asked.tools or ())
@@ -148,7 +148,7 @@ def violations(messages: Sequence[ChatMessage], external: Collection[str]) -> li
 
 def order(messages: Sequence[ChatMessage], start: int) -> Iterator[str]:
     """Yield an error for each message from index `start` on that breaks the alternation of user and
-    assistant.
+    assistant messages.
     """
     expected = "user"
     for index, message in enumerate(messages[start:], start):

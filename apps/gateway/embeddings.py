@@ -1,4 +1,4 @@
-"""Serves `POST …/embeddings`, which returns the vectors of texts."""
+"""Serves `POST …/embeddings`, which converts texts to vectors."""
 
 import asyncio
 import base64
@@ -41,8 +41,8 @@ from apps.workspace.local.workspace import LocalWorkspace
 
 MOST_TEXTS = 2_048
 MOST_CHARACTERS = 1_000_000
-"""The maximum number of characters in all texts of a request, about a long book. The built-in model
-takes minutes for it.
+"""The maximum number of characters in all texts of a request, about the length of a long book. The
+built-in model takes minutes for so many.
 """
 USED = frozenset({"input", "model", "encoding_format", "dimensions"})
 
@@ -60,8 +60,8 @@ class EmbeddingsRequest(msgspec.Struct):
 
     @property
     def texts(self) -> list[Any]:
-        """Return the `input` as a list. Before `check_texts`, it can contain other values than
-        texts.
+        """Return the request's `input` as a list. Until `check_texts` has validated it, it can
+        contain values other than texts.
         """
         return [self.input] if isinstance(self.input, str) else list(self.input)
 
@@ -71,8 +71,8 @@ _decode_names = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def read_embeddings_request(body: bytes) -> tuple[EmbeddingsRequest, frozenset[str]]:
-    """Parse a request. Return it with the names of its ignored parameters. Raises `BadRequest` if
-    it is invalid.
+    """Parse a request. Return it with the names of the parameters that are ignored. Raises
+    `BadRequest` if it is invalid.
     """
     asked = decode_body(body, _decode)
     names = decode_body(body, _decode_names).keys()
@@ -153,8 +153,8 @@ class EmbeddingsConsumer(GatewayConsumer):
 def offered_deployments(caller: Caller) -> QuerySet[Deployment]:
     """Return the embedding deployments that the caller can use, sorted by ID.
 
-    Visitors, and keys that are limited to some applications, can use none, because they belong to
-    no application.
+    Deployments belong to no application. Therefore, visitors can use none, nor can keys that are
+    limited to some applications.
     """
     is_admitted = caller.kind in ("user", "key") and caller.limits.scope is None
     rows = Deployment.objects.filter(kind=Deployment.Kind.EMBEDDING, is_enabled=True)
@@ -162,7 +162,7 @@ def offered_deployments(caller: Caller) -> QuerySet[Deployment]:
 
 
 async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Embedder:
-    """Return the embedder of a deployment.
+    """Return the embedder for the deployment `name`.
 
     Raises `EmbedderNotFound` if the caller cannot use it, `NotAuthenticated` if the caller has no
     key, or `BadRequest` if the model cannot return vectors with this number of `dimensions`.

@@ -1,5 +1,5 @@
-"""Describes files and folders in DIAL's metadata format: camel case, times in milliseconds, and
-pages.
+"""Describes files and folders in DIAL's metadata format, which uses camel case, times in
+milliseconds, and pagination.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ MOST_ITEMS = 1000
 
 @dataclass(frozen=True, slots=True)
 class MetadataQuery:
-    """The query parameters of a metadata request. `token` is the URL of the last entry on the
-    previous page. `is_deep` includes entries of subfolders.
+    """The query parameters of a metadata request. `token` is the URL of the last file or folder on
+    the previous page. `is_deep` includes the contents of subfolders.
     """
 
     limit: int = USUAL_ITEMS
@@ -61,8 +61,9 @@ def describe_entry(entry: FileInfo | FolderInfo) -> dict[str, Any]:
 
 
 def head(url: str) -> dict[str, Any]:
-    """Return the fields that files and folders share. The URL of a folder ends with a slash. The
-    root folder of a bucket has no name.
+    """Return the metadata fields that files and folders have in common.
+
+    The URL of a folder ends with a slash. The root folder of a bucket has no name.
     """
     _, bucket, *names = (unquote(segment) for segment in url.rstrip("/").split("/"))
     return {

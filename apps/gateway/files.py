@@ -1,8 +1,7 @@
-"""Serves the files of API clients at DIAL's URLs. Files belong to the key with which they were
-uploaded.
+"""Serves the files of API clients at DIAL's URLs.
 
-Callers from DIAL Core have their files there. Clients without a key have none, because they cannot
-be told apart.
+Files belong to the API key with which they were uploaded. Callers from DIAL Core have their files
+in Core, not here. Clients without a key have none, because they cannot be distinguished.
 """
 
 import asyncio
@@ -45,7 +44,7 @@ METADATA = "application/vnd.dial.metadata+json"
 NO_OWNER = "Files need an API key. Send one in the Api-Key header or as a bearer token."
 FOLDER = "This is a folder. Its files are listed under /v1/metadata/files/."
 OVERHEAD_BYTES = 16 * 1024
-"""The maximum number of bytes that an upload's form can have in addition to its file."""
+"""The maximum number of bytes of an upload's form, excluding its file."""
 NOT_ONE_FILE = "Send one file, as a part with a file name, in a body of type multipart/form-data."
 
 
@@ -78,8 +77,8 @@ class FilesConsumer(GatewayConsumer):
             await super().send_error(error)
 
     async def read(self, function: Callable[..., Any], path: str, *rest: object) -> Any:
-        """Call a function of the module `files` for the caller. Raises `FileMissing` if there is no
-        such file.
+        """Call a function of `apps.workspace.local.files` with the caller as the reader. Raises
+        `FileMissing` if there is no such file.
         """
         return await database_sync_to_async(function)(self.reader, path, *rest)
 
@@ -97,7 +96,7 @@ class FilesConsumer(GatewayConsumer):
 
 
 class BucketConsumer(FilesConsumer):
-    """Serves `GET /v1/bucket`, which returns the bucket with the key's files."""
+    """Serves `GET /v1/bucket`, which returns the name of the bucket that contains the key's files."""
 
     async def answer_owner(self) -> None:
         await self.send_json(200, {"bucket": self.owner})
@@ -175,8 +174,8 @@ class FileConsumer(FilesConsumer):
 
 
 class MetadataConsumer(FilesConsumer):
-    """Serves `GET /v1/metadata/files/{bucket}/{path}`, which describes a file, or a folder with its
-    entries.
+    """Serves `GET /v1/metadata/files/{bucket}/{path}`. The response describes a file, or a folder
+    and its contents.
     """
 
     async def answer_owner(self) -> None:
@@ -206,15 +205,17 @@ class MetadataConsumer(FilesConsumer):
 
 
 def store(owner: str, name: str, sent: UploadedFile[Any], condition: files.Condition) -> FileInfo:
-    """Store an uploaded file, and close it. Raises `FileRefused` if it is rejected or the condition
-    is not met.
+    """Store an uploaded file, and close it. Raises `FileRefused` if the file is rejected or the
+    condition is not met.
     """
     with sent:
         return files.take(owner, name, sent, sent.content_type or "", condition)
 
 
 def etags_of(header: str) -> frozenset[str]:
-    """Return the entity tags in an `If-Match` header, or none for `*`, which any file satisfies."""
+    """Return the entity tags in an `If-Match` header. For `*`, which matches any file, return an
+    empty set.
+    """
     tags = (tag.strip().removeprefix("W/").strip('"') for tag in header.split(","))
     return frozenset() if header in ("", "*") else frozenset(tags)
 

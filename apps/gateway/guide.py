@@ -1,4 +1,4 @@
-"""The guides to the chat completions API and to DIAL Core."""
+"""Defines the guides that explain to developers how to use the chat completions API and DIAL Core."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 

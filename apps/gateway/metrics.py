@@ -29,7 +29,7 @@ _sink: PrometheusSink | None = None
 
 
 def start(gauges: Iterable[Gauge]) -> PrometheusSink:
-    """Collect metrics from now on. Return the sink of this process."""
+    """Start to collect metrics. Return the sink that stores those of this process."""
     from apps.gateway.prometheus import PrometheusSink
 
     global _sink
@@ -40,7 +40,7 @@ def start(gauges: Iterable[Gauge]) -> PrometheusSink:
 
 
 class MetricsConsumer(NotFoundConsumer):
-    """Serves the metrics or, if they are disabled, a 404."""
+    """Serves the metrics in Prometheus's format or, if they are disabled, a 404."""
 
     async def handle(self) -> None:
         if _sink is None:
@@ -54,7 +54,7 @@ class MetricsConsumer(NotFoundConsumer):
             await self.send_metrics(_sink)
 
     def refusal(self) -> str:
-        """Return the reason why the client cannot read the metrics, or ""."""
+        """Return the reason why the client may not read the metrics, or "" if it may."""
         sent = read_headers(self.scope["headers"])
         if token := current_setting("METRICS_TOKEN"):
             is_known = hmac.compare_digest(sent.bearer.encode(), token.encode())

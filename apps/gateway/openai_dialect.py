@@ -102,8 +102,8 @@ class OpenAIDialect:
 
 
 class ParsedBody(msgspec.Struct, frozen=True):
-    """A parsed request. `unknown` are the names of its unknown parameters. `allowed` are the names
-    of the tools that the model may call, or None for all.
+    """A parsed request. `unknown` contains the names of its unknown parameters. `allowed` contains
+    the names of the tools that the model may call, or is None if it may call all.
     """
 
     request: OpenAIRequest
@@ -143,8 +143,8 @@ def check_supported(request: OpenAIRequest) -> None:
 
 
 def prepare(parsed: ParsedBody, application: ResolvedApplication) -> PreparedRun:
-    """Return the run of a request. Raises `BadRequest` if the request does not fit the
-    application.
+    """Convert a request to a run of the application. Raises `BadRequest` if the request does not
+    fit the application.
     """
     asked = parsed.request
     check_choices(asked, application)
@@ -174,7 +174,7 @@ def prepare(parsed: ParsedBody, application: ResolvedApplication) -> PreparedRun
 
 
 def first_instructions(asked: OpenAIRequest) -> str:
-    """Return the path of the request's first system message, for an error."""
+    """Return the JSON path of the request's first system message, which an error message contains."""
     index = next(i for i, message in enumerate(asked.messages) if message.role in SYSTEM)
     return f"messages.{index}.role"
 
@@ -189,8 +189,8 @@ def has_functions(request: OpenAIRequest) -> bool:
 
 
 def without_effect(request: OpenAIRequest, slug: str) -> Iterator[str]:
-    """Yield the names of those parts of the request that have no effect on the application with
-    this slug.
+    """Yield the names of the parts of the request that have no effect on the application with this
+    slug.
     """
     if request.model not in (None, slug):
         yield "model"

@@ -1,4 +1,4 @@
-"""Parses the tools of chat completions requests: functions, custom tools and the tool choice."""
+"""Parses the tools in chat completions requests: functions, custom tools and the tool choice."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -69,8 +69,8 @@ class OpenAITool(RequestTool):
 
 
 def to_function(custom: RequestedCustom) -> RequestedFunction:
-    """Return the function that the model gets in place of a custom tool. Its only parameter is a
-    text.
+    """Convert a custom tool to the function that the model gets in its place. The function's only
+    parameter is a text.
     """
     grammar = None if custom.format is None else custom.format.grammar
     written = () if grammar is None else (grammar.definition, grammar.syntax)
@@ -91,9 +91,8 @@ class AllowedTools(Struct):
 
 
 def read_choice(request: ChatRequest) -> frozenset[str] | None:
-    """Convert the request's `tool_choice` to the form that all APIs share.
-
-    Return the names of the `allowed_tools`, or None for all. Raises `BadRequest` if the choice is
+    """Convert the request's `tool_choice` to the format that all APIs share. Return the names of
+    the `allowed_tools`, or None if all tools are allowed. Raises `BadRequest` if the choice is
     invalid.
     """
     choice = request.tool_choice
@@ -117,8 +116,8 @@ def read_choice(request: ChatRequest) -> frozenset[str] | None:
 
 
 def read_name(tool: AllowedTool, path: str, there: Collection[str]) -> str:
-    """Return the name of an allowed tool. Raises `BadRequest` if it is not in `there`, which are
-    the names of the request's tools.
+    """Return the name of an allowed tool. Raises `BadRequest` if it is not in `there`, the names of
+    the request's tools.
     """
     told = {FUNCTION: tool.function, CUSTOM: tool.custom}.get(tool.type) or {}
     name = told.get("name")
@@ -130,7 +129,9 @@ def read_name(tool: AllowedTool, path: str, there: Collection[str]) -> str:
 
 
 def to_specs(tools: Sequence[OpenAITool]) -> dict[str, ToolSpec]:
-    """Return the client's tools by name. Raises `BadRequest` if a tool is invalid."""
+    """Return the specifications of the client's tools by name. Raises `BadRequest` if a tool is
+    invalid.
+    """
     specs = chat_requests.to_specs(tools)
     for index, tool in enumerate(tools):
         if tool.type != FUNCTION or tool.function is None:

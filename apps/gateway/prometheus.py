@@ -38,8 +38,8 @@ class GaugeCollector(Collector):
 
 @dataclass(slots=True)
 class PrometheusSink:
-    """The metrics of this process. `families` maps their names to the library's counters and
-    histograms.
+    """Stores the metrics of this process. `families` maps the name of each metric to the library's
+    counter or histogram.
     """
 
     registry: CollectorRegistry = field(default_factory=CollectorRegistry)
@@ -68,7 +68,7 @@ class PrometheusSink:
         self.registry.register(GaugeCollector(gauge))
 
     def text(self) -> bytes:
-        """Return all metrics in Prometheus's text format. Takes up to a tenth of a second, and can
-        query the database.
+        """Return all metrics in Prometheus's text format. This takes up to a tenth of a second, and
+        can query the database.
         """
         return generate_latest(self.registry)

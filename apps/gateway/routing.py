@@ -72,21 +72,21 @@ urlpatterns: list[URLPattern] = [
 
 
 def health_only(advice: str) -> list[URLPattern]:
-    """Return the URL patterns of a process that serves only health checks and metrics. `advice`
+    """Return the URL patterns for a process that serves only health checks and metrics. `advice`
     explains this in 404 responses.
     """
     return [*health_urlpatterns, re_path(r"", NotFoundConsumer.as_asgi(advice=advice))]
 
 
 def otherwise(application: Any) -> list[URLPattern]:
-    """Return the URL patterns for all requests that do not belong to an API."""
+    """Return the URL patterns that match all requests outside the APIs."""
     return [re_path(r"^chat/completions/?$", misplaced_url(application)), re_path(r"", application)]
 
 
 def misplaced_url(application: Any) -> Any:
-    """Return an ASGI application for the URL that clients use if their `base_url` lacks `/v1`.
-
-    A POST gets a 404 with advice. Other requests are for a page and go to `application`.
+    """Return an ASGI application for the URL that clients use if their `base_url` lacks `/v1`. A
+    POST gets status 404 with advice. Other requests are for a page, and are forwarded to
+    `application`.
     """
     not_found = NotFoundConsumer.as_asgi(advice=NO_BASE_URL)
 

@@ -1,7 +1,8 @@
-"""The API for manifest editors: the schema, the default configuration, skills and validation.
+"""Implements the API for manifest editors: the schema, the default configuration, skills and
+validation.
 
-As in the reference implementation, `GET` requests need no key, because all callers get the same and
-DIAL Core controls the access.
+`GET` requests need no key, as in the reference implementation, because all callers get the same
+responses and DIAL Core controls access.
 """
 
 from dataclasses import asdict
@@ -63,7 +64,9 @@ def written_schema(preview: bool, default_deployment: str) -> bytes:
 
 @allow_methods("GET", "HEAD")
 def default_configuration(request: HttpRequest) -> JsonResponse:
-    """Return the manifest for a new application, with the predefined toolsets inlined."""
+    """Return the default manifest of a new application, including copies of the predefined
+    toolsets.
+    """
     return JsonResponse(configuration.default_configuration(installed_content()))
 
 
@@ -115,7 +118,9 @@ def skills(request: HttpRequest) -> JsonResponse:
 
 @allow_methods("POST")
 async def validate_skill(request: ASGIRequest) -> JsonResponse:
-    """Read a skill with the caller's key, and return its metadata or what is wrong with it."""
+    """Read a skill with the caller's key. Return the skill's metadata, or the problem with the
+    skill.
+    """
     try:
         caller = await sender(request)
         skill = _skill.validate_json(request.body)
@@ -135,8 +140,8 @@ async def validate_skill(request: ASGIRequest) -> JsonResponse:
 
 
 async def sender(request: ASGIRequest) -> Caller:
-    """Return the caller, whose key belongs to this installation or possibly to DIAL Core. Raises
-    `NotAuthenticated` if the key is missing or invalid.
+    """Return the caller. The key belongs to this installation or may belong to DIAL Core. Raises
+    `NotAuthenticated` if it is missing or invalid.
     """
     if not read_headers(request.scope["headers"]).api_key:
         raise NotAuthenticated
@@ -150,8 +155,8 @@ async def sender(request: ASGIRequest) -> Caller:
 
 
 async def validate_caller(address: SkillAddress, caller: Caller) -> JsonResponse | None:
-    """Return a response with the skill's metadata or what is wrong with it. Return None if DIAL
-    Core rejects the caller's key.
+    """Return a response with the skill's metadata, or the problem with the skill. Return None if
+    DIAL Core rejects the caller's key.
     """
     try:
         text, _, _ = await read_skill(open_workspace(caller), address)

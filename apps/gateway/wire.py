@@ -1,4 +1,4 @@
-"""Encodes chat completions responses, either as a stream of chunks or as a single object."""
+"""Encodes chat completions responses, either as a stream of chunks or as a single JSON object."""
 
 import random
 import time
@@ -38,7 +38,7 @@ def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
 def statistics_to_dict(
     usage: Usage, discarded: Sequence[int] | None = None
 ) -> dict[str, Any] | None:
-    """Return the usage by model and the indexes of discarded messages as JSON, or None if there is
+    """Return the usage by model and the indexes of discarded messages as JSON, or None if there are
     neither. The setting `SHOW_USAGE_STATISTICS` can hide the usage.
     """
     statistics: dict[str, Any] = {}
@@ -80,10 +80,8 @@ def write_token(one: TokenLogprob) -> dict[str, Any]:
 
 
 class ChunkEncoder:
-    """Encodes the events of a run as a stream of chunks.
-
-    State and usage are sent at the end, so that a run that fails before its first text gets an
-    error status.
+    """Encodes the events of a run as a stream of chunks. State and usage are sent at the end, so
+    that a run that fails before its first text can still get an error status.
     """
 
     headers = EVENT_STREAM
@@ -113,7 +111,7 @@ class ChunkEncoder:
         return self.new_deltas()
 
     def encode(self, events: Iterable[Event]) -> bytes:
-        """Return the chunks of these events, or b"" if they show nothing."""
+        """Return the chunks that encode these events, or b"" if clients do not show them."""
         return b"".join(map(self.frame, events))
 
     def opening(self) -> bytes:
@@ -173,9 +171,8 @@ class ChunkEncoder:
 
 
 class CompletionRequest:
-    """Collects the events of a run in the message that a client would build from the chunks.
-
-    With `has_all_keys`, it has all keys that OpenAI's schema requires.
+    """Collects the events of a run in one message, the same that a client would build from the
+    chunks. With `has_all_keys`, the message has all keys that OpenAI's schema requires.
     """
 
     headers = JSON

@@ -1,8 +1,8 @@
 """Asks users questions in runs that are not stored, by adding the waiting calls to the answer's
 state.
 
-The state contains them signed, with the application, its manifest, the caller and the time limit.
-The client's next message answers the question.
+The state contains these calls in signed form, with the application, its manifest, the caller and
+the time limit. The client's next message answers the question.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ PENDING = "pending_calls"
 """The key of the waiting calls in the answer's state."""
 SALT = "quickapps.pending-calls"
 DAY = 86_400.0
-"""The default time limit for an answer, in seconds. Users may read a message only the next
-morning.
+"""The default time limit for an answer, in seconds. It is a day, because users may read a message
+only the next morning.
 """
 LONGEST = 30 * DAY
-"""The maximum time limit in seconds, even if the manifest sets none. Answered calls are recorded
-for this long.
+"""The maximum time limit for an answer in seconds, also for manifests without a limit. The IDs of
+answered calls are stored for this long.
 """
 
 CARDS: Mapping[InteractionKind, Callable[[Mapping[str, Any]], NumberedCard]] = {
@@ -63,15 +63,15 @@ LATE = "the time to answer had run out"
 REPLAYED = "it was already answered"
 
 Claim = Callable[[str, float], Awaitable[bool]]
-"""Records that the calls with this ID were answered; they expire at the given time, in seconds
-since 1970. Returns False if they were answered before.
+"""A function that records that the calls with an ID were answered. The record expires at the given
+Unix time. The function returns False if the calls were answered before.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The application, the digest of its manifest and the caller for which waiting calls are
-    valid.
+    """The application, the digest of its manifest, and the caller. Waiting calls are valid only for
+    these.
     """
 
     application: str
@@ -84,7 +84,7 @@ def scope_of(application: ResolvedApplication, caller: Caller) -> Scope:
 
 
 class AskingLedger(UnstoredLedger):
-    """The ledger of a run that is not stored, whose question to the user is part of its answer.
+    """The ledger of a run that is not stored. Its question to the user is part of its answer.
 
     `answered` is the user's answer to the first of the calls with which the run begins. `asked` is
     the question with which the run ends, or None.
@@ -115,8 +115,8 @@ def ask_person(
     progress: Progress,
     emit: Emit,
 ) -> dict[str, Any]:
-    """Append the run's question, if there is one, to the answer's text. Return the state with the
-    waiting calls, or {}.
+    """Append the run's question, if there is one, to the answer's text. Return the state that
+    contains the waiting calls, or {}.
     """
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
     if asked is None or progress.conversation.waiting is None:
@@ -159,8 +159,8 @@ def sign_state(scope: Scope, waiting: ModelMessage, asked: InteractionRequest, d
 
 @dataclass(frozen=True, slots=True)
 class WaitingCalls:
-    """Tool calls that wait for the user's answer. `message` contains them, and `asked` is the
-    question of the first one.
+    """Tool calls that wait for the user's answer. `message` is the message that contains them, and
+    `asked` is the question of the first one.
     """
 
     id: str
@@ -172,8 +172,10 @@ class WaitingCalls:
 async def take_answer(
     request: RunRequest, application: ResolvedApplication, caller: Caller, claim: Claim
 ) -> tuple[RunRequest, Ledger]:
-    """Return the request and its ledger. If the last message answers waiting calls, the request
-    begins with them. An invalid answer denies all of them, and the model gets the reason.
+    """Return the request and its ledger. If the client's last message answers the question of
+    waiting calls, the run begins with these calls.
+
+    An invalid answer denies all of them, and the model gets the reason.
     """
     if read_chain(
         caller.client.headers
@@ -198,7 +200,7 @@ async def take_answer(
 
 def pending_token(messages: Sequence[ModelMessage]) -> Any:
     """Return the signed calls in the last answer's state, "" if the client did not send them back,
-    or None if that answer asked nothing.
+    or None if that answer asked no question.
     """
     if len(messages) < 2 or messages[-1].role != "user" or messages[-2].role != "assistant":
         return None
@@ -208,7 +210,9 @@ def pending_token(messages: Sequence[ModelMessage]) -> Any:
 
 
 def read_token(token: Any, scope: Scope) -> WaitingCalls | str:
-    """Return the waiting calls in a signed text, or the reason why they must not be made."""
+    """Verify a signed text, and return the waiting calls in it, or the reason why they must not be
+    made.
+    """
     if token == "":
         return NOT_BROUGHT
     try:
@@ -225,10 +229,10 @@ def read_token(token: Any, scope: Scope) -> WaitingCalls | str:
 
 
 def read_question(state: Mapping[str, Any]) -> WaitingCalls | None:
-    """Return the waiting calls in an answer's state, so that an API can show them, or None if there
-    are none or the state was changed.
+    """Return the waiting calls in an answer's state, for an API that shows them. Return None if
+    there are none, or the state was changed.
 
-    Whether the user may answer them is not checked.
+    The function does not check whether the user may answer them.
     """
     try:
         content = signing.loads(str(state.get(PENDING, "")), salt=SALT)
@@ -243,8 +247,8 @@ def waiting_calls(content: Mapping[str, Any]) -> WaitingCalls:
 
 
 def with_note(request: RunRequest, reason: str) -> RunRequest:
-    """Return the request with a note in its last message, which explains to the model why the
-    message does not answer its question.
+    """Return the request with a note in its last message. The note explains to the model why the
+    message does not count as an answer to the question.
     """
     note = (
         f"[The last answer asked the user something. What follows does not count as the answer: "

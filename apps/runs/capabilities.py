@@ -1,5 +1,6 @@
-"""Opens an application's capabilities for a run. If one cannot be opened, a stage shows the issue.
-If one cannot be closed, the error is logged.
+"""Opens an application's capabilities for a run, and closes them at its end.
+
+If one cannot be opened, a stage shows the issue. If one cannot be closed, the error is logged.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ STEPS: dict[str, attrgetter[Any]] = {
         *("recoveries", "tidying", "completions"),
     )
 }
-"""The lists in contributions that are joined, in the order of the capabilities."""
+"""The list fields of contributions. The lists of all capabilities are joined, in the order of the
+capabilities.
+"""
 
 Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
 """The name of an open capability, and its context manager."""
@@ -112,8 +115,8 @@ async def open_one(
 async def attempt(
     name: str, work: Awaitable[Contribution], issues: list[InitializationIssue]
 ) -> Contribution:
-    """Return the contribution. If `work` fails, append an issue and return an empty contribution.
-    `name` is the capability's.
+    """Return the contribution of the capability `name`, which `work` opens. If `work` fails, append
+    an issue and return an empty contribution.
     """
     try:
         return await work
@@ -126,8 +129,8 @@ async def attempt(
 
 
 async def close_all(closing: list[Manager], error: BaseException | None) -> None:
-    """Close the capabilities in reverse order, even if the task is canceled. `error` is the one
-    that ended the run, or None. Errors while closing are logged.
+    """Close the capabilities in reverse order, even if the task is canceled. `error` is the
+    exception that ended the run, or None. Errors during closing are logged.
     """
     raised = (None, None, None) if error is None else (type(error), error, error.__traceback__)
     while closing:
@@ -183,7 +186,7 @@ def join(
 
 
 def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
-    """Hide the tools of the manifest's toolsets that the place lists neither by name nor by
+    """Hide the tools of the manifest's toolsets, except those that the place lists by name or
     toolset. Tools of other capabilities, such as memory and skills, remain. Hooks can still call
     hidden tools.
     """
@@ -203,7 +206,9 @@ def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
 
 
 def show_issues(issues: Sequence[InitializationIssue], emit: Emit) -> None:
-    """Show the issues in one stage, by section. The stage fails if one of them is hard."""
+    """Show the issues in one stage, grouped by section. The stage is marked as failed if one of
+    them is hard.
+    """
     if not issues:
         return
     emit(StageOpened(ISSUES_STAGE, "Initialization issues"))
@@ -226,7 +231,9 @@ def issue_text(issue: InitializationIssue) -> str:
 
 
 def naming_toolset(issue: InitializationIssue, manifest: Manifest) -> InitializationIssue:
-    """Return the issue with the name of its toolset in place of its index in the manifest."""
+    """Return the issue with the toolset's name added to its message, which contains only the
+    toolset's index in the manifest.
+    """
     place = _place.match(issue.message)
     toolsets = manifest.tool_sets[int(place[1]) :][:1] if place else ()
     label = "".join(toolset.label for toolset in toolsets)

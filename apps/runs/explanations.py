@@ -1,4 +1,4 @@
-"""Explains errors to users, including those of model services."""
+"""Creates the texts that explain errors to users, including errors of model services."""
 
 from typing import NamedTuple
 

@@ -32,12 +32,14 @@ logger = logging.getLogger(__name__)
 
 RETRY = gettext_noop("Please try again later.")
 PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
-"""The status codes of model services that DIAL Core passes on. It retries or replaces other
-ones.
+"""The status codes of model services that DIAL Core passes on to the client. It retries or replaces
+other ones.
 """
 TOO_MANY = 429
 WITH_LIMITS = PASSED_ON | {TOO_MANY}
-"""The status codes of model services that other clients get unchanged, including rate limits."""
+"""The status codes of model services that clients other than DIAL Core get unchanged, including
+rate limits.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +98,15 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunF
 
 
 def budget_failure(error: BudgetSpent, passed_on: frozenset[int]) -> RunFailure:
-    """Return the failure for a spent budget, with status 429 if the client gets that status
-    unchanged, otherwise 403.
+    """Return the failure for an exhausted budget. Its status is 429 if that is in `passed_on`,
+    otherwise 403.
     """
     found = own_failure(error, TOO_MANY if TOO_MANY in passed_on else 403)
     return replace(found, retry_after=error.retry_after)
 
 
 def sole_error(error: BaseException) -> BaseException:
-    """Return the only error in a group, even a nested one, or the error itself."""
+    """Return the only exception in an exception group, even a nested one, or the exception itself."""
     while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     return error
@@ -157,7 +159,7 @@ def explain_failure(
 
 def reference_of(error: BaseException) -> str:
     """Return the reference that identifies the error in the log, or "" if the request caused the
-    error. The first call creates it.
+    error. The first call creates the reference.
     """
     cause = sole_error(error)
     if isinstance(

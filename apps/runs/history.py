@@ -1,6 +1,6 @@
 """Restores the tool calls of earlier answers from the state that clients send back.
 
-The client's messages do not contain these calls. The state of an answer contains them under the key
+The client's messages do not contain these calls. The answer's state contains them under the key
 `tool_execution_history`.
 """
 
@@ -36,8 +36,8 @@ LONGEST_ERROR = 200
 OPEN = "open"
 """The key of the step that records the inputs of the first model call."""
 SAVED = "saved"
-"""The key of the step that records what capabilities have stored for the next request since
-then.
+"""The key of the step that records the data that capabilities have stored for the next request
+since the step `OPEN`.
 """
 
 
@@ -65,8 +65,8 @@ def expand_one(message: ModelMessage) -> Iterator[ModelMessage]:
 
 
 def from_old_form(pair: Any) -> Iterator[dict[str, Any]]:
-    """Yield the call and the result of a `{tool_call, tool_execution_result}`, the old form, as two
-    messages.
+    """Convert a `{tool_call, tool_execution_result}`, the old format, to two messages: the call and
+    its result.
     """
     call = pair.get("tool_call") if isinstance(pair, Mapping) else None
     if not isinstance(call, Mapping):
@@ -174,8 +174,8 @@ def read_stored(stored: Iterable[Any]) -> Iterator[ModelMessage]:
 
 
 def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
-    """Yield the calling message with only those calls that have results, then the results. `group`
-    is that message and what follows it.
+    """Yield the message with the calls, reduced to calls that have results, and then the results.
+    `group` is that message and the messages after it.
     """
     asked, *others = group
     wanted = {call.id for call in asked.tool_calls}
@@ -191,7 +191,7 @@ def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
 
 
 def seal(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state with all entries that contain the key `index` encoded in one text, as DIAL's
+    """Return the state with all values that contain the key `index` encoded in one text, as DIAL's
     SDK requires.
     """
     if KEY not in msgspec.json.encode(state):  # Nearly always true, and faster than a search.
@@ -204,7 +204,7 @@ def seal(state: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unseal(state: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the state before `seal`. A sealed part that cannot be parsed is omitted."""
+    """Undo `seal`. An encoded part that cannot be parsed is omitted."""
     if SEALED not in state:
         return state
     rest = {name: value for name, value in state.items() if name != SEALED}
@@ -261,8 +261,8 @@ def recorded_state(ledger: Ledger) -> dict[str, Any]:
 async def record_state(
     ledger: Ledger, saved: Mapping[str, Any], call: ToolCall, result: ToolResult
 ) -> ToolResult:
-    """Record the data that capabilities store for the next request, if a tool call has changed
-    them. Return the call's result.
+    """Record the data that capabilities store for the next request, if a tool call has changed it.
+    Return the call's result.
     """
     written = write_record(saved)
     if written != recorded_state(ledger):

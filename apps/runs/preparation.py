@@ -63,8 +63,10 @@ from apps.workspace.services.static_tools import listed_tools
 
 
 class RunPreparation(msgspec.Struct, frozen=True):
-    """A request to an application whose capabilities are open. `given` are its messages, with the
-    tool calls of earlier answers. `info` describes the model.
+    """A request to an application, and the application's open capabilities.
+
+    `given` are the request's messages, with the tool calls of earlier answers. `info` describes the
+    model.
     """
 
     application: ResolvedApplication
@@ -80,7 +82,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
 
     async def begin(self, ledger: Ledger) -> tuple[AgentLoop, Sequence[ModelMessage]] | None:
         """Return the agent loop and the messages of the first model call, or None if the prompt
-        failed. A resumed run uses the recorded messages.
+        could not be built. A resumed run uses the recorded messages.
         """
         step = ledger.step(OPEN)
         if step is not None:
@@ -105,8 +107,8 @@ class RunPreparation(msgspec.Struct, frozen=True):
     async def parameters_and_prompt(
         self,
     ) -> tuple[Mapping[str, Any], Sequence[PromptPart]] | None:
-        """Return the model parameters and the parts of the prompt, or None if the prompt failed.
-        Also show all issues.
+        """Return the model parameters and the parts of the prompt, or None if the prompt could not
+        be built. Also show all issues.
         """
         orchestrator = self.application.manifest.orchestrator
         wanted, issues = await self.parameters()
@@ -256,11 +258,11 @@ class RunPreparation(msgspec.Struct, frozen=True):
 
 
 RETRY_SHARE = 2 / 3
-"""The fraction of the time until the first heartbeat that retries of a model call may take, if the
-run is not stored.
+"""Retries of a model call may take this fraction of the time until the first heartbeat, if the run
+is not stored.
 """
 FAILED_TURNS = 2
-"""The number of consecutive turns in which all calls failed after which a run ends."""
+"""A run ends after this many consecutive turns in which all calls failed."""
 
 
 def dead_ends() -> DeadEnds:

@@ -1,7 +1,7 @@
 """Builds the first model request of a run without sending it.
 
-Hooks are not called, because they can have side effects. Otherwise, it equals the request of a run
-with the same question, application and user.
+Hooks are not called, because they can have side effects. Otherwise, the request equals that of a
+run with the same question, application and user.
 """
 
 from collections.abc import Callable
@@ -33,7 +33,7 @@ HOOKS = "hooks"
 
 @dataclass(frozen=True, slots=True)
 class IssuesFound:
-    """The issues of the application, in Markdown."""
+    """A step that reports the issues with the application, in Markdown."""
 
     text: str
 
@@ -47,8 +47,8 @@ class LayerComposed:
 
 @dataclass(frozen=True, slots=True)
 class RequestAssembled:
-    """The model request as JSON, or None if the model is an application, and the layers of its
-    prompt.
+    """The model request as JSON, and the layers of its prompt. The request is None if the model is
+    an application.
     """
 
     deployment: str
@@ -68,8 +68,9 @@ async def assemble(
     tell: Callable[[AssemblyStep], object],
     open_workspace: OpenWorkspace = open_workspace,
 ) -> None:
-    """Call `tell` with each step in order, the last of which is `RequestAssembled` unless the
-    prompt fails. Raises `QuickAppError` if a run would fail.
+    """Assemble the request, and call `tell` with each step in order. The last one is
+    `RequestAssembled`, unless the prompt cannot be built. Raises `QuickAppError` if a run would
+    fail.
     """
 
     def emit(event: Event) -> None:

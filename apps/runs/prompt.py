@@ -1,4 +1,4 @@
-"""The built-in layers of the system prompt, and the system message that is built from them."""
+"""Defines the built-in layers of the system prompt, and builds the system message from the layers."""
 
 import logging
 import re
@@ -30,8 +30,8 @@ _variable = re.compile(r"\{([A-Za-z_]\w*)\}")
 PLATFORM_PROMPT = "platform"
 PROMPT_PATH = "orchestrator.system_prompt"
 OF_CAPABILITIES = {"skills": "skills", "memory": "memory"}
-"""The capabilities with a prompt layer of their own. The instructions of all others are about
-tools.
+"""Maps the capabilities with their own prompt layer to the layer. The instructions of all others
+are about tools.
 """
 TOOLS = "tools"
 OF_THE_PERSON = (
@@ -65,8 +65,8 @@ def platform_parts(context: PromptContext) -> Sequence[PromptPart]:
 def application_parts(
     context: PromptContext,
 ) -> Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]:
-    """Return the operator's prompt and the inline contexts. With `ALLOW_OVERRIDE_SYSTEM_MESSAGE`,
-    the client's prompt replaces the operator's.
+    """Return the operator's prompt and the inline contexts of the manifest. With
+    `ALLOW_OVERRIDE_SYSTEM_MESSAGE`, the client's prompt replaces the operator's.
     """
     may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
     instead = context.request.instructions if may_replace else ""
@@ -86,8 +86,8 @@ def application_parts(
 async def stored_parts(
     prompt: DialSystemPrompt, context: PromptContext, contexts: Sequence[str]
 ) -> Sequence[PromptPart]:
-    """Return a prompt that DIAL Core stores, and the inline contexts. Raises `InitializationIssue`
-    if the prompt cannot be read or is invalid.
+    """Read a prompt from DIAL Core, and return it with the inline contexts. Raises
+    `InitializationIssue` if the prompt cannot be read or is invalid.
     """
     try:
         text = fill_variables(await context.workspace.prompt(prompt.path), prompt.variables or {})
@@ -141,8 +141,8 @@ def person_parts(
 
 
 async def written_by_person(read: Callable[[], Awaitable[str]]) -> Sequence[PromptPart]:
-    """Return the user's custom instructions. Their layer comes after those that services can cache
-    for all users.
+    """Return the user's custom instructions. Their layer comes after the layers that are the same
+    for all users, which services can therefore cache.
     """
     text = (await read()).strip()
     if not text:
@@ -158,7 +158,7 @@ def folder_parts(context: PromptContext) -> Sequence[PromptPart]:
 
 
 def client_parts(context: PromptContext) -> Sequence[PromptPart]:
-    """Return the client's instructions, unless they have replaced the operator's prompt."""
+    """Return the client's instructions, or () if they have replaced the operator's prompt."""
     added = "" if settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE else context.request.instructions
     return text_parts("client", "system message of the client", added)
 
@@ -181,9 +181,7 @@ def written_prompt(prompt: CustomSystemPrompt | PredefinedSystemPrompt, locale: 
 
 
 def fill_variables(text: str, variables: Mapping[str, str]) -> str:
-    """Return the text with `{variables}` replaced by their values. Undefined ones remain and are
-    logged.
-    """
+    """Replace the `{variables}` in the text by their values. Undefined ones remain and are logged."""
     if "{" not in text:
         return text
     undefined = sorted(set(_variable.findall(text)) - variables.keys())
@@ -206,17 +204,15 @@ def override(messages: Sequence[ModelMessage], *, allowed: bool) -> str:
 
 
 def with_system(messages: Sequence[ModelMessage], text: str) -> list[ModelMessage]:
-    """Return the messages with this text as their only system message, or without one if it is
-    "".
+    """Return the messages with `text` as their only system message, or without a system message if
+    it is "".
     """
     rest = [message for message in messages if message.role != "system"]
     return [ModelMessage("system", text), *rest] if text else rest
 
 
 def without_content_gaps(message: ModelMessage) -> ModelMessage:
-    """Return the message, with a space as the content of an empty assistant message, which models
-    would reject.
-    """
+    """Replace the content of an empty assistant message by a space, because models would reject it."""
     if message.role == "assistant" and not message.content and not message.tool_calls:
         return replace(message, content=" ")
     return message

@@ -1,8 +1,8 @@
 """Builds the system prompt in layers.
 
 `settings.PROMPT_LAYERS` lists the layers by dotted path, in the order in which the model reads
-them. Text that changes with every request, such as the time, follows the conversation instead, so
-that services can cache the beginning.
+them. Text that changes with every request, such as the time, comes after the conversation instead,
+so that services can cache the beginning of requests.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ SEPARATOR = "\n\n"
 
 
 class PromptPart(msgspec.Struct, frozen=True, gc=False):
-    """A part of the system prompt. `source` is the display name of its origin."""
+    """A part of the system prompt. `source` is the display name of the part's origin."""
 
     layer: str
     source: str
@@ -41,8 +41,8 @@ class PromptPart(msgspec.Struct, frozen=True, gc=False):
 class PromptContext(msgspec.Struct, frozen=True):
     """The data from which a run's prompt layers are built.
 
-    `given` are the request's messages. `instructions` are those of open capabilities, each with the
-    capability's name.
+    `given` are the request's messages. `instructions` contains the instructions of open
+    capabilities, each with the capability's name.
     """
 
     application: ResolvedApplication
@@ -54,15 +54,15 @@ class PromptContext(msgspec.Struct, frozen=True):
 
 
 Build = Callable[[PromptContext], Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]]
-"""Returns the parts of a layer, or an awaitable of them. The awaitables of all layers run
-concurrently.
+"""A function that returns the parts of a layer, or an awaitable of them. The awaitables of all
+layers run concurrently.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class PromptLayer:
-    """A layer of the system prompt. If a required layer fails, the model is not called. Other
-    layers that fail are omitted.
+    """A layer of the system prompt. If a required layer fails, the model is not called. If any
+    other layer fails, it is omitted.
     """
 
     name: str
@@ -71,8 +71,8 @@ class PromptLayer:
 
 
 def prompt_layers() -> tuple[PromptLayer, ...]:
-    """Return the configured layers. Raises `ImproperlyConfigured` if a path leads to something
-    else.
+    """Return the configured layers. Raises `ImproperlyConfigured` if a path does not refer to a
+    layer.
     """
     return layers_at(tuple(settings.PROMPT_LAYERS))
 
@@ -122,7 +122,9 @@ def begin(
 
 
 def give_up(layer: PromptLayer, error: BaseException) -> None:
-    """Log that a layer failed. Raises `InitializationIssue` if the layer is required."""
+    """Log that a layer failed. Raises `InitializationIssue` if the model cannot be called without
+    the layer.
+    """
     if not isinstance(error, Exception):
         raise error
     if layer.is_required and isinstance(error, InitializationIssue):

@@ -1,4 +1,4 @@
-"""Records the cost and duration of a run, in the log, in a trace span and in a stage."""
+"""Records the cost and duration of a run in the log, in a trace span and in a stage."""
 
 import asyncio
 import logging
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 TIMINGS_STAGE = "execution-time"
 NAMES = {"tool_calls": "external_tool_calls", WAITING: WAITING}
-"""The outcomes of runs whose answer is not complete, by finish reason."""
+"""Maps the finish reasons of incomplete answers to the outcomes that are logged."""
 
 
 @dataclass(slots=True)
@@ -31,9 +31,7 @@ class RequestOutcome:
     reference: str = ""
 
     def finish(self, reason: str | None) -> None:
-        """Record the outcome of a run that ended with this finish reason. None means that no model
-        was called.
-        """
+        """Record the outcome of a run with this finish reason. None means that no model was called."""
         if reason is not None:
             self.name = NAMES.get(reason, "completed")
 
@@ -42,8 +40,8 @@ class RequestOutcome:
 def record_run(
     slug: str, messages: Sequence[ModelMessage], progress: Progress
 ) -> Iterator[RequestOutcome]:
-    """Return a context manager that logs the beginning and end of a run, and traces it as a span.
-    `slug` is the application's.
+    """Log the beginning and the end of the run in the block, and trace it as a span. `slug` is the
+    application's.
     """
     log_event(
         logger,
@@ -95,8 +93,8 @@ def log_initialized(application: ResolvedApplication, opened: OpenCapabilities) 
 
 
 def show_timings(timings: Sequence[CallTiming], seconds: float, emit: Emit) -> None:
-    """Show the durations of all calls in a stage. `seconds` is that of the whole run, which is
-    shorter than their sum if tools ran concurrently.
+    """Show the durations of all calls in a stage. `seconds` is the duration of the whole run. It is
+    less than the sum of the calls if tools ran concurrently.
     """
     rows = [("Step", "Seconds"), ("---", "---:")]
     rows += [
@@ -110,7 +108,7 @@ def show_timings(timings: Sequence[CallTiming], seconds: float, emit: Emit) -> N
 
 
 def total(spent: Iterable[ModelUsage]) -> Usage:
-    """Return the total usage, with one entry per model in the order of first use."""
+    """Return the total usage, with one `ModelUsage` per model, in the order of first use."""
     by_model: dict[str, ModelUsage] = {}
     for item in spent:
         known = by_model.get(item.model)

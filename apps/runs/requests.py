@@ -1,5 +1,5 @@
-"""A run's request, its validation against the application and the model, and the model
-parameters.
+"""Defines the request for a run, validates it against the application and the model, and computes
+the model parameters.
 """
 
 import logging
@@ -22,22 +22,22 @@ from apps.workspace.port import DeploymentInfo
 logger = logging.getLogger(__name__)
 
 OF_THE_PLATFORM = "internal_"
-"""The prefix of the names of the platform's own tools."""
+"""The prefix of the names of the platform's own tools, such as those for files."""
 EFFORT = "reasoning_effort"
 COMMON_EFFORTS = ("low", "medium", "high")
 TOOLS = "tools"
 SECTION = "Orchestrator"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 LIMITS = ("max_tokens", "max_completion_tokens")
-"""Two names of the same limit. Services reject requests with both."""
+"""The two names of the parameter that limits output tokens. Services reject requests with both."""
 FORMAT = "response_format"
 
 
 class RunRequest(msgspec.Struct, frozen=True):
-    """A conversation with the client's options for the next answer.
+    """A conversation, with the client's options for the next answer.
 
     `tool_choice`, `response_format` and `parameters` are in the format of a `ModelRequest`,
-    whatever API the client uses. `parameters` apply to this application's model only, and the
+    whatever API the client uses. `parameters` apply only to this application's model, and the
     manifest's parameters override them.
     """
 
@@ -48,19 +48,24 @@ class RunRequest(msgspec.Struct, frozen=True):
     response_format: Any = None
     parameters: Mapping[str, Any] = {}
     instructions: str = ""
-    """The client's system text, which follows the operator's prompt or, if allowed, replaces it."""
+    """The client's system prompt, which follows the operator's prompt or, if allowed, replaces it.
+    """
     textual_results: Collection[str] = ()
     """The names of the tools whose results were converted to user messages."""
     requires_client_tool: bool = False
-    """True if `tool_choice` applies until a client tool is called."""
+    """True if `tool_choice` applies until the model calls one of the client's tools."""
     unanswered: ModelMessage | None = None
-    """A message with calls of the last answer, which are made before the model is called."""
+    """The message of the last answer whose tool calls are executed before the model is called, or
+    None.
+    """
     form_answer: Any = None
-    """The user's choice in the form of the last answer, or None."""
+    """The user's choice in the form that the last answer showed, or None."""
     max_prompt_tokens: int | None = None
-    """The client's limit for a model request, in addition to the context window."""
+    """The client's limit for the input tokens of a model request, in addition to the context
+    window. None means no limit.
+    """
     place: ChatPlace | None = None
-    """The user's place in the host application, or None."""
+    """The part of the host application from which the user chats, or None."""
     chat: ChatContext = NO_CHAT
     """The options that only the chat page sends."""
 
@@ -75,8 +80,10 @@ def chosen_tool(choice: Any) -> str:
 
 
 def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
-    """Return the request without the client tools that are named like the platform's own tools. An
-    application that calls this one sends its own platform tools as client tools.
+    """Return the request without client tools that have the name of one of the platform's own
+    tools.
+
+    An application that calls this one as its model sends its own platform tools as client tools.
     """
     platform = [name for name in request.external if name.startswith(OF_THE_PLATFORM)]
     own = toolbox.names.intersection(platform) if platform else ()
@@ -121,8 +128,8 @@ def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
 
 
 def asked_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, Any]:
-    """Return the client's parameters, and the reasoning effort that the user chose if the model
-    supports it.
+    """Return the client's parameters. If the model supports the reasoning effort that the user
+    chose, include it.
     """
     if request.chat.effort not in possible_efforts(info):
         return request.parameters
@@ -148,8 +155,9 @@ def model_parameters(
     """Return the model parameters and the issues with them.
 
     The client's parameters (`asked`) override the deployment's defaults, and the manifest's (`own`)
-    override both. A reasoning effort that the deployment does not list is omitted with an issue, or
-    raises `BadRequest` if the client sent it. Default tools are not parameters; see `listed_tools`.
+    override both. If the deployment does not list a reasoning effort, it is omitted with an issue,
+    or raises `BadRequest` if the client sent it. Default tools are not parameters; see
+    `listed_tools`.
     """
     replaced = LIMITS if any(name in asked for name in LIMITS) else ()
     left_out = (TOOLS, *replaced)
@@ -180,7 +188,9 @@ def known_efforts(info: DeploymentInfo) -> str:
 
 
 def limit_of(orchestrator: Orchestrator, default: int) -> int:
-    """Return the manifest's limit of model calls, or `default` if it is missing or invalid."""
+    """Return the manifest's limit for the number of model calls, or `default` if it is missing or
+    invalid.
+    """
     own = orchestrator.max_iterations
     is_set = "max_iterations" in orchestrator.model_fields_set
     return own if is_set and is_limit(own) else default
@@ -206,9 +216,10 @@ def chosen_parameters(own: Mapping[str, Any], request: RunRequest) -> frozenset[
 def check_question(
     messages: Sequence[ModelMessage], info: DeploymentInfo, *, has_tools: bool
 ) -> None:
-    """Raise `BadRequest` if the newest question contains what the model cannot read.
+    """Raise `BadRequest` if the newest question contains content that the model cannot read, such
+    as images. In earlier messages, such content is omitted instead.
 
-    In earlier messages, this is omitted instead. `has_tools` allows images, which tools may read.
+    `has_tools` allows images, because tools may read them.
     """
     question = next((m for m in reversed(messages) if m.role == "user"), None)
     if question is None:
@@ -229,10 +240,9 @@ def check_question(
 def within_limits(
     wanted: Mapping[str, Any], own: Mapping[str, Any], request: RunRequest, info: DeploymentInfo
 ) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
-    """Return the parameters within the model's limits, and an issue for each one that an operator
-    set beyond them.
-
-    `own` are the manifest's parameters. Raises `BadRequest` if the client set such a parameter.
+    """Return the parameters limited to what the model supports, and an issue for each one that an
+    operator set too high. `own` are the manifest's parameters. Raises `BadRequest` if the client
+    set such a parameter.
     """
     problems = problems_of(wanted, info)
     if not problems:
@@ -266,7 +276,7 @@ def tool_issues(count: int, info: DeploymentInfo) -> tuple[InitializationIssue, 
 
 
 def problems_of(wanted: Mapping[str, Any], info: DeploymentInfo) -> dict[str, str]:
-    """Return a text about each parameter that the model does not support, by its name."""
+    """Map the name of each parameter that the model does not support to a text about the problem."""
     problems: dict[str, str] = {}
     if (most := info.max_output_tokens) is not None:
         for name in LIMITS:

@@ -1,4 +1,4 @@
-"""Runs an application on a request's messages, and returns one answer."""
+"""Runs an application on the messages of a request, and emits one answer."""
 
 from __future__ import annotations
 
@@ -43,19 +43,21 @@ CALLS = "tool_calls"
 """The finish reason of an answer that waits for results of the client's own tools."""
 KEY = "context_usage"
 SOURCE = "model_usage"
-"""Marks a context usage that is the service's own count for the newest request and its answer."""
+"""The source of a context usage, which means that it is the service's own token count for the
+newest request and its answer.
+"""
 RECOMMENDED_FROM = 80
-"""The percentage of the context window above which clients should offer to compact the
-conversation.
+"""Clients should offer to compact the conversation if it uses at least this percentage of the
+context window.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """The end of a run. `text` is the last text of the answer, or "".
+    """The result of a run. `text` is the last text of the answer, or "". `reason` is the finish
+    reason, or None if no model was called.
 
-    `reason` is the finish reason, or None if no model was called. A stored run with the reason
-    `WAITING` resumes after a user's answer.
+    A stored run with the reason `WAITING` resumes after a user's answer.
     """
 
     reason: str | None
@@ -72,12 +74,14 @@ async def run_application(
     progress: Progress | None = None,
     taint: Taint | None = None,
 ) -> RunEnd:
-    """Answer the request, and continue after the steps in the ledger if there are any.
+    """Answer the request. If the ledger contains steps of an interrupted run, continue after them.
 
-    A `progress` that is passed in receives the usage. `taint` is that of the outer run, if there is
-    one. The last event is `Finished`. Usage and state are emitted even if the run fails or is
-    canceled, but not if it waits for a user. Raises `QuickAppError` if the run fails, or
-    `LeaseLost` if another process has taken it over.
+    The usage is also added to `progress`, if it is given. `taint` is that of the outer run, if
+    there is one.
+
+    The last event is `Finished`. Usage and state are emitted even if the run fails or is canceled,
+    but not if it waits for a user. Raises `QuickAppError` if the run fails, or `LeaseLost` if
+    another process has taken it over.
     """
     started = time.monotonic()
     given = expand(request.messages)
@@ -136,10 +140,9 @@ async def run_delegation(
     emit: Emit,
     ledger: Ledger = NO_LEDGER,
 ) -> str | None:
-    """Answer with the same application but another manifest, as a part of the run whose progress is
-    `around`.
-
-    Returns None if the answer waits for a user. Raises `QuickAppError` if the run fails.
+    """Run the same application with another manifest, as a part of the run whose progress is
+    `around`, and return the answer. Return None if the answer waits for a user. Raises
+    `QuickAppError` if the run fails.
     """
     inside = replace(application, manifest=delegation.manifest, prepared=delegation.prepared)
     request = RunRequest((ModelMessage("user", delegation.question),))
@@ -175,8 +178,8 @@ def final_text(progress: Progress) -> str:
 
 
 async def answer(preparation: RunPreparation, progress: Progress, ledger: Ledger) -> str | None:
-    """Run the agent loop. Return the finish reason, or None if the prompt failed, so that no model
-    was called.
+    """Run the agent loop. Return the finish reason, or None if the prompt could not be built, so
+    that no model was called.
     """
     begun = await preparation.begin(ledger)
     if begun is None:
@@ -205,7 +208,7 @@ async def answer(preparation: RunPreparation, progress: Progress, ledger: Ledger
 
 
 async def complete(completions: Sequence[Completion], progress: Progress) -> None:
-    """Run the capabilities' follow-up work, one after the other. Errors are logged and do not
+    """Run the follow-up work of the capabilities, one after the other. Errors are logged and do not
     change the answer.
     """
     completed = CompletedAnswer(
@@ -219,10 +222,10 @@ async def complete(completions: Sequence[Completion], progress: Progress) -> Non
 
 
 def context_usage(manifest: Manifest, progress: Progress) -> dict[str, Any]:
-    """Return the context usage as a part of the state.
+    """Return the context usage as a part of the state, or {} if the manifest does not enable it, or
+    if the context window or the service's token count is unknown.
 
-    Returns {} if the manifest does not enable it, or if the window or the service's count is
-    unknown. Estimates are not reported, because they lack files, tools and reasoning.
+    Estimates are not reported, because they do not include files, tools and reasoning.
     """
     wanted = manifest.features.context_usage if manifest.features is not None else None
     fitter = progress.fitter

@@ -1,7 +1,7 @@
-"""Opens toolsets and calls a tool without a run, for operators.
+"""Opens toolsets and calls a tool without a run, so that operators can try them.
 
-They see the names and schemas that the model gets, the issues and the result. Nothing is stored
-here, but the tool itself can store data.
+Operators see the names and schemas that the model gets, the issues and the result. QuickApps stores
+nothing, but the tool itself can store data.
 """
 
 from collections.abc import AsyncIterator
@@ -36,8 +36,8 @@ NO_TOOLSET = {"type": "internal", "name": "left out", "enabled": False, "tools":
 class OfferedTools:
     """The tools of the opened toolsets.
 
-    `others` are those that every run of the application has. `withheld` are the names that the
-    model gets only after a search, and `hidden` those that it cannot call.
+    `others` are tools that every run of the application has. `withheld` are the names of tools that
+    the model gets only after a search, and `hidden` those of tools that it cannot call.
     """
 
     tools: tuple[Tool, ...]

@@ -18,8 +18,8 @@ CONTINUE = ModelMessage("user", "Continue your last message from exactly where i
 
 
 def in_turns(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
-    """Return the messages in a form that all services accept: each call has a result, user and
-    assistant alternate, and the last message is from the user or a tool.
+    """Rewrite the messages so that all services accept them: each call has a result, user and
+    assistant messages alternate, and the last message is from the user or a tool.
     """
     turns: list[list[ModelMessage]] = []
     for message in answer_open_calls(messages):
@@ -36,7 +36,7 @@ def in_turns(messages: Iterable[ModelMessage]) -> list[ModelMessage]:
 
 
 def answer_open_calls(messages: Iterable[ModelMessage]) -> Iterator[ModelMessage]:
-    """Yield the messages, with the result `NO_RESULT` for each call without one."""
+    """Yield the messages. Each call without a result gets the result `NO_RESULT`."""
     waiting: dict[str | None, None] = {}
     for message in messages:
         if message.role == "tool":
@@ -57,8 +57,8 @@ def is_continued(first: ModelMessage, second: ModelMessage) -> bool:
 
 
 def join_messages(turn: Sequence[ModelMessage]) -> ModelMessage:
-    """Return the messages joined into one. If their authors' names differ, the names become part of
-    the text.
+    """Join the messages into one. If their authors' names differ, the names become part of the
+    text.
     """
     last = turn[-1]
     if len(turn) == 1:

@@ -1,6 +1,6 @@
 """Opens the workspace of a run, in which other applications can be used as models.
 
-If a run calls such a model, the application's own run starts, and its events become the model's
+If a run calls an application as its model, a nested run starts. Its events become the model's
 deltas.
 """
 
@@ -49,8 +49,8 @@ users.
 async def find_application(name: str, workspace: LocalWorkspace) -> FoundApplication:
     """Return an application that the caller can use, as a deployment of the workspace.
 
-    Raises `DeploymentNotFound` if there is none, `CallsItself` if the chain of applications is too
-    long or already contains it, or `ApplicationBroken` if its manifest is invalid.
+    Raises `DeploymentNotFound` if there is none, `CallsItself` if the chain of calls is too long or
+    already contains the application, or `ApplicationBroken` if its manifest is invalid.
     """
     # A caller without access must not learn that the application exists, even if it is broken.
     if not slug_re.match(name):
@@ -100,10 +100,9 @@ class ApplicationModel(NestedRun):
     workspace: LocalWorkspace
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Event], None]:
-        """Stream the application's answer. Closing the generator cancels the run.
-
-        Raises `ModelFailed` with a text for users if the run fails, and `BudgetSpent` if a budget
-        is spent.
+        """Stream the application's answer. Closing the generator cancels the run. Raises
+        `ModelFailed` with a text for users if the run fails, and `BudgetSpent` if a budget is
+        exhausted.
         """
         caller = self.workspace.caller
         asked = to_run_request(request)
@@ -136,8 +135,8 @@ class ApplicationModel(NestedRun):
 
 
 def to_run_request(request: ModelRequest) -> RunRequest:
-    """Convert the model request of the calling run, whose tools become client tools. Other
-    parameters are omitted, because each application sets its own.
+    """Convert a model request of the calling run to a request to the application. The calling run's
+    tools become client tools. Other parameters are omitted, because each application sets its own.
     """
     return RunRequest(
         messages=tuple(map(with_own_state, request.messages)),
@@ -148,7 +147,9 @@ def to_run_request(request: ModelRequest) -> RunRequest:
 
 
 def with_own_state(message: ModelMessage) -> ModelMessage:
-    """Return the message with the application's state in `state`, where its run expects it."""
+    """Move the application's state in the message to `state`, where the application's run expects
+    it.
+    """
     own = {**message.state, **message.model_state}
     return replace(message, state=own, model_state={}) if message.model_state else message
 
@@ -171,7 +172,7 @@ def open_workspace(caller: Caller, application: ResolvedApplication | None = Non
     """Return a workspace of DIAL Core for callers from Core, and one of this installation for all
     others.
 
-    `application` is the one that will run, or None. Only this installation's applications can use
+    `application` is the one that will run, or None. Only applications of this installation can use
     its deployments.
     """
     core = configured_core() if caller.kind == "dial" else None

@@ -14,8 +14,8 @@ register = template.Library()
 
 @register.simple_tag
 def preload_imports(script: str) -> SafeString:
-    """Return HTML tags with which the browser fetches the imports of a script before it has parsed
-    the script. Return "" if pages do not use bundles.
+    """Return HTML tags that make the browser load a script's imports before it has parsed the
+    script. Return "" if pages do not use bundles.
     """
     if f"/{bundles.FOLDER}" not in static(script):
         return SafeString("")

@@ -1,8 +1,8 @@
-"""Reads the description of the bundles, with which a page fetches a few scripts and styles instead
-of a hundred.
+"""Reads the list of bundles. Each bundle combines many scripts or styles, so that a page loads a
+few files instead of a hundred.
 
-`make bundles` creates the bundles, and records their sources. While a source differs from the
-recorded source, pages use the source files themselves.
+`make bundles` creates the bundles, and records the hashes of their sources. If a source has changed
+since then, pages load the sources themselves.
 """
 
 import hashlib
@@ -13,25 +13,23 @@ from pathlib import Path
 from django.contrib.staticfiles import finders
 
 FOLDER = "chat/bundles/"
-"""The folder of the bundles and the files that they share, below the static files."""
+"""The folder of the bundles and their shared files, relative to the static files."""
 DESCRIPTION = f"{FOLDER}bundles.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Bundles:
     entries: dict[str, str]
-    """Maps each script or style to the bundle that replaces it, both by their names as static
-    files.
-    """
+    """Maps the static file name of each script or style to that of the bundle that replaces it."""
     imports: dict[str, list[str]]
-    """Maps each bundle to its direct and indirect imports, as names of static files."""
+    """Maps the static file name of each bundle to those of its direct and indirect imports."""
     sources: dict[str, str]
-    """Maps each source of a bundle to the SHA-256 of its content, in hexadecimal."""
+    """Maps each source file of a bundle to its SHA-256 hash, in hexadecimal."""
 
 
 def read(root: Path) -> Bundles:
-    """Read the description of the bundles in the folder `root`. Raises `FileNotFoundError` if there
-    is none.
+    """Read the list of the bundles in the folder `root`. Raises `FileNotFoundError` if there is
+    none.
     """
     found = json.loads((root / DESCRIPTION).read_bytes())
     return Bundles(found["bundles"], found["imports"], found["sources"])
@@ -48,7 +46,9 @@ def root_of_sources() -> Path:
 
 
 def changed_sources(bundles: Bundles, root: Path) -> list[str]:
-    """Return the sources in the folder `root` that are missing or differ from those of the bundles."""
+    """Return the source files in the folder `root` that are missing, or have changed since
+    `bundles` were built.
+    """
     return [name for name, digest in bundles.sources.items() if digest != digest_of(root / name)]
 
 

@@ -87,12 +87,14 @@ FILES_OF_SCRIPTS = (
     r"""(?P<matched>new URL\(["'](?P<url>[./].*?)["'],\s*import\.meta\.url\))""",
     """new URL("%(url)s", import.meta.url)""",
 )
-"""A pattern for a script's references to files that are not scripts, and its replacement."""
+"""A pattern for `new URL("…", import.meta.url)`, with which scripts refer to files that are not
+scripts, and the replacement for it.
+"""
 
 
 Processed = tuple[str, str | None, bool | Exception, bool]
-"""A processed file: its name, its hashed name, whether it was written or an error, and whether its
-content changed.
+"""The result of processing a file: its name, its hashed name, whether it was written (or the
+error), and whether its content changed.
 """
 
 
@@ -102,14 +104,16 @@ def is_in_comment(match: re.Match[str]) -> bool:
 
 
 def is_in_text(match: re.Match[str]) -> bool:
-    """Return True if the match of an export or import is part of a string."""
+    """Return True if the matched `export` or `import` is text inside a string, not a statement."""
     found = match.groupdict()
     clause = found.get("exports") or found.get("import") or ""
     return any(quote in clause for quote in "\"'`")
 
 
 def digest_beside_bundles(paths: dict[str, Any]) -> str:
-    """Return a digest of all bundles, and of all other files to which they may refer."""
+    """Return a digest of the chat page's static files: all bundles, and the files to which they may
+    refer.
+    """
     folder = bundles.FOLDER.partition("/")[0]
     digest = hashlib.sha256()
     for name, (storage, path) in sorted(paths.items()):
@@ -143,8 +147,8 @@ def current_bundles() -> dict[str, str]:
 
 
 class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """The storage of static files, which replaces scripts and styles by their bundles unless a
-    source has changed.
+    """Stores static files under hashed names, and replaces scripts and styles by their bundles
+    unless a source has changed.
     """
 
     patterns = (*CompressedManifestStaticFilesStorage.patterns, ("*.js", (FILES_OF_SCRIPTS,)))
@@ -194,11 +198,9 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     def url_converter(
         self, name: str, hashed_files: dict[str, str], template: str | None = None
     ) -> Callable[[re.Match[str]], str]:
-        """Return a function that replaces the URLs in a file, except in comments, where scripts may
-        import each other's types.
-
-        Bundles have no comments. In their long lines, URLs in strings are not replaced, because the
-        strings may look like imports.
+        """Return a function that replaces the URLs in a file. It skips comments, in which scripts
+        may import each other's types. In bundles, which have no comments, it skips strings that
+        look like imports.
         """
         convert = super().url_converter(name, hashed_files, template)
         is_no_import = is_in_text if name.startswith(bundles.FOLDER) else is_in_comment

@@ -1,4 +1,3 @@
-"""Provides only `manage.py runserver`, as an app that replaces Daphne's.
-
-Daphne's app imports its server, and so Twisted, in every process: 0.8 s and 29 MB for each.
+"""Provides `manage.py runserver`. It replaces Daphne's Django app, which imports Daphne's server,
+and thus Twisted, in every process (0.8 s and 29 MB each).
 """

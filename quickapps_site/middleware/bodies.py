@@ -18,23 +18,22 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 LimitOf = Callable[[str], int]
-"""A function that returns the maximum number of bytes of a request's body, for the request's path.
+"""A function that takes the path of a request, and returns the maximum size of its body in bytes.
 """
 
 
 def body_limits(limits: Iterable[tuple[str, int]]) -> LimitOf:
-    """Return a function that returns the limit for a path. `limits` contains pairs of a path's
-    pattern and a number of bytes.
-
-    The first pattern that matches applies, and every path must match one.
+    """Return a function that returns the limit for a path. `limits` contains pairs of a regular
+    expression for paths and a number of bytes. The first pair that matches applies, and every path
+    must match one.
     """
     compiled = [(re.compile(pattern), most) for pattern, most in limits]
     return lambda path: next(most for pattern, most in compiled if pattern.match(path))
 
 
 def with_bounded_bodies(application: Any, limit_of: LimitOf, seconds: float) -> Any:
-    """Return an ASGI application that limits the size of request bodies, and the time for sending
-    them to `seconds`.
+    """Return an ASGI application that limits the size of request bodies. Clients have `seconds` to
+    send a body.
     """
 
     async def bounded(scope: Message, receive: Receive, send: Send) -> None:
@@ -87,8 +86,8 @@ async def answer_early(
     body: BoundedBody,
     send: Send,
 ) -> None:
-    """Send a response to a request whose body may not have arrived completely, and then discard the
-    rest of the body.
+    """Send a response before the request's body has arrived completely, for example an error. Then
+    discard the rest of the body.
     """
     sent = [
         (b"content-type", content_type),

@@ -1,8 +1,7 @@
-"""Lets pages of other origins call the doors for programs, if the operator allows these origins
+"""Lets pages of other origins call the APIs for programs, if the operator allows these origins
 (CORS).
 
-It wraps the whole application, because requests to doors are routed before Django and its
-middleware.
+The middleware wraps the whole ASGI application, because API requests are routed before Django.
 """
 
 from collections.abc import Collection

@@ -1,7 +1,7 @@
-"""Decodes forms as UTF-8, the encoding of the pages, whatever encoding the sender declares.
+"""Decodes forms as UTF-8, the encoding of the pages, even if the sender declares another encoding.
 
-Django uses the declared encoding. For some encodings, Django fails even while it rejects the
-request. With others, it produces lone surrogates, which cannot be stored or displayed.
+By default, Django uses the declared encoding. For some encodings, Django fails even while it
+rejects the request. For others, it returns lone surrogates, which cannot be stored or displayed.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """Rejects NUL characters in URLs and forms, because PostgreSQL cannot store them.
 
-URLs are checked for the whole application, because doors are routed before Django.
+URLs are checked in ASGI, because API requests are routed before Django.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping

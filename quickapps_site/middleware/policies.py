@@ -1,6 +1,5 @@
-"""Sets the content security policy of each page: the strict default, or a looser one for some URLs.
-
-`settings.CONTENT_SECURITY_POLICIES` maps the names of URLs to the directives that are replaced.
+"""Sets the content security policy of each page. `settings.CONTENT_SECURITY_POLICIES` maps URL
+names to the directives that override the strict defaults.
 """
 
 from csp.middleware import CSPMiddleware, PolicyParts

@@ -1,6 +1,6 @@
-"""Rejects requests to Django's views that write, while the installation is read-only.
+"""Rejects writing requests to Django's views while the installation is read-only.
 
-Doors that are routed before Django check the read-only mode themselves.
+API requests are routed before Django, so the APIs check the read-only mode themselves.
 """
 
 from typing import Any
@@ -31,7 +31,7 @@ SERVED = frozenset(
     }
 )
 """The names of URLs that accept writes in read-only mode, so that users can sign in and out, and
-end the mode.
+administrators can end the mode.
 """
 
 
@@ -53,9 +53,7 @@ def refuse_writes(get_response: Any) -> Any:
 
 
 def banner(request: HttpRequest) -> dict[str, Any]:
-    """Return the template variable of the banner on pages of a read-only site. It is a context
-    processor.
-    """
+    """Context processor that returns the text of the banner on pages of a read-only site."""
     return {"read_only_notice": read_only_notice}
 
 

@@ -10,10 +10,8 @@ from whitenoise.responders import NotARegularFileError
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
-    """Serves each static file in one piece.
-
-    WhiteNoise streams files with an iterator, which Django's ASGI handler reads whole, with a
-    warning.
+    """Sends each static file as a single chunk. WhiteNoise streams files with an iterator, which
+    Django's ASGI handler reads completely, with a warning.
     """
 
     def __call__(self, request: HttpRequest) -> Any:
@@ -21,8 +19,8 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
         return super().__call__(request)
 
     def add_later_file(self, url: str) -> None:
-        """Add the file at a URL if another version has built it into the same folder since the
-        start of this process, as happens during an upgrade.
+        """Add a file that did not exist when this process started. During an upgrade, another
+        version may build files into the same folder.
         """
         if self.autorefresh or url in self.files or not url.startswith(self.static_prefix):
             return

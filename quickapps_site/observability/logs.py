@@ -11,7 +11,7 @@ from opentelemetry import trace
 from apps import request_ids
 
 DATE_FORMAT = "%Y-%m-%d %H:%M:%S"
-"""The format of `asctime` in text formats and JSON templates of operators."""
+"""The date format of `%(asctime)s` in the log formats that operators set."""
 LEVEL_WIDTH = 9
 
 
@@ -38,7 +38,7 @@ class TextFormatter(logging.Formatter):
 
 
 class LineHandler(logging.StreamHandler[TextIO]):
-    """Writes each record to stderr, which flushes itself at the end of a line."""
+    """Writes each record to stderr without flushing it. The stream flushes itself after each line."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -48,8 +48,8 @@ class LineHandler(logging.StreamHandler[TextIO]):
 
 
 class JsonFormatter(logging.Formatter):
-    """Formats a record as a JSON object with the fields of every record, and those of a named event
-    if it is one.
+    """Formats a record as a JSON object with the usual fields and, for a named event, the event's
+    fields.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -71,7 +71,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class PercentFormatter(logging.Formatter):
-    """Formats a record with the text format that an operator has set."""
+    """Formats a record with the `%`-style text format that an operator has set."""
 
     def __init__(self, form: str) -> None:
         super().__init__(form, DATE_FORMAT)
@@ -82,10 +82,8 @@ class PercentFormatter(logging.Formatter):
 
 
 class TemplateFormatter(logging.Formatter):
-    """Formats a record with the JSON template that an operator has set, in which each text is a
-    format.
-
-    If the template contains no traceback, a traceback is added under the key `traceback`.
+    """Formats a record with the JSON template that an operator has set. Each string in it is a
+    `%`-style format. If no string contains the traceback, it is added under the key `traceback`.
     """
 
     def __init__(self, template: Mapping[str, Any]) -> None:
@@ -109,7 +107,7 @@ class TemplateFormatter(logging.Formatter):
 
 
 def add_fields(record: logging.LogRecord) -> None:
-    """Add the attributes to a record that operators' formats can use in addition to Python's."""
+    """Add to a record the attributes that operators' formats can use in addition to Python's own."""
     record.levelprefix = f"{record.levelname}:".ljust(LEVEL_WIDTH)
     record.request_id = request_ids.current() or "-"
     span = trace.get_current_span().get_span_context()
@@ -138,7 +136,9 @@ def formats_in(template: Any) -> Iterator[str]:
 
 
 def read_text_format(raw: str) -> str:
-    """Return the text format itself. Raises `ValueError` if a record cannot be formatted with it."""
+    """Validate a text format, and return it unchanged. Raises `ValueError` if a record cannot be
+    formatted with it.
+    """
     try_out(PercentFormatter(raw))
     return raw
 
@@ -163,9 +163,7 @@ def try_out(formatter: logging.Formatter) -> None:
 
 
 class CutPayloads(logging.Filter):
-    """Truncates the messages of records, which are contents of requests and responses, to `length`
-    characters.
-    """
+    """Truncates records of request and response contents to `length` characters."""
 
     def __init__(self, length: int) -> None:
         super().__init__()
@@ -180,14 +178,14 @@ class CutPayloads(logging.Filter):
 
 
 def is_about_no_job(record: logging.LogRecord) -> bool:
-    """Return False for Procrastinate's record about the outcome of a job, because QuickApps logs
-    outcomes itself.
+    """Return False for Procrastinate's records of job outcomes, because QuickApps logs the outcomes
+    itself.
     """
     return not str(getattr(record, "action", "")).startswith("job_")
 
 
 def remove_traceback_of_refusal(record: logging.LogRecord) -> bool:
-    """Remove the traceback of a record about a request that was rejected with a 4xx status. Return
+    """Remove the traceback from the record of a request that was rejected with a 4xx status. Return
     True.
     """
     if record.levelno < logging.ERROR:
@@ -205,11 +203,10 @@ def logging_of(
     text_format: str = "",
     json_template: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return Django's LOGGING setting. `root` and `own` are the levels of all loggers and of
-    QuickApps's; `form` is `text` or `json`.
+    """Return Django's LOGGING setting. `own` is the level of QuickApps's loggers, `root` that of
+    all others; `form` is `text` or `json`.
 
-    Attributes of records that only operators' formats can show are not computed if there are no
-    such formats.
+    Attributes that only operators' formats can show are not computed if there are no such formats.
     """
     if not text_format and json_template is None:
         # The computation of the values takes longer than the output of the record.

@@ -10,11 +10,11 @@ from apps.outages import BUSY, DATABASE, ENDED, Outage, outage_of
 
 SECONDS = 60.0
 POOL = "psycopg.pool"
-"""The logger of psycopg's pool. It reports failed connections as warnings, without Django's errors.
+"""The logger of psycopg's pool. It logs failed connections as warnings that contain no exception of
+Django.
 """
 EXPORTERS = ("opentelemetry.exporter.", "opentelemetry.sdk.")
-"""The loggers of OpenTelemetry that report each failed attempt to reach an endpoint, every few
-seconds.
+"""The OpenTelemetry loggers that log each failed attempt to reach an endpoint, every few seconds.
 """
 EXPORT = Outage("export_unavailable", "OpenTelemetry's data cannot be sent.")
 REDIS = Outage(
@@ -28,9 +28,13 @@ OF_DRIVERS = {
     ("redis", "RedisClusterException"): REDIS,
     ("redis", "ClusterError"): REDIS,
 }
-"""Maps errors of drivers, by package and class, to outages, for code that does not use Django."""
+"""Maps exceptions of drivers, by package and class, to outages. They occur in code that uses a
+driver without Django.
+"""
 OF_STATEMENTS = ("40", "55", "57014")
-"""The prefixes of SQLSTATEs that mean a conflict or a timeout, so that the database is not down."""
+"""The prefixes of SQLSTATEs for conflicts and timeouts, after which the database is not considered
+down.
+"""
 MOST_CAUSES = 20
 
 
@@ -64,9 +68,7 @@ class OutageFilter(logging.Filter):
 
 
 def complete(record: logging.LogRecord, outage: Outage, left_out: int) -> bool:
-    """Add the outage's code, and the number of records that were omitted, to a record about the
-    outage. Return True.
-    """
+    """Add the outage's code and the number of omitted records to the record's message. Return True."""
     count = f" ({left_out:,} more records of this outage omitted)" if left_out else ""
     record.msg, record.args = f"{outage.code}: {record.getMessage()}{count}", ()
     return True

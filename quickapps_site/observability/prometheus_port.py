@@ -1,4 +1,4 @@
-"""Serves the metrics of a process on a port of its own, if OpenTelemetry's environment variables
+"""Serves the metrics of a process on a separate port, if OpenTelemetry's environment variables
 configure this.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # The import of the package takes a tenth of a second, and fe
 logger = logging.getLogger(__name__)
 
 PORT = 9464
-"""The port for metrics if the variable is not set, OpenTelemetry's default."""
+"""The default port for metrics, as in OpenTelemetry's exporter."""
 
 
 def is_scraped() -> bool:

@@ -42,8 +42,8 @@ def set_up_tracing() -> None:
 
 
 def exporters_of(variable: str, addresses: Iterable[str] = ()) -> frozenset[str]:
-    """Return the exporters in a variable. If it is not set, return `otlp` if one of the variables
-    `addresses` contains an endpoint.
+    """Return the names of the exporters in an environment variable. If it is not set, return `otlp`
+    if one of the variables `addresses` contains an endpoint.
     """
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return frozenset()

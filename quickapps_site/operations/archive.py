@@ -1,6 +1,6 @@
 """Reads and writes backup archives: tar files whose last member contains a checksum of all others.
 
-The members have a fixed order: `backup.json`, `database`, `files/…`, `contents.json`.
+The order of the members is `backup.json`, `database`, `files/…`, `contents.json`.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ class Header(BaseModel):
 
 class Contents(BaseModel):
     """The content of `contents.json`. `sha256` covers the names, sizes and bytes of all other
-    members; `tables` are their numbers of rows.
+    members. `tables` maps the name of each table to its number of rows.
     """
 
     members: int
@@ -166,7 +166,7 @@ def verify(file: IO[bytes]) -> Contents:
 
 
 def check_place(name: str, number: int) -> None:
-    """Raise `DamagedArchive` if no backup has a member with this name at the position `number`."""
+    """Raise `DamagedArchive` if a backup cannot have a member with this name at index `number`."""
     if number < 2:
         is_right = name == (HEADER, DATABASE)[number]
     else:
@@ -197,7 +197,7 @@ def members(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
 
 
 def pieces(content: IO[bytes]) -> Iterator[bytes]:
-    """Yield the content of a member in pieces. Raises `DamagedArchive` if it cannot be read."""
+    """Yield the content of a member in chunks. Raises `DamagedArchive` if it cannot be read."""
     with damage():
         while piece := content.read(PIECE_BYTES):
             yield piece
@@ -205,7 +205,7 @@ def pieces(content: IO[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def damage() -> Iterator[None]:
-    """Convert errors of reading a tar archive in the block to `DamagedArchive`."""
+    """Convert exceptions from reading a tar archive in the block to `DamagedArchive`."""
     try:
         yield
     except (tarfile.TarError, UnicodeError, EOFError) as error:
@@ -224,8 +224,8 @@ def parse_document(kind: type[Document], content: IO[bytes]) -> Document:
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open an archive for reading. Raises OSError, and `DamagedArchive` if the path is a folder, a
-    pipe or a device.
+    """Open an archive for reading. Raises `DamagedArchive` if the path is a folder, a pipe or a
+    device, and OSError if it cannot be opened.
     """
     file = path.open("rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

@@ -96,7 +96,7 @@ def count_rows(cursor: Any, tables: list[str]) -> dict[str, int]:
 
 
 def check_copy(path: Path, vendor: str) -> None:
-    """Raise `CommandError` if the programs on this machine cannot load the copy of the database."""
+    """Raise `CommandError` if the database programs on this machine cannot load the copy in `path`."""
     if vendor == "postgresql":
         run_client(client_program("pg_restore"), "--list", str(path), connects=False)
         return
@@ -110,8 +110,8 @@ def check_copy(path: Path, vendor: str) -> None:
 
 
 def load_database(path: Path) -> None:
-    """Load the copy of a database into the empty database, completely or not at all. Raises
-    `CommandError` if it cannot be loaded.
+    """Load a copy into the empty database, completely or not at all. Raises `CommandError` if it
+    cannot be loaded.
     """
     if connection.vendor == "postgresql":
         connection.close()

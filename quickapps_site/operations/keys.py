@@ -1,4 +1,4 @@
-"""Checks the keys that encrypt stored secrets: computes their fingerprint for a backup, and finds
+"""Checks the keys that encrypt stored secrets: computes a fingerprint for backups, and finds
 secrets that no key can decrypt.
 """
 

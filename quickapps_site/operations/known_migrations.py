@@ -16,13 +16,13 @@ REMOVED = {
     "triggers": ("0003_help_texts", "0004_reworded_texts"),
     "workspace": ("0005_help_texts", "0007_reworded_texts"),
 }
-"""Removed migrations, which changed only texts and choices. Older databases and backups have
-recorded them.
+"""The removed migrations of each app. They changed only texts and choices. Older databases and
+backups still list them as applied.
 """
 
 
 def known_migrations() -> set[tuple[str, str]]:
-    """Return the app and the name of each migration: those on disk, and those that were replaced or
+    """Return pairs of an app and a migration's name: those on disk, and those that were replaced or
     removed.
     """
     loader = MigrationLoader(None, ignore_no_migrations=True)

@@ -1,4 +1,6 @@
-"""Warns of environment variables that were settings in earlier versions and have no effect anymore."""
+"""Warns about environment variables that were settings in earlier versions, and have no effect
+anymore.
+"""
 
 import os
 from typing import Any
@@ -60,7 +62,8 @@ REMOVED = (
     "WEBHOOK_MAX_BODY_BYTES",
     "WEB_SEARCH_COMMAND",
 )
-"""The names of removed settings. docs/settings.md has the value that replaces each, and the reason.
+"""The names of removed settings. docs/settings.md documents the replacement for each, and the
+reason.
 """
 
 

@@ -1,7 +1,8 @@
 """Extends Django's PostgreSQL backend with a pool that returns only working connections.
 
 If the database refuses connections, the error is reported within a second; if it does not respond,
-within three. If all connections of the pool, or of the share of pages, are in use, callers wait.
+within three. Callers wait if all connections are in use, or all those that requests to pages may
+use.
 """
 
 from __future__ import annotations
@@ -26,20 +27,18 @@ from quickapps_site.postgresql.page_share import PageShare
 from quickapps_site.postgresql.reachability import Reachability
 
 PROMPT_SECONDS = 0.3
-"""The time in seconds without a free connection after which it is checked whether the database is
-down or the pool is full.
+"""After this many seconds without a free connection, the backend checks whether the database is
+down or the pool is exhausted.
 """
 CHECK_SECONDS = 0.5
-"""The time in seconds within which an idle connection must respond to a check. Otherwise, it is
-replaced.
-"""
+"""An idle connection that does not respond to a check within this many seconds is replaced."""
 
 TRUSTED_SECONDS = 30.0
-"""The time in seconds after a response for which a connection counts as working, unless the server
-has closed it.
+"""A connection counts as working for this many seconds after a response, unless the server has
+closed it.
 
-Without this, every use would need another round trip, and an idle process would run twice as many
-transactions. If the server disappears in this time, the watchdog ends the statement.
+A check before every use would add a round trip, and double the number of transactions of an idle
+process. If the server disappears in this time, the watchdog ends the statement.
 """
 
 _reachability: dict[str, Reachability] = {}
@@ -47,13 +46,15 @@ _page_shares: dict[str, PageShare] = {}
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A database connection of Django that takes only working connections from the pool."""
+    """Django's database connection, which takes only working connections from the pool."""
 
     share: PageShare | None = None
-    """The share of pages to which the open connection counts, or None."""
+    """The `PageShare` in which the open connection is reserved, or None."""
 
     def ensure_connection(self) -> None:
-        """Open a connection if there is none, or if the one that a thread has kept no longer works."""
+        """Open a connection if there is none, or if this thread's existing connection no longer
+        works.
+        """
         kept = self.connection
         if kept is not None and not self.in_atomic_block and not works(kept):
             kept.close()
@@ -61,11 +62,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().ensure_connection()
 
     def is_usable(self) -> bool:
-        """Return True if the connection still works. The check runs even if the request's client
-        has disconnected.
+        """Return True if the connection still works. Django calls this at the end of a request with
+        a database error.
 
-        Django calls this at the end of a request with an error. If the check were canceled, the
-        connection would not return to the pool.
+        The check runs even if the request's client has disconnected. If the check were canceled,
+        the connection would not return to the pool.
         """
         with clients.unwatched():
             return super().is_usable()

@@ -1,5 +1,5 @@
-"""Cancels the database statements of a request whose client disconnects, for example of a search
-while the user types on.
+"""Cancels a request's database statements when its client disconnects, for example because the user
+changed a search before it finished.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CANCEL_SECONDS = 2.0
 
 
 class DatabaseClient:
-    """The client of a request, and the connections on which the request waits for the database."""
+    """The client of a request, with the database connections for which the request currently waits."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -60,7 +60,7 @@ class DatabaseClient:
 
 
 NOBODY = DatabaseClient()
-"""The stand-in for a client in work that is not part of a request."""
+"""The client of work that is not part of a request. It never disconnects."""
 current: ContextVar[DatabaseClient] = ContextVar("client", default=NOBODY)
 
 

@@ -1,5 +1,5 @@
-"""Provides the current credentials for the database, which are read again from the file of
-`DATABASE_URL`.
+"""Reads the current database credentials from the file that contains `DATABASE_URL`, because they
+may be rotated.
 """
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""Limits the time of statements, and of their waits for locks, in processes that serve requests.
-
-Commands such as `migrate` have no limits.
+"""Limits how long statements may run and wait for locks in processes that serve requests. Commands
+such as `migrate` have no limits.
 """
 
 from dataclasses import dataclass
@@ -9,21 +8,23 @@ from typing import Any
 from django.db import connections
 
 LOCK_SECONDS, STATEMENT_SECONDS = 5.0, 60.0
-"""In a serving process, a statement waits this long for a lock, and takes this long. After that, its
-request returns 503 with `database_busy`.
+"""The maximum time in seconds for which a statement waits for a lock, and runs, in a serving
+process. A request with a longer statement fails with status 503 and `database_busy`.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The time limits of statements and of their waits for locks, in seconds. 0 means no limit."""
+    """The maximum time in seconds for which a statement waits for a lock, and runs. 0 means no
+    limit.
+    """
 
     lock: float = 0.0
     statement: float = 0.0
 
     @property
     def settings(self) -> dict[str, str]:
-        """Return the limits as PostgreSQL's settings, by name."""
+        """Return the limits as a mapping from PostgreSQL's setting names to values."""
         return {
             "lock_timeout": f"{round(self.lock * 1000)}ms",
             "statement_timeout": f"{round(self.statement * 1000)}ms",
@@ -34,7 +35,9 @@ _limits = Limits()
 
 
 def apply_limits(limits: Limits) -> None:
-    """Set the limits for new connections, and close the pools, whose connections have other limits."""
+    """Set the limits for new connections, and close the pools, whose connections have the old
+    limits.
+    """
     global _limits
     _limits = limits
     for connection in connections.all(initialized_only=True):
@@ -43,7 +46,7 @@ def apply_limits(limits: Limits) -> None:
 
 
 def limit(connection: Any) -> bool:
-    """Set the limits of a new connection. Return True if the connection is in a transaction that
+    """Set the limits on a new connection. Return True if the connection is in a transaction that
     must be committed.
     """
     if _limits == Limits():

@@ -1,9 +1,9 @@
-"""Limits the number of connections that requests to Django's views use, so that the database
-threads of other requests always have some.
+"""Limits the number of database connections that requests to Django's views use, so that other
+requests always get one.
 
-Each request to a view has its own thread, and their number is not limited. Without this limit,
-pages that wait for a lock would hold all connections of the pool, and the doors would wait for a
-connection.
+Each request to a view has its own thread, and the number of these threads is not limited. Without
+this limit, pages that wait for a lock would use all connections of the pool, and API requests would
+wait for a connection.
 """
 
 import threading
@@ -13,8 +13,8 @@ from psycopg_pool import PoolTimeout
 
 
 class PageShare:
-    """The part of a pool's connections that requests to Django's views can use at a time: those
-    that the `threads` do not need.
+    """The connections of a pool that requests to Django's views can use at a time: all except one
+    for each of the `threads`.
     """
 
     def __init__(self, pool_size: int, threads: int) -> None:
@@ -22,10 +22,10 @@ class PageShare:
         self.free = threading.BoundedSemaphore(self.count)
 
     def take(self, seconds: float) -> bool:
-        """Reserve a connection of the share, and return True. Return False if the current thread
+        """Reserve one of these connections, and return True. Return False if the current thread
         does not serve a view, and needs no reservation.
 
-        Raises `PoolTimeout` if all connections of the share are in use for `seconds`.
+        Raises `PoolTimeout` if all of them are in use for `seconds`.
         """
         if not is_page_request():
             return False

@@ -12,7 +12,7 @@ import psycopg
 from quickapps_site.postgresql.credentials import with_current_credentials
 
 PROBE_SECONDS = 2
-"""The timeout in seconds of the connection that checks the database, libpq's minimum."""
+"""The connect timeout in seconds of a check, libpq's minimum."""
 MEMORY_SECONDS = 0.5
 """The time in seconds for which the result of a check is cached."""
 TOO_MANY_CONNECTIONS = "53300"

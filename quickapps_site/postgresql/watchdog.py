@@ -1,7 +1,7 @@
-"""Ends statements that wait for a database which no longer responds.
+"""Ends statements that wait for a database that no longer responds.
 
-A server that hangs keeps its connections open, so callers would wait forever. As long as the
-database accepts new connections, slow statements are not ended.
+A server that hangs keeps its connections open, so callers would wait forever. While the database
+accepts new connections, the watchdog does not end slow statements.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from quickapps_site.postgresql import clients
 from quickapps_site.postgresql.reachability import Reachability
 
 SUSPICIOUS_SECONDS = 0.4
-"""The duration in seconds of a statement after which the database is checked. Few statements take
-longer, so checks are rare.
+"""The database is checked if a statement takes longer than this many seconds. Few statements do, so
+checks are rare.
 """
 LOOK_SECONDS = 0.2
 
@@ -28,7 +28,7 @@ _waiting: dict[psycopg.Connection[Any], float] = {}
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """A connection that reports to the watchdog since when it waits for the server, and records
+    """A connection that reports to the watchdog when it starts waiting for the server, and records
     when the server last responded.
     """
 
@@ -71,6 +71,6 @@ def watch(reachability: Reachability) -> None:
 
 
 def hang_up(connection: psycopg.Connection[Any]) -> None:
-    """Shut down the socket of a connection for which a thread is waiting. The thread gets an error."""
+    """Shut down the socket of a connection, so that the thread that waits for it gets an error."""
     with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(connection.fileno())) as end:
         end.shutdown(socket.SHUT_RDWR)

@@ -1,8 +1,8 @@
 """Extends uvicorn's connections with limits on the time and size of request heads, and disconnects
 clients that stop reading.
 
-The classes override only public methods of asyncio's and uvicorn's protocols. The doors limit
-request bodies (`apps.doors.bodies`), because they need different limits.
+The classes override only public methods of asyncio's and uvicorn's protocols. Request bodies are
+limited in `apps.doors.bodies`, because each API needs a different limit.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 logger = logging.getLogger(__name__)
 
 HEAD_BYTES = 64 * 1024
-"""The maximum number of bytes of a request's head, as in h11. Browsers and proxies limit headers to
-8 to 32 KiB.
+"""The maximum number of bytes of a request's head (request line and headers), the same as in h11.
+Browsers and proxies limit headers to 8 to 32 KiB.
 """
 HEAD_SECONDS = 20.0
 """The time in seconds within which the head of a request must arrive."""
@@ -25,7 +25,7 @@ CONNECTIONS = 10_000
 Further connections get a response with status 503.
 """
 STALLED_SECONDS = 30.0
-"""The time in seconds without reading after which a client is disconnected. It is long enough for
+"""A client that reads nothing for this many seconds is disconnected. The time is long enough for
 two heartbeats, and for a phone to change networks.
 """
 
@@ -81,13 +81,13 @@ class BoundedWebSocket(StallGuard, WebSocketsSansIOProtocol):
 
 
 class BoundedHttp(StallGuard, HttpToolsProtocol):
-    """An HTTP connection that limits each request head to `HEAD_SECONDS` and `HEAD_BYTES`, and all
-    connections of the process to `CONNECTIONS`.
+    """An HTTP connection. Request heads are limited to `HEAD_SECONDS` and `HEAD_BYTES`, and the
+    number of connections in the process to `CONNECTIONS`.
     """
 
     awaits_head = True
     head_bytes = 0
-    """The number of bytes that have arrived of an incomplete head."""
+    """The number of bytes received so far of a request head that is still incomplete."""
     head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -1,10 +1,11 @@
 """Provides the threads on which coroutines use the database, each with its own connection.
 
-asgiref runs all database work of a process on one thread, so a statement that waits for a lock
-would block every request. Only code that opens a transaction in one call and continues it in the
-next needs this, and this project has none. A third of the threads are reserved for kinds of calls
-that are not running yet. Many calls that wait for the same lock therefore leave threads for
-requests that do not need the lock.
+By default, asgiref runs all database work of a process on one thread, so a statement that waits for
+a lock would block every request. Only code that spreads a transaction over several calls needs a
+single thread, and this project has none.
+
+A third of the threads are reserved for kinds of calls that are not running yet. Many calls that
+wait for the same lock therefore leave threads for requests that do not need the lock.
 """
 
 import functools
@@ -19,12 +20,16 @@ from asgiref.sync import SyncToAsync
 from django.db import close_old_connections
 
 Kind = tuple[object, ...]
-"""The module and the name of a function and, for a method of a query set, its model."""
+"""The kind of a database call: the module and the name of a function and, for a method of a query
+set, its model.
+"""
 RESERVED_SHARE = 3
 
 
 class DatabaseThreads(ThreadPoolExecutor):
-    """The executor of database calls. After each call, a thread's connection returns to the pool."""
+    """Executes database calls on threads. After each call, the thread's connection returns to the
+    pool.
+    """
 
     def __init__(self, count: int) -> None:
         super().__init__(count, thread_name_prefix="database")
@@ -43,7 +48,7 @@ class DatabaseThreads(ThreadPoolExecutor):
         return future
 
     def start_waiting(self) -> None:
-        """Start waiting calls as long as threads are free for them, oldest first."""
+        """Start queued calls while threads are free for their kind, oldest first."""
         while kinds := self.startable():
             kind = min(kinds, key=lambda one: self.waiting[one][0][0])
             _, call = self.waiting[kind].popleft()

@@ -23,11 +23,15 @@ logger = logging.getLogger(__name__)
 
 
 def announce_nothing() -> None:
-    """Do nothing, for an application that does not report its readiness."""
+    """The default of `Shutdown.announce`: do nothing, because the application does not report its
+    readiness.
+    """
 
 
 async def end_nothing(seconds: float) -> None:
-    """Do nothing, for an application whose work ends with its connections."""
+    """The default of `Shutdown.end`: do nothing, because the application's work ends with its
+    connections.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,9 @@ MESSAGE_BYTES = 1024 * 1024
 """The maximum number of bytes of a WebSocket message from a client."""
 PING_SECONDS, PONG_SECONDS = 20.0, 30.0
 FAREWELL_SECONDS = 1.0
-"""The time in seconds for which closing connections can send their last bytes."""
+"""Closing connections have this many seconds to send their last bytes."""
 CLEAN_UP_SECONDS = 4
-"""The time in seconds for which interrupted work can release its resources."""
+"""Interrupted work has this many seconds to release its resources."""
 POLL_SECONDS = 0.05
 CLOSE = (b"connection", b"close")
 TICK_SECONDS = 1.0
@@ -160,8 +164,8 @@ class GracefulServer(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def accept_waiting(self) -> None:
-        """Accept the connections that wait in the listeners' queues, because they would be reset
-        when the listeners close.
+        """Accept the connections in the listeners' queues, because they would be reset when the
+        listeners close.
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + FAREWELL_SECONDS

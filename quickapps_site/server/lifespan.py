@@ -20,16 +20,16 @@ logger = logging.getLogger(__name__)
 
 CLEAN_UP_SECONDS = 4.0
 JOBS_SECONDS = GRACE_SECONDS + 2.0
-"""The time in seconds for which running background jobs can end or be returned to the queue.
+"""Running background jobs have this many seconds to end or to return to the queue.
 
-Jobs use the connections that close next. After the shutdown, asyncio cancels all tasks, including
-those of the connection pool in which a job would then wait 30 seconds for a connection.
+Jobs use database connections, which are closed after them. A job that still runs then would wait 30
+seconds for a connection, because asyncio cancels the pool's tasks at the end of the shutdown.
 """
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
-    """Start and stop the background work when the server sends the events of the ASGI scope
-    `lifespan`.
+    """Start and stop the background work on the events of the ASGI scope `lifespan`, which the
+    server sends.
     """
     await receive()
     warn_of_deaf_processes()

@@ -18,10 +18,8 @@ logger = logging.getLogger(__name__)
 
 
 def check_predefined_content() -> None:
-    """Read predefined content and managed applications, so that their problems are logged at
-    startup.
-
-    Raises `ImproperlyConfigured` if a whole layer of content is missing.
+    """Read predefined content and managed applications, so that problems in them are logged at
+    startup. Raises `ImproperlyConfigured` if a whole layer of content is missing.
     """
     try:
         missing = missing_problems(installed_content())

@@ -1,4 +1,6 @@
-"""Provides a lock between all processes that use a database, for preparing it."""
+"""Provides a lock that only one of the processes with the same database can hold, for preparing the
+database.
+"""
 
 import logging
 import time
@@ -13,9 +15,7 @@ from django.db import connection
 logger = logging.getLogger(__name__)
 
 KEY = 0x7175696B61707073
-"""The key of the advisory lock: `quikapps` as a number, so that no other program uses it by
-accident.
-"""
+"""The key of the advisory lock: `quikapps` as a number, which no other program uses by accident."""
 LOOK_SECONDS = 0.5
 
 

@@ -56,8 +56,8 @@ logger = logging.getLogger(__name__)
 CUT = "length"
 """The finish reason of an answer that reached the model's length limit."""
 CALL_CHARACTERS = 100
-"""The size that is counted for the JSON around a tool call, in characters, in addition to its name
-and arguments.
+"""The number of characters that a tool call counts toward the output limit, in addition to its name
+and arguments. It stands for the JSON around them.
 """
 TOO_MANY_CALLS = f"[The answer was cut here: the limit is {MOST_CALLS:,} tool calls.]"
 
@@ -65,9 +65,9 @@ TOO_MANY_CALLS = f"[The answer was cut here: the limit is {MOST_CALLS:,} tool ca
 class Assembly:
     """Collects the deltas of one answer, and emits the parts that users can see immediately.
 
-    `answer` contains what the run has already written. `shows_logprobs` emits the service's
-    logprobs too. `taint` collects the untrusted sources that the model's service has read. `names`
-    are the tools that the model may call.
+    `answer` contains what the run has already written. With `shows_logprobs`, the service's
+    logprobs are emitted too. `taint` collects the untrusted sources that the model's service has
+    read. `names` are the tools that the model may call.
     """
 
     def __init__(
@@ -91,10 +91,10 @@ class Assembly:
         self.lead = self.answer.lead
         self.stages = stages
         self.is_speaking = False
-        """True while text arrives. Its first piece closes the model's stages."""
+        """True while text arrives. The first text delta closes the model's stages."""
         self.text: list[str] = []
         self.first_text_at: float | None = None
-        """The monotonic time of the first text, or None before it arrives."""
+        """The `time.monotonic()` of the first text, or None before it arrives."""
         self.thoughts = GrowingThoughts()
         self.calls = GrowingCalls(names)
         self.attachments: list[Attachment] = []
@@ -125,8 +125,8 @@ class Assembly:
             self.say(delta)
 
     def with_logprobs(self, delta: TextDelta) -> TextDelta:
-        """Return the delta, without logprobs unless the client requested them. A delta without text
-        is emitted here, for its logprobs.
+        """Return the delta. Its logprobs are removed unless the client requested them. If it has
+        logprobs but no text, emit it here.
         """
         if not self.shows_logprobs:
             return TextDelta(delta.text)
@@ -211,7 +211,9 @@ class Assembly:
         return self.stages.prefix if self.stages is not None else ""
 
     def restart(self, event: TurnRestarted) -> None:
-        """Add the output that an application wrote before it was interrupted."""
+        """Add the output of the application that this run calls as its model, from before the
+        application was interrupted.
+        """
         self.feed(TextDelta(event.text))
         for attachment in event.attachments:
             self.feed(AttachmentAdded(attachment))
@@ -219,7 +221,7 @@ class Assembly:
             self.feed(AnnotationAdded(annotation))
 
     def say(self, delta: TextDelta | RefusalDelta) -> None:
-        """Emit a piece of text or of a refusal. Both become the text of the message."""
+        """Emit a text or refusal delta. Both become part of the message's text."""
         if not self.is_speaking:
             self.begin_text()
         self.text.append(delta.text)
@@ -275,8 +277,8 @@ class Assembly:
         return self.allowance.is_exceeded or len(self.calls.calls) > MOST_CALLS
 
     def cut(self) -> None:
-        """Truncate the answer, append a notice about the limit, and drop the tool calls, which may
-        be incomplete.
+        """Truncate the answer at the output limit, append a notice about the limit, and drop the
+        tool calls, which may be incomplete.
         """
         notice = TOO_MANY_CALLS
         if self.allowance.is_exceeded:
@@ -287,7 +289,7 @@ class Assembly:
         self.say(TextDelta(f"\n\n{notice}" if self.text else notice))
 
     def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
-        """Return the complete answer. Its tool calls get new IDs if theirs are in `taken`."""
+        """Return the complete answer. Tool calls whose IDs are in `taken` get new IDs."""
         model = self.deployment or model
         calls = self.calls.complete(taken) if self.calls else ()
         message = ModelMessage(

@@ -28,11 +28,11 @@ from apps.errors import ModelFailed, QuickAppError
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 8.0
-"""The maximum total of the pauses between retries, in seconds, before a fallback is called. Only a
-long `Retry-After` exceeds it.
+"""The maximum total of the pauses between retries, in seconds, before a fallback is called. A long
+`Retry-After` may exceed it.
 """
 OF_DEPLOYMENT = frozenset({401, 402, 403, 404, 408, 429})
-"""The status codes below 500 that the deployment causes, not the request: an invalid key, no
+"""The status codes below 500 for problems with the deployment, not the request: an invalid key, no
 credit, an unknown model, a rate limit.
 """
 OF_REQUEST = frozenset({"content_filter", "context_length_exceeded", "truncate_prompt_error"})
@@ -42,7 +42,7 @@ NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
 BAD_REQUEST = "invalid_request_error"
 OVERLOADED = frozenset({429, 503, 529})
 OUT_OF_ORDER = "is unavailable at the moment"
-"""The reason in the notice about a deployment whose circuit breaker is open."""
+"""The reason that users see if a deployment is skipped because its circuit breaker is open."""
 
 
 class Breaker(Protocol):
@@ -52,7 +52,7 @@ class Breaker(Protocol):
 
     async def admits(self) -> bool:
         """Return True if the deployment can be called. After the pause of an open breaker, only one
-        caller gets True, and the success of its call closes the breaker.
+        caller gets True. If its call succeeds, the breaker closes.
         """
         ...
 
@@ -61,7 +61,7 @@ class Breaker(Protocol):
         ...
 
     async def succeeded(self, began: float) -> None:
-        """Record a successful call that began at the monotonic time `began`."""
+        """Record a successful call that began at `began`, a time of `time.monotonic`."""
         ...
 
 
@@ -79,10 +79,9 @@ class NoBreaker:
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A deployment that can answer a request. `title` is its display name.
-
-    `adapt` rewrites a request for the first candidate for this one. `window` is the context window
-    in tokens, or None if it is unknown or irrelevant.
+    """A deployment that can answer a request. `title` is its display name. `adapt` converts a
+    request that was made for the first candidate to one for this candidate. `window` is the context
+    window in tokens, or None if it is unknown or irrelevant.
     """
 
     name: str
@@ -93,8 +92,8 @@ class Candidate(msgspec.Struct, frozen=True):
     window: int | None = None
 
     def excess(self, request: ModelRequest) -> int:
-        """Return the request's estimated input tokens if they exceed the context window, otherwise
-        0.
+        """Return the request's estimated input tokens if they exceed the candidate's context
+        window, otherwise 0.
         """
         if self.window is None:
             return 0
@@ -109,7 +108,7 @@ class Candidate(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class CandidateCall:
-    """Calls one candidate, once or several times. `has_next` is True if there is another
+    """Calls one candidate, with or without retries. `has_next` is True if there is another
     candidate.
     """
 
@@ -128,8 +127,8 @@ class CandidateCall:
         return 0.0 if self.is_open else PATIENCE_SECONDS
 
     async def made(self, ask: Callable[[Model, ModelRequest], Awaitable[None]]) -> None:
-        """Call the model with `ask`, and report success or failure to the circuit breaker. Raises
-        the errors of `ask`.
+        """Call the model with `ask`, and report success or failure to the circuit breaker.
+        Exceptions of `ask` are raised again.
         """
         began, breaker = time.monotonic(), self.candidate.breaker
         try:
@@ -142,14 +141,17 @@ class CandidateCall:
 
 
 Ask = Callable[[CandidateCall], Coroutine[Any, Any, None]]
-"""Calls a candidate, possibly with retries. Raises `ModelFailed` if the call fails."""
+"""A function that calls a candidate, possibly with retries. It raises `ModelFailed` if the call
+fails.
+"""
 
 
 class FallbackChain:
-    """Calls a deployment and, if it fails, its fallbacks. There is one chain per run.
+    """Calls a deployment and, if it fails, its fallbacks.
 
-    Later calls begin with the deployment that answered last. `silence_seconds` is the timeout for
-    the first token if there is another candidate; 0 means the service's own timeout.
+    There is one chain per run. Later calls begin with the deployment that answered last.
+    `silence_seconds` is the timeout for the first token if there is another candidate. 0 means the
+    service's own timeout.
     """
 
     def __init__(self, candidates: Sequence[Candidate], silence_seconds: float = 0.0) -> None:
@@ -164,11 +166,12 @@ class FallbackChain:
     def receive(
         self, request: ModelRequest, assembly: Assembly, ask: Ask
     ) -> Coroutine[Any, Any, None]:
-        """Add the answer of the first candidate that succeeds to the assembly.
+        """Add the answer of the first candidate that succeeds to the assembly. Candidates whose
+        context window is too small are skipped.
 
-        Candidates with a too small context window are skipped. Raises the failure of a candidate
-        that had begun to answer, or of the current one if the request caused it. If all fail,
-        raises the first transient failure, or else the first one.
+        Raises the failure of a candidate at once if it had begun to answer, or if the request
+        caused the failure. If all candidates fail, raises the first transient failure, or else the
+        first one.
         """
         if len(self.candidates) == 1:
             return ask(self.call(self.current, request, assembly, has_next=False))
@@ -202,8 +205,8 @@ class FallbackChain:
         raise next(filter(is_passing, failures.values()), next(iter(failures.values())))
 
     async def in_order(self) -> AsyncGenerator[Candidate, None]:
-        """Yield the current candidate, then the others, but those with an open circuit breaker
-        last.
+        """Yield the current candidate, then the others. Candidates with an open circuit breaker
+        come last.
         """
         others = [one for one in self.candidates if one is not self.current]
         left_alone = []
@@ -242,7 +245,7 @@ def stay_with(model: Model, name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FirstWordWithin:
-    """A model that fails if the first token of `model` does not arrive within `seconds`."""
+    """Wraps a model, and fails if the first token of `model` does not arrive within `seconds`."""
 
     model: Model
     seconds: float
@@ -266,8 +269,8 @@ class FirstWordWithin:
 
 
 def is_of_deployment(failure: QuickAppError) -> bool:
-    """Return True if the deployment caused the failure, not the request, so that another one may
-    succeed.
+    """Return True if the deployment and not the request caused the failure, so that another
+    deployment may succeed.
     """
     if not isinstance(failure, ModelFailed) or failure.code in OF_REQUEST:
         return False

@@ -1,4 +1,4 @@
-"""Shows the stages that a model reports while it answers."""
+"""Displays the stages that a model reports while it answers."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ THINKING = "Thinking"
 
 
 class ModelStages:
-    """Shows the stages that a model reports as stages of the run.
+    """Displays the stages that a model reports, as stages of the run.
 
-    Text or a tool call of the model closes them. The end of the `with` block closes those that
-    remain, as failed after an exception. With `parent_id`, the model is an application: its stages
-    are nested in that stage, close by themselves, and may have no names.
+    The stages close when text or a tool call of the model arrives. Any that remain open close at
+    the end of the `with` block, as failed if an exception ends it.
+
+    With `parent_id`, the model is an application. Its stages are nested in that stage, close by
+    themselves, and may have no names.
     """
 
     def __init__(self, emit: Emit, prefix: str, parent_id: str | None = None) -> None:
@@ -39,10 +41,10 @@ class ModelStages:
         self.open: dict[int | str, float] = {}
         """The start time of each open stage, by the model's index or the application's ID."""
         self.thought = ""
-        """The key of the open stage with reasoning, or ""."""
+        """The key of the open stage that shows reasoning, or "" if there is none."""
         self.thoughts = 0
         self.shown: dict[int | str, bool] = {}
-        """False for each stage that is not shown because it began without a name, otherwise
+        """Maps each stage to False if it is hidden because it began without a name, otherwise to
         True.
         """
 
@@ -67,7 +69,7 @@ class ModelStages:
             self.close_one(index, failed=part.failed)
 
     def relay(self, event: StageEvent) -> None:
-        """Show an event of an application's stage, unless that stage is already closed."""
+        """Emit an event of an application's stage, unless that stage is already closed."""
         if isinstance(event, StageOpened):
             self.begin(event.stage_id, event.title, event.parent_id)
         elif event.stage_id not in self.open:
@@ -91,8 +93,8 @@ class ModelStages:
         self.emit(StageOpened(f"{self.prefix}{key}", name, parent_id))
 
     def default_name(self, index: int) -> str:
-        """Return a numbered name for an unnamed stage of an application, or "" for one of a model,
-        which is not shown.
+        """Return a numbered name for an unnamed stage of an application, or "" for an unnamed stage
+        of a model, which stays hidden.
         """
         is_new = not self.shown.get(index)
         return f"Stage {index + 1}" if self.parent_id is not None and is_new else ""
@@ -116,8 +118,8 @@ class ModelStages:
         self.emit(StageClosed(f"{self.prefix}{index}", seconds, failed))
 
     def give_way(self) -> None:
-        """Close the model's stages, because text or a tool call has arrived. Of an application's
-        stages, close only the reasoning.
+        """Close the model's stages, because text or a tool call has arrived. If the model is an
+        application, close only stages that show reasoning.
         """
         if self.parent_id is None:
             self.close()

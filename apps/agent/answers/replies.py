@@ -28,8 +28,8 @@ from apps.errors import ModelFailed, QuickAppError
 logger = logging.getLogger(__name__)
 
 BACKOFF = Backoff(attempts=4, initial_delay=1.0, max_delay=30.0)
-"""The retry policy of model calls: up to three retries with pauses of up to 7 seconds in total, or
-as long as the service's `Retry-After`.
+"""The retry policy of model calls: up to three retries. The pauses take up to 7 seconds in total,
+or as long as the service's `Retry-After`.
 """
 ONCE = replace(BACKOFF, attempts=1)
 """The retry policy of calls with possible side effects: no retry."""
@@ -48,9 +48,9 @@ async def ask_model(
 ) -> Reply:
     """Call the model once, emit the answer as it arrives, and return it.
 
-    `name` is the deployment, under which usage is counted. `stage_prefix` begins the IDs of the
-    model's stages, which are hidden if it is None. `stage_parent` is the stage in which they are
-    nested. `spend` receives the usage of an incomplete answer. Raises `ModelFailed`.
+    Usage is reported for the deployment `name`. The IDs of the model's stages begin with
+    `stage_prefix`; if it is None, the stages are hidden. They are nested in the stage
+    `stage_parent`. `spend` is called with the usage of an incomplete answer. Raises `ModelFailed`.
     """
     stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
     answer = RunAnswer(allowance=allowance or Allowance())
@@ -68,8 +68,8 @@ async def receive(
 ) -> None:
     """Add the model's answer to the assembly, and report the call to the meter.
 
-    `name` is the deployment; thoughts of others are removed from the request. Raises `BudgetSpent`
-    and the errors of `read_answer`.
+    `name` is the deployment. The reasoning of other deployments is removed from the request. Raises
+    `BudgetSpent` and the errors of `read_answer`.
     """
     if isinstance(model, NestedRun):
         await read_answer(model, request, assembly)
@@ -130,10 +130,10 @@ async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Retries transient failures until an answer begins, then calls fallbacks.
+    """Retries transient failures until an answer begins, then calls fallbacks. No attempt begins
+    later than `seconds` after the first one.
 
-    Applications must not be called with it, because their calls can have side effects. No attempt
-    begins later than `seconds` after the first one.
+    Do not use it to call applications, because their calls can have side effects.
     """
 
     backoff: Backoff = BACKOFF

@@ -19,11 +19,11 @@ from apps.agent.stages import GrowingCall
 logger = logging.getLogger(__name__)
 
 MOST_CALLS = 1_000
-"""The maximum number of tool calls in an answer. Models make a few dozen at most, and each one
-takes a stage, a task and a step.
+"""The maximum number of tool calls in an answer. Models make a few dozen at most. Each call creates
+a stage, an asyncio task and a step.
 """
 LONGEST_NAME = 1_000
-"""The number of characters to which a tool's name is truncated. Services accept up to 64."""
+"""Tool names are truncated to this many characters. Services accept up to 64."""
 _valid = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _invalid = re.compile(r"[^a-zA-Z0-9_-]+")
 _token = re.compile(r"<\|?[^<>|]*\|?>?")
@@ -32,7 +32,7 @@ incomplete.
 """
 _separator = re.compile(r"[.:/\\=\s]+")
 _number = re.compile(r":\d+$")
-"""Matches the numbers of Kimi's tool calls, such as `functions.search:0`."""
+"""Matches the numbers that Kimi appends to tool names, such as `functions.search:0`."""
 _between = re.compile(r"[\W_]+")
 NAMESPACES = ("functions", "function", "default_api", "tools", "tool", "mcp")
 _namespace = re.compile(rf"[\W_]*(?:{'|'.join(NAMESPACES)})[\W_]+(?=.)", re.IGNORECASE)
@@ -41,26 +41,28 @@ NAMELESS = "unnamed_tool"
 
 
 class GrowingCalls:
-    """Assembles the tool calls of an answer. `names` are the tools that may be called.
+    """Assembles the tool calls of an answer from deltas. `names` are the tools that may be called.
 
-    Services number the calls from 0 or 1, give all the number 0, or none. They send IDs and names
-    once, with every piece, or never.
+    Some services number the calls from 0 or 1, some send the number 0 for all calls, and some send
+    none. They send IDs and names once, with every delta, or never.
     """
 
     def __init__(self, names: Collection[str] = ()) -> None:
         self.names = names
         self.calls: list[GrowingCall] = []
         self.latest: dict[int, GrowingCall] = {}
-        """The newest call with each number, which the next delta with this number continues."""
+        """Maps each number to the newest call with it, which the next delta with this number
+        continues.
+        """
         self.by_id: dict[str, GrowingCall] = {}
-        """The first call with each ID."""
+        """Maps each ID to the first call with it."""
         self.by_number_and_id: dict[tuple[int, str], GrowingCall] = {}
 
     def __len__(self) -> int:
         return len(self.calls)
 
     def feed(self, delta: ToolCallDelta) -> GrowingCall:
-        """Add a piece to the tool call to which it belongs, and return that call."""
+        """Add a delta to the tool call to which it belongs, and return that call."""
         call = self.latest.get(delta.index)
         if call is None or delta.name or (delta.id and delta.id != call.id):
             call = self.latest[delta.index] = self.find(delta, call)
@@ -69,10 +71,10 @@ class GrowingCalls:
         return call
 
     def find(self, delta: ToolCallDelta, call: GrowingCall | None) -> GrowingCall:
-        """Return the call to which a delta belongs, which may be a new one.
+        """Return the call to which a delta belongs, or create one. `call` is the latest call with
+        the same number, or None.
 
-        `call` is the latest call with the same number, or None. The ID and the name decide, because
-        the number alone does not identify a call.
+        The ID and the name decide, because the number alone does not identify a call.
         """
         if call is None:
             call = self.continued(delta)
@@ -91,16 +93,16 @@ class GrowingCalls:
         return call
 
     def extend_name(self, call: GrowingCall, more: str) -> None:
-        """Add a piece to the call's name. Together with arguments, services send either the rest of
-        the name or the whole name again.
+        """Add a part of a name to the call's name. Together with arguments, services send either
+        the rest of the name or the whole name again.
         """
         name = joined_name(call.name, more)
         if not call.arguments or name in self.names or call.name not in self.names:
             call.name = name
 
     def continued(self, delta: ToolCallDelta) -> GrowingCall | None:
-        """Return the call that a delta with a new number continues, or None if it begins a new one.
-        Some services number the pieces, not the calls.
+        """Return the call that a delta with a new number continues, or None if it begins a new
+        call. Some services number the deltas, not the calls.
         """
         if delta.name and not delta.id:
             return None
@@ -127,7 +129,7 @@ class GrowingCalls:
         return not (is_same and (call.has_said(delta.arguments) or call.has_placeholder))
 
     def complete(self, taken: Collection[str]) -> tuple[ToolCall, ...]:
-        """Return the complete calls, sorted by number. Missing IDs and those in `taken` are
+        """Return the complete calls, sorted by number. Missing IDs, and IDs in `taken`, are
         replaced.
         """
         completed = self.completed(set(taken))
@@ -145,8 +147,8 @@ class GrowingCalls:
 
 
 def joined_name(known: str, more: str) -> str:
-    """Return the whole name. `more` is either its next piece, or repeats `known` and continues
-    it.
+    """Append `more` to the part of a name that is `known`, and return the result. If `more` repeats
+    `known` and continues it, return `more`.
     """
     return (more if more.startswith(known) else known + more)[:LONGEST_NAME]
 
@@ -162,7 +164,9 @@ def unused_id(id: str, used: set[str]) -> str:
 
 
 class GrowingThoughts:
-    """Assembles a model's reasoning. It is truthy once it has something to store."""
+    """Assembles a model's reasoning from deltas. The object is truthy once it contains something to
+    store.
+    """
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -183,8 +187,9 @@ class GrowingThoughts:
         self.parts[part.name] = part.text
 
     def complete(self, model: str, *, has_calls: bool) -> Thoughts | None:
-        """Return the reasoning to send back in later requests, or None: the service's own parts, or
-        else the plain reasoning if the answer has tool calls.
+        """Return the reasoning to send back in later requests, or None. It consists of the
+        service's own parts or, if there are none and the answer has tool calls, of the plain
+        reasoning.
         """
         parts = self.parts
         if not parts and has_calls and self.name:
@@ -193,7 +198,9 @@ class GrowingThoughts:
 
 
 def with_called_names(reply: Reply, known: Collection[str]) -> Reply:
-    """Return the answer with each called name replaced by that of the tool that the model meant."""
+    """Return the answer with corrected tool names: each is replaced by the known name that the
+    model meant.
+    """
     calls = reply.message.tool_calls
     if all(call.name in known for call in calls):
         return reply
@@ -205,7 +212,7 @@ def with_called_names(reply: Reply, known: Collection[str]) -> Reply:
 
 
 def called_name(written: str, known: Collection[str]) -> str:
-    """Return the known tool's name that the model meant. If none or several match, return a valid
+    """Return the known tool name that the model meant. If none or several match, return a valid
     name that is not in `known`.
     """
     if written in known:
@@ -226,7 +233,7 @@ def called_name(written: str, known: Collection[str]) -> str:
 
 
 def usable_name(written: str) -> str:
-    """Return the name with the characters replaced that OpenAI's API rejects."""
+    """Return the name with the characters that OpenAI's API rejects replaced."""
     if is_tool_name(written):
         return written
     return _invalid.sub("_", written.strip()).strip("_")[:64] or NAMELESS
@@ -237,7 +244,7 @@ def is_tool_name(name: str) -> bool:
 
 
 def candidates(written: str) -> Iterator[str]:
-    """Yield the parts of `written` that may be the name of a tool, longest first."""
+    """Yield the substrings of `written` that may be the name of a tool, longest first."""
     for part in (written, *_token.split(written)):
         text = _number.sub("", part.strip())
         for start in (0, *(found.end() for found in _separator.finditer(text))):

@@ -1,8 +1,9 @@
 """Decides what to omit from a conversation so that it fits the model's context window.
 
-Tool results are omitted first, then turns, the oldest first. A turn is a question and everything
-that follows it. A cut goes well below the limit and is used until the limit is reached again, so
-that requests begin alike and services can cache their beginning.
+Tool results are omitted first, then turns, in each case the oldest first. A turn is a question and
+everything that follows it, up to the next question. A cut goes well below the limit, and stays the
+same until the limit is reached again. Consecutive requests thus begin alike, so that services can
+cache their beginning.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from apps.agent.injection import is_standing
 from apps.agent.messages import ModelMessage
 
 GOAL = 0.75
-"""The share of the threshold to which a cut reduces a request: with a threshold of 0.8, to 0.6 of
-the context window.
+"""A cut reduces a request to this fraction of the threshold: with a threshold of 0.8, to 0.6 of the
+context window.
 """
 RESULT_NOTE = (
     "[This result was left out to make room for what follows. Call the tool again if it is needed.]"
@@ -41,9 +42,9 @@ _tag = re.compile(r"<(/?)earlier_conversation", re.IGNORECASE)
 class ConversationCut:
     """The parts of a conversation that a request omits.
 
-    The oldest `left_out` turns are not sent; `summary` replaces them, unless it is "". Notes
-    replace the tool results of the oldest `emptied` turns. `calls` maps the IDs of calls in the
-    newest turn to the notes that replace their results.
+    The oldest `left_out` turns are not sent. If there is a `summary`, it replaces them. Notes
+    replace the tool results of the oldest `emptied` turns. For the newest turn, `calls` maps the
+    IDs of calls to the notes that replace their results.
     """
 
     left_out: int = 0
@@ -57,8 +58,8 @@ NO_CUT = ConversationCut()
 
 @dataclass(frozen=True, slots=True)
 class RecordedFit:
-    """The cut that a run has recorded. `ceiling` is the size that the service rejected as too long,
-    or None.
+    """The JSON of a `ConversationCut` in a run's step. `ceiling` is the estimated size of a request
+    that the service rejected as too long, or None.
     """
 
     cut: ConversationCut
@@ -67,8 +68,8 @@ class RecordedFit:
 
 @dataclass(frozen=True, slots=True)
 class TokenBudget:
-    """Limits in estimated tokens. A request above `most` is cut to `goal`. `limit` is the context
-    window.
+    """Limits in estimated tokens. A request with more than `most` tokens is cut to `goal`. `limit`
+    is the context window.
     """
 
     most: float
@@ -78,8 +79,8 @@ class TokenBudget:
 
 @dataclass(frozen=True, slots=True)
 class TurnSize:
-    """The estimated tokens of a turn, unchanged (`whole`) and with notes in place of tool results
-    (`noted`). Messages that are always sent are not counted.
+    """The estimated tokens of a turn: unchanged (`whole`), and with notes in place of tool results
+    (`noted`). They exclude messages that are always sent.
     """
 
     whole: int
@@ -88,15 +89,15 @@ class TurnSize:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """A conversation, split into turns and the messages before the first one."""
+    """A conversation, split into its turns and the messages before the first turn."""
 
     head: tuple[ModelMessage, ...]
     turns: tuple[tuple[ModelMessage, ...], ...]
 
     @property
     def fixed(self) -> list[ModelMessage]:
-        """Return the messages that are never omitted, because the platform added them for the whole
-        conversation.
+        """Return the messages that are never omitted, because the platform has added them for the
+        whole conversation.
         """
         return [*self.head, *standing(self.turns)]
 
@@ -153,10 +154,11 @@ def plan_cut(
     *,
     may_leave_out: bool,
 ) -> ConversationCut:
-    """Return the cut that the turns so far require.
+    """Return the cut that a conversation with turns of these `sizes` requires. `fixed` is the size
+    of everything that is always sent.
 
-    `fixed` is the size of everything that is always sent. The cuts of all earlier requests are
-    computed again, so that a growing conversation keeps its cut although cuts are not stored.
+    Cuts are not stored. This function therefore repeats the cuts of all earlier requests, so that a
+    growing conversation keeps the same cut.
     """
     left_out, emptied = cut.left_out, max(cut.emptied, cut.left_out)
     total: float = fixed
@@ -216,9 +218,9 @@ def with_notes(turn: Sequence[ModelMessage], notes: Mapping[str, str]) -> tuple[
 
 
 def with_beginning(question: ModelMessage, summary: str) -> ModelMessage:
-    """Return the first question that is sent, with the summary of the turns before it.
+    """Return the first question of a request, with the summary of the omitted turns in front of it.
 
-    The summary is not a message of its own, because some services reject two consecutive messages
+    The summary is not a separate message, because some services reject two consecutive messages
     with the same role.
     """
     text = SUMMARY.format(summary=as_record(summary)) if summary else LEFT_OUT
@@ -229,13 +231,13 @@ def with_beginning(question: ModelMessage, summary: str) -> ModelMessage:
 
 
 def as_record(summary: str) -> str:
-    """Return the summary with its tags defused, because it can contain untrusted text."""
+    """Return the summary with its tags made harmless, because it can contain untrusted text."""
     return _tag.sub(r"<\1earlier-conversation", summary)
 
 
 def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: bool) -> str:
-    """Return the notice to the user about a cut that omits more than `known`. `has_written` is True
-    if a new summary replaces turns.
+    """Return the notice to the user about a cut that omits more than `known`, the previous cut.
+    `has_written` is True if a new summary replaces turns.
     """
     if has_written:
         return "The beginning of this conversation was summarized for the model."
@@ -248,10 +250,10 @@ def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: boo
 
 @dataclass(slots=True)
 class ContextCut:
-    """The state of a run's cut.
+    """The current cut of a run, and what is known about it.
 
-    `now` is the current cut, and `known` the one of which the user has been told. `ceiling` is the
-    estimated size of a request that the service rejected as too long.
+    `now` is the current cut, and `known` the last cut about which the user was notified. `ceiling`
+    is the estimated size of a request that the service rejected as too long.
     """
 
     now: ConversationCut = NO_CUT

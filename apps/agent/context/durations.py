@@ -1,6 +1,6 @@
-"""Limits for how many turns tool results are sent to the model.
+"""Limits the number of turns for which tool results are sent to the model.
 
-Only requests change: the results remain in the conversation, and users see them.
+Only requests change. The results remain in the conversation, and users see them.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -12,16 +12,14 @@ from apps.agent.injection import is_injected
 from apps.agent.messages import ModelMessage, ToolCall
 
 SHOWN_ONLY = "[The result was shown to the user and is not for the model.]"
-"""Replaces a result with duration 0 in its own turn. Without any result, the model would repeat the
-call.
+"""The text that replaces a result with duration 0 in its own turn. Without any result, the model
+would repeat the call.
 """
 
 
 class Durations(msgspec.Struct, frozen=True):
-    """The number of turns for which the results of each tool are sent. `default` applies to all
-    other tools.
-
-    1 means only in the turn of the call, 0 never, and None always.
+    """The number of turns for which the results of each tool are sent: 1 means only in the turn of
+    the call, 0 never, and None always. `default` applies to tools without a number of their own.
     """
 
     by_tool: Mapping[str, int | None] = {}
@@ -45,7 +43,7 @@ FOR_EVER = Durations()
 
 
 def sent_within(messages: Sequence[ModelMessage], durations: Durations) -> Sequence[ModelMessage]:
-    """Return the messages without the calls and results whose duration is over."""
+    """Return the messages without expired tool results and their calls."""
     if durations == FOR_EVER:
         return messages
     found: list[ModelMessage] = []

@@ -50,18 +50,18 @@ if TYPE_CHECKING:
     from apps.agent.progress import Progress, Turn
 
 FITTED = "fitted"
-"""The key of the step that records the cut of a run."""
+"""The key of the step that stores what a run omits from its requests (its cut)."""
 
 KeepResult = Callable[[str, str], Awaitable[str]]
-"""Stores the text of a tool's result in a file. It is called with the tool's name and the text, and
-returns the file's path, or "" if it stored none.
+"""A function that stores a tool's result in a file. It takes the tool's name and the text, and
+returns the file's path, or "" if it stored nothing.
 """
 
 
 @dataclass(slots=True)
 class ContextFitter:
-    """Fits the requests of one run into the context window of the deployment `name`. `keep_result`
-    stores omitted results in files that the model can read.
+    """Fits the requests of a run into the context window of the deployment `name`. `keep_result`
+    stores omitted tool results in files that the model can read.
     """
 
     name: str
@@ -83,7 +83,7 @@ class ContextFitter:
     async def fit(
         self, turn: Turn, specs: Iterable[ToolSpec], static: Sequence[Mapping[str, Any]]
     ) -> Sequence[ModelMessage]:
-        """Return the messages of the next request. Raises `ContextTooLong` if they cannot be
+        """Return the messages for the next request. Raises `ContextTooLong` if they cannot be
         shortened enough.
         """
         progress = turn.progress
@@ -133,7 +133,9 @@ class ContextFitter:
     async def fitted(
         self, messages: Sequence[ModelMessage], tools: int
     ) -> tuple[Sequence[ModelMessage], Sequence[ModelUsage]]:
-        """Return the messages to send, and the usage of a new summary. Raises `ContextTooLong`."""
+        """Return the messages to send, and the usage of the call that wrote a new summary, if any.
+        Raises `ContextTooLong`.
+        """
         has_no_cut = self.cut.now == NO_CUT
         if has_no_cut and self.cut.ceiling is None and self.has_room(messages, tools):
             return messages, ()
@@ -156,7 +158,9 @@ class ContextFitter:
         return sent, usage
 
     def has_room(self, messages: Sequence[ModelMessage], tools: int) -> bool:
-        """Return True if even an upper bound of the size fits, as in most requests."""
+        """Return True if even an upper bound of the size fits. This is true of most requests, and
+        needs no exact estimate.
+        """
         return self.window.limit is None or (
             MOST_CORRECTION * (tools + sum(map(most_tokens, messages))) <= self.window.most
         )
@@ -196,8 +200,8 @@ class ContextFitter:
         return replace(cut, calls={id: cut.calls.get(id, RESULT_NOTE) for id in gone})
 
     async def with_files(self, parts: Parts, cut: ConversationCut) -> ConversationCut:
-        """Return the cut with the results of its calls stored in files, to which its notes
-        refer.
+        """Store the results that the cut omits in files. Return the cut with notes that contain the
+        files' paths.
         """
         new = cut.calls.keys() - self.cut.now.calls.keys()
         if self.keep_result is None or not new:
@@ -214,8 +218,8 @@ class ContextFitter:
     async def with_summary(
         self, parts: Parts, cut: ConversationCut
     ) -> tuple[ConversationCut, tuple[ModelUsage, ...]]:
-        """Return the cut with a summary of the turns that it omits, and the summary's usage. If the
-        model writes none, return the cut unchanged.
+        """Return the cut with a summary of the turns that it omits, and the usage of the summary's
+        call. If the model returns no summary, return the cut unchanged.
         """
         before = self.cut.now
         if not self.writes or cut.left_out <= before.left_out:
@@ -239,8 +243,8 @@ class ContextFitter:
     async def recover(
         self, failure: ModelFailed, messages: Sequence[ModelMessage]
     ) -> Sequence[ModelMessage] | None:
-        """If the service rejected the conversation as too long, lower the limit and return the
-        messages for another attempt. Return None if that cannot help.
+        """Lower the limit and return the messages for another attempt, if the service rejected the
+        conversation as too long. Return None if another attempt cannot help.
         """
         if not failure.is_too_long or self.window.strategy == "refuse":
             return None
@@ -258,8 +262,8 @@ class ContextFitter:
         return messages
 
     async def look_ahead(self, progress: Progress) -> bool:
-        """Write the summary that the next question's request will need. Return False if none is
-        needed or written.
+        """Write the summary that the request with the next question will need. Return False if none
+        is needed, or the model returned none.
         """
         self.take_report(progress)
         self.sent = replace(self.sent, spent=len(progress.usage))
@@ -278,8 +282,9 @@ class ContextFitter:
         return self.cut.now.summary != before.summary
 
     def use_after(self, progress: Progress) -> ContextUse:
-        """Return the estimated tokens of the next request by purpose, without its question,
-        corrected by the service's count.
+        """Return the estimated tokens of the next request by purpose, without the user's question.
+        The estimate is corrected by the token count that the service reported for the newest
+        request.
         """
         self.take_report(progress)
         self.scale.learn()

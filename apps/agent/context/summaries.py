@@ -30,12 +30,12 @@ what was found out and with which tools, what is still open. Write in the langua
 as plain text, in up to {words} words. Write the record and nothing else."""
 MOST_SUMMARY_TOKENS = 1500
 SUMMARY_SHARE = 0.1
-"""The maximum share of the context window that a summary takes, so that it saves space even in a
-small window.
+"""The maximum share of the context window for a summary, so that it saves space even in a small
+window.
 """
 MESSAGE_CHARACTERS = 8_000
 RESULT_CHARACTERS = 1_000
-"""The number of characters of a tool result that the transcript contains. The answer after it
+"""The transcript contains this many characters of each tool result. The answer after a result
 usually repeats what matters.
 """
 _tag = re.compile(r"<(/?)(transcript|earlier_record)", re.IGNORECASE)
@@ -60,8 +60,8 @@ class Summaries(Protocol):
 
 
 class SummaryRequests(msgspec.Struct, frozen=True):
-    """Requests summaries from `model` and reports the calls to `meter`. `name` is the
-    deployment.
+    """Requests summaries from `model`, which is the deployment `name`, and reports the calls to
+    `meter`.
     """
 
     model: Model
@@ -72,8 +72,7 @@ class SummaryRequests(msgspec.Struct, frozen=True):
     async def write(
         self, earlier: str, messages: Sequence[ModelMessage], window: float
     ) -> tuple[str, tuple[ModelUsage, ...]]:
-        """Return a summary, or "" if the model fails, and its usage.
-
+        """Return a summary of `messages`, or "" if the model fails, and the usage of the call.
         `earlier` is the summary of the turns before `messages`. `window` is the context window in
         tokens.
         """
@@ -95,8 +94,8 @@ class SummaryRequests(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class ContextSummaries:
-    """Writes and stores a conversation's summaries. Without `writer`, none are written. Without
-    `stored`, they last only for the run.
+    """Writes and stores a conversation's summaries. If `writer` is None, none are written. If
+    `stored` is None, they last only for the run.
     """
 
     writer: SummaryRequests | None = None
@@ -106,8 +105,8 @@ class ContextSummaries:
     async def write(
         self, earlier: str, messages: Sequence[ModelMessage], turns: int, window: float
     ) -> tuple[str, tuple[ModelUsage, ...]]:
-        """Return a new summary of the oldest `turns` turns, or "" if the model fails, and its
-        usage.
+        """Return a new summary of the oldest `turns` turns, or "" if the model fails, and the usage
+        of the call.
         """
         if self.writer is None:
             return "", ()
@@ -171,14 +170,12 @@ def line_of(message: ModelMessage) -> str:
 
 
 def inert(text: str) -> str:
-    """Return the text with the transcript's tags defused."""
+    """Return the text with the transcript's tags made harmless."""
     return _tag.sub(r"<\1 \2", text)
 
 
 def shorten_middle(text: str, most: int) -> str:
-    """Return a text of up to `most` characters, with "…" in place of the middle if it was
-    longer.
-    """
+    """Shorten a text to `most` characters, by replacing its middle with "…"."""
     if len(text) <= most:
         return text
     half = max((most - 3) // 2, 1)

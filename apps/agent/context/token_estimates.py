@@ -17,12 +17,12 @@ from apps.errors import ContextTooLong
 CHARACTERS_PER_TOKEN = 4
 """The approximate number of characters per token in English and other alphabetic scripts."""
 IMAGE_TOKENS = 100
-"""The estimated tokens of an image of any size. The correction by the service's count reduces the
-error.
+"""The estimated tokens of an image of any size. The correction by the service's own token counts
+reduces the error.
 """
 LEAST_CORRECTION, MOST_CORRECTION = 0.5, 2.0
-"""The limits of the correction factor. If a service's count differs more, it counts something
-else.
+"""The limits of the correction factor. If the service's token count differs more from the estimate,
+it includes something else.
 """
 
 _wide = re.compile(
@@ -47,8 +47,8 @@ def text_tokens(*texts: str) -> int:
 
 
 def may_be_wide(text: str) -> bool:
-    """Return True if the text may contain characters that take a token each. Counting them is 20
-    times slower than a length.
+    """Return True if the text may contain characters that take a token each. If not, its length is
+    enough for an estimate; counting wide characters takes 20 times as long.
     """
     if text.isascii():
         return False
@@ -65,8 +65,8 @@ def message_tokens(message: ModelMessage) -> int:
 
 
 def most_tokens(message: ModelMessage) -> int:
-    """Return an upper bound of the message's estimated tokens, which needs no look at its
-    characters.
+    """Return an upper bound for the message's estimated tokens, from the lengths of its texts and
+    the number of its images.
     """
     texts, pictures = texts_of(message)
     return sum(map(len, texts)) + IMAGE_TOKENS * pictures
@@ -128,7 +128,9 @@ class ContextUse:
 
 
 def use_of(messages: Iterable[ModelMessage], estimator: Estimator, tools: int = 0) -> ContextUse:
-    """Return the tokens of a request by purpose. `tools` is the size of its tool specifications."""
+    """Return the estimated tokens of a request by purpose. `tools` is the size of its tool
+    specifications in tokens.
+    """
     spent = {"system": 0, "user": 0, "assistant": 0, "tool": 0}
     for message in messages:
         spent[message.role] += estimator.tokens(message)
@@ -136,8 +138,8 @@ def use_of(messages: Iterable[ModelMessage], estimator: Estimator, tools: int = 
 
 
 def correction_of(reported: int, estimated: int) -> float:
-    """Return the ratio of the service's count to the estimate, within the limits of the correction
-    factor.
+    """Return the ratio of the tokens that the service `reported` to the `estimated` ones, within
+    the limits of the correction factor.
     """
     if reported <= 0 or estimated <= 0:
         return 1.0
@@ -148,7 +150,7 @@ def correction_of(reported: int, estimated: int) -> float:
 class SentContext:
     """The newest request of a run. `tools` is the size of its tool specifications in tokens.
 
-    When it was sent, the conversation had `seen` messages, and the run `spent` usage entries.
+    When it was sent, the conversation had `seen` messages, and the run had `spent` usage records.
     """
 
     messages: Sequence[ModelMessage] = ()
@@ -159,9 +161,10 @@ class SentContext:
 
 @dataclass(slots=True)
 class TokenScale:
-    """Corrects estimates: the service counts `correction` tokens per estimated token.
+    """Corrects estimates: one estimated token is `correction` tokens by the service's count.
 
-    `counted` is the service's count for a request that has not been compared yet.
+    `counted` contains the service's count for a request, and the request, until they are compared
+    with the estimate.
     """
 
     correction: float = 1.0
@@ -169,8 +172,8 @@ class TokenScale:
     counted: tuple[int, SentContext] | None = None
 
     def learn(self) -> None:
-        """Compare the service's count with the estimate. This reads all messages of the request, so
-        it is done only when needed.
+        """Compute the correction from the service's last count. This reads all messages of the
+        request, so it is done only when needed.
         """
         if self.counted is not None:
             (reported, sent), self.counted = self.counted, None

@@ -1,1 +1,1 @@
-"""The recorded steps of a run, and their replay when the run is resumed."""
+"""Records the steps of a run, and replays them when the run is resumed."""

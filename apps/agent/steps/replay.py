@@ -22,10 +22,8 @@ from apps.agent.steps.results import read_recovery, read_reply, write_recovery, 
 
 
 class Replay:
-    """The `emit` function of a resumed run.
-
-    It collects the parts of the answer that are replayed. Before the first new event, it emits them
-    in one `TurnRestarted`.
+    """The `emit` function of a resumed run. It collects replayed parts of the answer. Before the
+    first new event, it emits them in one `TurnRestarted`.
     """
 
     def __init__(self, emit: Emit, progress: Progress) -> None:
@@ -58,15 +56,15 @@ class Replay:
 
 
 def end_replay(emit: Emit) -> None:
-    """Emit the collected parts of the answer. Must be called before the first event that is not
-    recorded.
+    """Emit the collected parts of the answer. This must be called before the first event that was
+    not replayed.
     """
     if isinstance(emit, Replay):
         emit.end()
 
 
 def repeat_reply(ledger: Ledger, turn: Turn) -> Reply | None:
-    """Return the recorded answer of this turn, and add it to the progress. Return None if none is
+    """Add the recorded answer of this turn to the progress, and return it. Return None if none is
     recorded.
     """
     progress = turn.progress
@@ -84,7 +82,7 @@ def repeat_reply(ledger: Ledger, turn: Turn) -> Reply | None:
 
 
 def record_reply(ledger: Ledger, progress: Progress, reply: Reply) -> None:
-    """Record the answer, unless it comes from an application that waits for a user."""
+    """Record the model's answer, unless the model is an application that waits for a user."""
     if reply.finish_reason != WAITING:
         result = write_reply(reply, progress.answer.allowance)
         ledger.record(Step(f"m:{progress.counts.iterations}", "model", "done", result=result))

@@ -1,4 +1,6 @@
-"""The JSON of recorded steps: the opening of a run, its model's answers, and its tools' results."""
+"""Defines the JSON of recorded steps: the opening of a run, the answers of its model, and the
+results of its tools.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +23,9 @@ Result = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RecordedReply:
-    """A model's answer. `left` and `data` are those of the run's `Allowance` after it."""
+    """A recorded answer of a model. `left` and `data` are the values of the run's `Allowance` after
+    the answer.
+    """
 
     reply: Reply
     left: int
@@ -30,8 +34,8 @@ class RecordedReply:
 
 @dataclass(frozen=True, slots=True)
 class RecordedRecovery:
-    """A recovery after a failure of the model: the rewritten conversation, and the run's state
-    after it.
+    """A recorded recovery from a failure of the model: the rewritten conversation, and the run's
+    state after the recovery.
     """
 
     messages: tuple[ModelMessage, ...]
@@ -44,10 +48,10 @@ class RecordedRecovery:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOpening:
-    """The inputs of a run's first model call.
+    """The recorded inputs of a run's first model call.
 
-    `saved` is what capabilities store for the next request. `prompt` lists the parts of the system
-    prompt.
+    `saved` is the data that capabilities store for the next request. `prompt` lists the parts of
+    the system prompt.
     """
 
     messages: tuple[ModelMessage, ...]
@@ -58,8 +62,8 @@ class RecordedOpening:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOutcome:
-    """The outcome of a tool call, with errors as texts. `spent` is the usage of interrupted
-    answers, which the result does not include.
+    """The recorded outcome of a tool call, with errors as texts. `spent` is the usage of
+    interrupted answers, which the result does not include.
     """
 
     result: ToolResult

@@ -1,4 +1,4 @@
-"""Records the tool calls of one answer as steps, and asks users their questions."""
+"""Records the tool calls of one answer as steps, and asks users the questions of these calls."""
 
 import re
 import time
@@ -19,7 +19,7 @@ INTERRUPTED = ToolResult(
 )
 KINDS: tuple[InteractionKind, ...] = get_args(InteractionKind)
 ID_CHARACTERS = 64
-"""The number of characters to which a call's ID is truncated in a step's key, because models write
+"""The IDs of calls are truncated to this many characters in the keys of steps, because models write
 IDs of any length.
 """
 _unsafe = re.compile(r"[^\w.:-]", re.ASCII)
@@ -41,8 +41,8 @@ class ToolSteps:
         return f"t:{self.turn}:{place}:{id}"
 
     async def begin(self, place: int, *, is_repeatable: bool) -> None:
-        """Record that a call begins. If it must not be repeated, wait until this is stored. Raises
-        `LeaseLost` or `NotStored`.
+        """Record that a call begins. If the call must not be repeated, wait until the record is
+        stored. Raises `LeaseLost` or `NotStored`.
         """
         policy: Policy = "repeat" if is_repeatable else "never"
         self.ledger.record(Step(self.key(place), "tool", "begun", policy))
@@ -57,8 +57,8 @@ class ToolSteps:
             self.ledger.record(Step(key, "tool", "done", result=write_outcome(outcome, spent)))
 
     def recorded(self) -> dict[int, RecordedOutcome]:
-        """Return the recorded outcomes of the calls that are not executed again, by the index of
-        the call.
+        """Return the recorded outcomes of the calls that need not be executed again, by the index
+        of the call.
         """
         found = {place: self.recorded_outcome(place) for place in range(len(self.calls))}
         return {place: outcome for place, outcome in found.items() if outcome is not None}
@@ -93,7 +93,7 @@ class ToolSteps:
         return {one.kind: one for one in self.interactions(place) if one.answer is not None}
 
     def ask(self, place: int, pending: Pending, emit: Emit) -> None:
-        """Ask the user the call's new questions. Those that are already open are not emitted
+        """Ask the user the call's new questions. Questions that are already open are not emitted
         again.
         """
         key, asked = self.key(place), set[InteractionKind]()

@@ -1,1 +1,1 @@
-"""Defines the English formats of dates, which British and American users read in the same way."""
+"""Defines English date formats that British and American users read in the same way."""

@@ -1,1 +1,1 @@
-"""Creates the report about an installation for troubleshooting, without secrets or conversations."""
+"""Creates the troubleshooting report on an installation, without secrets or conversations."""

@@ -1,4 +1,4 @@
-"""Reads the sections of the report about versions and the free resources of the machine."""
+"""Collects the diagnostic report's sections on versions and on the machine's free resources."""
 
 import os
 import platform

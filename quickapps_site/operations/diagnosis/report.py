@@ -1,4 +1,4 @@
-"""Composes the report of the command `diagnose` from its sections."""
+"""Assembles the diagnostic report, the output of the command `diagnose`, from its sections."""
 
 from functools import partial
 from typing import Any
@@ -39,7 +39,7 @@ def diagnose(*, asks_models: bool) -> dict[str, Any]:
 
 
 def checks() -> list[dict[str, Any]]:
-    """Return the results of all checks, including those for deployment."""
+    """Return the results of all Django system checks, including the deployment checks."""
     found = run_checks(include_deployment_checks=True, databases=["default"])
     return [
         {"id": one.id, "level": one.level, "text": one.msg}

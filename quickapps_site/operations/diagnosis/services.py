@@ -1,5 +1,5 @@
-"""Reads the sections of the report about services: Redis, the channel layer, the file storage and
-the models' services.
+"""Collects the diagnostic report's sections on services: Redis, the channel layer, the file storage
+and the model providers.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ def redis() -> dict[str, Any] | str:
 
 
 def of_one_node(answer: Any, key: str) -> Any:
-    """Return the response of the first node. The client of a Redis cluster returns a response from
+    """Return the response of the first node, because the client of a Redis cluster returns one from
     each node.
     """
     return answer if key in answer else next(iter(answer.values()))
@@ -86,7 +86,7 @@ def storage() -> dict[str, Any]:
 
 
 def breakers() -> dict[str, str]:
-    """Return the deployments whose circuit breaker is open, each with how long it stays open."""
+    """Map each deployment whose circuit breaker is open to a text that says for how long."""
     seconds = run(open_seconds)
     rows = Deployment.objects.in_bulk()
     names = {key_of_row(row.pk, row.version): row.deployment_id for row in rows.values()}

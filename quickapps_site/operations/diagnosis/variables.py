@@ -1,4 +1,4 @@
-"""Reads the section of the report about the environment variables that are set, without
+"""Collects the diagnostic report's section on the environment variables that are set, without
 credentials.
 """
 
@@ -18,14 +18,14 @@ HIDDEN = "[hidden]"
 USER_INFO = re.compile(r"(?<=://)[^\s\"',]*@")
 PARAMETER = re.compile(r"([?&][\w.-]+=)[^&\s\"',#]*")
 SHORTEST_SECRET = 6
-"""The minimum number of characters of a credential that is hidden in the whole report. Shorter ones
-may also be ordinary words.
+"""Credentials with at least this many characters are hidden in the whole report. Shorter ones may
+also be ordinary words.
 """
 
 
 def set_variables() -> dict[str, str]:
-    """Return the settings' environment variables that are set, with the part of their values that
-    may be shown.
+    """Return the settings that are set as environment variables, with the part of each value that
+    the report may show.
     """
     return {name: show_variable(name) for name in sorted(VARIABLES) if is_set(name)}
 
@@ -51,14 +51,14 @@ def is_hidden(name: str) -> bool:
 
 
 def hide_passwords(text: str) -> str:
-    """Return the text with usernames and passwords in URLs, and the values of URL parameters,
-    hidden.
-    """
+    """Hide usernames and passwords in URLs, and the values of URL parameters."""
     return PARAMETER.sub(rf"\1{HIDDEN}", USER_INFO.sub(f"{HIDDEN}@", text))
 
 
 def credentials() -> Iterator[str]:
-    """Yield the credentials in the settings, because the texts of errors may repeat them."""
+    """Yield the credentials in the settings. They are hidden in the whole report, because error
+    messages may repeat them.
+    """
     for name in VARIABLES:
         if is_set(name) and is_hidden(name):
             value = read_variable(name) or ""
@@ -71,7 +71,7 @@ def credentials() -> Iterator[str]:
 
 
 def hide_credentials(document: str) -> str:
-    """Return the report's JSON with the credentials of the settings replaced."""
+    """Replace the credentials of the settings in the report's JSON."""
     for one in sorted(set(credentials()), key=len, reverse=True):
         if len(one) >= SHORTEST_SECRET:
             document = document.replace(json.dumps(one)[1:-1], HIDDEN)

@@ -1,7 +1,6 @@
-"""Reads the sections of the report about work: the task queue, chores, and recent failures without
-their messages.
+"""Collects the diagnostic report's sections on the task queue, chores and recent failures.
 
-The messages are omitted because they can repeat texts of users and services. The server's log
+Error messages are omitted, because they can repeat texts of users and services. The server's log
 contains them.
 """
 
@@ -19,7 +18,7 @@ from apps.tasks.models import ChoreRun, TaskFailure
 from apps.tasks.status import queue
 
 MOST = 20
-"""The maximum number of failures of each kind in the report. The newest are listed."""
+"""The maximum number of failures of each kind in the report, newest first."""
 FRAMES = 5
 DAY = timedelta(days=1)
 FRAME = re.compile(
@@ -82,7 +81,7 @@ def failed_run(row: RunSummary) -> dict[str, Any]:
 
 
 def error_type(traceback: str) -> str:
-    """Return the class of the last exception in a traceback, or "" if its name cannot be found."""
+    """Return the class name of the last exception in a traceback, or "" if none can be found."""
     names = [found[1] for found in ERROR_TYPE.finditer(traceback)]
     return next(filter(is_exception, reversed(names)), "")
 

@@ -145,8 +145,8 @@ def check_emptiness() -> None:
 
 
 def check_space(size: int) -> None:
-    """Raise `CommandError` if the disk has not enough space for the archive's files. The database
-    needs twice its size, but is rarely the larger part.
+    """Raise `CommandError` if the disk does not have enough space for `size` bytes, the size of the
+    archive. The database needs twice its size, but is rarely the larger part.
     """
     if settings.FILES_URL:
         return  # The files are stored elsewhere.
@@ -185,8 +185,8 @@ def load(file: IO[bytes], header: Header) -> int:
 
 
 def check_counts(contents: Contents) -> None:
-    """Raise `CommandError` if a restored table does not have the number of rows in the archive's
-    `contents.json`.
+    """Raise `CommandError` if the number of rows in a restored table differs from that in the
+    archive's `contents.json`.
     """
     with connection.cursor() as cursor:
         present = [*{*connection.introspection.table_names(cursor)} & {*contents.tables}]
