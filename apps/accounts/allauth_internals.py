@@ -33,8 +33,8 @@ def send_sign_up_mail(request: HttpRequest, address: EmailAddress) -> None:
 
 
 def seconds_until_open(request: HttpRequest, action: str, key: str | None = None) -> float:
-    """Return the seconds until the rate limit of an action admits a request, 0 if it admits one
-    now. The call itself does not count.
+    """Return the number of seconds until the rate limit allows the action, or 0 if it allows it
+    now. This call does not count against the limit.
     """
     now, waits = time.time(), [0.0]
     for rate in ratelimit.get_rates(app=APP, action=action):
@@ -47,8 +47,8 @@ def seconds_until_open(request: HttpRequest, action: str, key: str | None = None
 
 
 def may_read_document(request: HttpRequest) -> bool:
-    """Count a request for a client's metadata document. Return False above the rate limit, which
-    allauth's public function does not apply to GET.
+    """Count a request for a client's metadata document against the rate limit. Return False if the
+    limit is exceeded. allauth's public function does not limit GET requests.
     """
     return bool(ratelimit.consume(request, app=APP, action="client_document", limit_get=True))
 
@@ -62,7 +62,9 @@ def described_client(client_id: str, fetch: Callable[[], Any]) -> Client:
 
 
 def use_client(client: Client) -> None:
-    """Use this OAuth client in the current request, including its unsaved changes."""
+    """Make allauth use this object for the OAuth client in the current request, including its
+    unsaved changes.
+    """
     get_validator_context().clients[client.pk] = client
 
 

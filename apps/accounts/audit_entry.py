@@ -1,4 +1,4 @@
-"""Defines the database rows of the audit log."""
+"""Defines the database model of audit log entries."""
 
 from django.db import models
 from django.utils import timezone

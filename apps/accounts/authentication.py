@@ -35,7 +35,7 @@ async def authenticate(scope: Mapping[str, Any]) -> Caller:
 
 
 def read_claimed_caller(scope: Mapping[str, Any]) -> Caller | None:
-    """Return the caller that the request's headers claim, which DIAL Core must confirm.
+    """Return the caller that the request's headers claim. DIAL Core must confirm this claim.
 
     Return None for a request without a key, and for a key of this installation, which is never sent
     to other services.

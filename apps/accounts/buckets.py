@@ -49,8 +49,8 @@ def bucket_of(user_id: int | None, team: int | None = None) -> str:
 
 
 def owner_ids(bucket: str) -> tuple[int, int | None] | None:
-    """Return the IDs of the user and of the team, or None, of a user's bucket. Return None for any
-    other bucket.
+    """Return the user ID and the team ID of a user's bucket. The team ID is None for a personal
+    bucket. Return None for any other bucket.
     """
     found = _form.fullmatch(bucket)
     if found is None:

@@ -95,7 +95,7 @@ class Caller:
     limits: KeyLimits = KeyLimits()
 
     def at(self, **changes: Any) -> "Caller":
-        """Return a copy of the caller whose `client` has these changes."""
+        """Return a copy of the caller with these attributes of its `client` changed."""
         return replace(self, client=replace(self.client, **changes))
 
     @property

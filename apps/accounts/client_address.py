@@ -1,5 +1,5 @@
-"""Determines the network address of a client. The server has already replaced the address of a
-connection from one of `TRUSTED_PROXIES` by the client's.
+"""Determines the network address of a client. If the connection comes from one of
+`TRUSTED_PROXIES`, the server has already replaced the proxy's address with the client's.
 """
 
 import ipaddress

@@ -1,4 +1,4 @@
-"""Provides the encryption of short texts outside of encrypted model fields."""
+"""Encrypts short texts that are not stored in encrypted model fields."""
 
 from typing import Any
 

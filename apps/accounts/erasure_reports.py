@@ -1,5 +1,5 @@
-"""Stores reports about erased accounts: counts of deleted and of retained data, without the
-data.
+"""Stores reports about erased accounts, with the numbers of deleted and retained items, but not
+their contents.
 """
 
 import uuid
@@ -12,9 +12,9 @@ from django.utils import timezone
 class ErasureReport(models.Model):
     """The report of one erasure. `account` is the account ID, which is never reused.
 
-    `removed` and `retained` map each kind of data to its count before the deletion. `remaining`
-    lists the kinds in `removed` of which a search after the deletion still found data. Without
-    `finished_at`, the deletion is in progress or was interrupted.
+    `removed` and `retained` map each kind of data to the number of items before the deletion.
+    `remaining` lists the kinds in `removed` for which a search after the deletion still found
+    items. Without `finished_at`, the deletion is in progress or was interrupted.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -48,8 +48,8 @@ class ErasureReport(models.Model):
 
 
 def request_erasure(account: int, requested_by: str) -> ErasureReport:
-    """Return the report of an account's erasure, which is created unless an interrupted erasure has
-    left one. Call this before the account is deleted.
+    """Create the report of an account's erasure, or return the one that an interrupted erasure has
+    left. Call this before the account is deleted.
     """
     values = {"requested_by": requested_by}
     return ErasureReport.objects.get_or_create(account=account, defaults=values)[0]

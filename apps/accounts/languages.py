@@ -13,7 +13,7 @@ from apps.accounts.preferences import Preferences, preferences_of, preferences_o
 from apps.accounts.sender_headers import locale_of
 
 IN_ENGLISH = ("/admin/", "/api/")
-"""The paths for operators and their scripts, which are always in English."""
+"""The paths of pages and APIs for operators. Their responses are always in English."""
 ENGLISH = "en"
 
 
@@ -48,8 +48,8 @@ def chosen_for_request(request: HttpRequest) -> str:
 
 
 def chosen_for_scope(scope: Mapping[str, Any]) -> str:
-    """Return the language that is chosen for an ASGI connection, which bypasses Django's
-    middleware, or "" if none is chosen. Queries the database.
+    """Return the language that is chosen for an ASGI connection, or "" if none is chosen. Use it
+    for connections that bypass Django's middleware. Queries the database.
     """
     user = scope["user"]
     kept = None if user is None or user.pk is None else preferences_of(user.pk)

@@ -23,8 +23,8 @@ on_reset(_noted.clear)
 
 
 def note_use(model: type[Model], column: str, value: Any) -> None:
-    """Store the time of a row's use in its `last_used_at`, without delaying the request. `column`
-    contains the unique `value`.
+    """Record in `last_used_at` that a row was used now, without delaying the request. The unique
+    `value` in `column` identifies the row.
     """
     row, now = (model, column, value), time.monotonic()
     if now - _noted.get(row, -WRITTEN_SECONDS) < WRITTEN_SECONDS:
@@ -52,5 +52,5 @@ async def write_use(row: Noted) -> None:
 
 
 async def settle() -> None:
-    """Wait until all noted uses are stored."""
+    """Wait until all recorded uses are stored in the database."""
     await asyncio.gather(*_writing)

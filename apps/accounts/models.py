@@ -23,8 +23,8 @@ from apps.datetime_fields import BoundedDateTimeField
 
 class Teams(models.Manager["Team"]):
     def get_queryset(self) -> models.QuerySet["Team"]:
-        """Return the teams with their groups, which contain their names, so that a list of teams
-        needs one query.
+        """Return the teams together with their groups, which contain the team names. A list of
+        teams then needs only one query.
         """
         return super().get_queryset().select_related("group")
 
@@ -72,7 +72,7 @@ class Team(models.Model):
 
 
 class ServiceAccount(models.Model):
-    """The mark of an account as a service account, which has no password and no memory."""
+    """Marks an account as a service account, which has no password and no memories."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="service_account"
@@ -243,8 +243,8 @@ class NoticeSettings(models.Model):
 
 
 class ClaimMapping(models.Model):
-    """A mapping from a group at an identity provider to a local group. Users who are in the former
-    when they sign in are added to the latter.
+    """A mapping from a group at an identity provider to a local group. Users who are in the
+    provider's group when they sign in are added to the local group.
     """
 
     provider = models.CharField(

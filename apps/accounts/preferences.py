@@ -140,15 +140,15 @@ def preferences_of_request(request: HttpRequest) -> Preferences | None:
 
 
 def preferences(request: HttpRequest) -> dict[str, Any]:
-    """Return the template variable with the settings' `data-…` attributes. It is a context
+    """Provide templates with the `data-…` attributes for the user's settings. This is a context
     processor.
     """
     return {"preferences": partial(attributes_of, request)}
 
 
 def attributes_of(request: HttpRequest) -> dict[str, str]:
-    """Return the values of the page's `data-…` attributes for styles and scripts, by name, or {} if
-    the browser's own settings apply.
+    """Map the names of the page's `data-…` attributes for styles and scripts to their values.
+    Return {} if the browser's own settings apply.
     """
     kept = preferences_of_request(request)
     if kept is None:

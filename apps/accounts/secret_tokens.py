@@ -1,4 +1,4 @@
-"""Creates the random tokens of links and of the setup. Only their hashes are stored."""
+"""Creates random tokens for links and for the initial setup. Only hashes of the tokens are stored."""
 
 import hashlib
 import secrets

@@ -19,7 +19,7 @@ LAST = gettext_noop("The team needs an administrator. Make another member an adm
 
 
 def members_of(team: Team) -> QuerySet[Any]:
-    """Return the members of the team whose accounts are open, sorted by name."""
+    """Return the members of the team whose accounts are active, sorted by name."""
     rows = get_user_model().objects.filter(groups=team.group_id, is_active=True)
     return rows.order_by("username")
 
@@ -39,7 +39,7 @@ def describe_team(number: int, user_id: int) -> dict[str, Any] | None:
 
 
 def find_account(written: str) -> Any:
-    """Return the open account with exactly this username or confirmed email address. Raises
+    """Return the active account with exactly this username or confirmed email address. Raises
     `Refused` if there is none, or several.
     """
     confirmed = Q(emailaddress__email__iexact=written, emailaddress__verified=True)
@@ -70,7 +70,7 @@ def remove_member(team: Team, user: Any) -> None:
 
 
 def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
-    """Raise `Refused` if the team has an administrator with an open account, and none of the new
+    """Raise `Refused` if the team has an administrator with an active account, and none of the new
     administrators has one.
     """
     has_one = members_of(team).filter(administered_teams=team).exists()

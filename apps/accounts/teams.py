@@ -15,8 +15,8 @@ TEAM = "team"
 
 
 def may_work_in(user: Any, team: int | None) -> bool:
-    """Return True if the user's account is open, and the user is a member of the team or `team` is
-    None.
+    """Return True if the user's account is active, and the user is a member of the team or `team`
+    is None.
     """
     return user.is_active and (team is None or user.groups.filter(team=team).exists())
 

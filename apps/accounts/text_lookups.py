@@ -11,8 +11,8 @@ from django.db.models import CharField, TextField, lookups
 
 
 class TextOverflow:
-    """A mixin for a Django lookup, which returns no rows for a text that PostgreSQL cannot store.
-    It must precede Django's class in the list of bases.
+    """A mixin that makes a Django lookup return no rows for a text that PostgreSQL cannot store. It
+    must precede Django's class in the list of bases.
     """
 
     rhs: Any
@@ -38,7 +38,7 @@ COMPARISONS = (
 
 
 def register_lookup() -> None:
-    """Register these lookups for every text column."""
+    """Register this module's lookups for all text columns."""
     for field in (CharField, TextField):
         for lookup in COMPARISONS:
             field.register_lookup(type(f"Text{lookup.__name__}", (TextOverflow, lookup), {}))

@@ -121,8 +121,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return network_of(self.get_client_ip(request))
 
     def pre_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse | None:
-        """Reject service accounts. allauth calls this method for every sign-in, whatever the
-        method.
+        """Reject service accounts. allauth calls this for every sign-in, with a password or any
+        other method.
         """
         if ServiceAccount.objects.filter(user=user.pk).exists():
             forget_login(request)

@@ -59,8 +59,8 @@ def main() -> None:
 
 
 def limit(memory: int, seconds: float) -> None:
-    """Limit the memory in bytes, the CPU time, and the files of this process. On Windows, which has
-    no such limits, only the parent's timer applies.
+    """Limit this process's memory in bytes, its CPU time and its number of open files, and forbid
+    it to write files. On Windows, which has no such limits, only the parent's timer applies.
     """
     try:
         import resource
@@ -78,9 +78,9 @@ def limit(memory: int, seconds: float) -> None:
 
 
 def read(content: BytesIO, order: dict[str, Any], deadline: float, result: Result) -> None:
-    """Add the document's parts to `result` until its end, until the time `deadline` of the
-    monotonic clock, or up to the limit on characters. Raises `UnreadableDocument` if the document
-    cannot be read.
+    """Add the document's parts to `result`, until the document ends, the monotonic clock reaches
+    `deadline`, or the text reaches the limit on characters. Raises `UnreadableDocument` if the
+    document cannot be read.
     """
     parts: Parts = import_module(f"apps.documents.{order['kind']}").parts
     room: int = order["characters"]

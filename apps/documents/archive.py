@@ -48,8 +48,8 @@ class Archive:
 
 
 def beside(name: str, target: str) -> str:
-    """Return the name of the part of an archive to which the part `name` refers by the relative
-    path `target`.
+    """Resolve the path `target`, which is relative to the part `name` of an archive, to the name of
+    a part.
     """
     if target.startswith("/"):
         return normpath(unquote(target)).lstrip("/")

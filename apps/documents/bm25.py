@@ -19,13 +19,13 @@ QUERY_TERMS = 64
 
 _word = re.compile(r"[^\W_]+")
 _unspaced = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]{2,}")
-"""Matches runs of characters from scripts without spaces between words, which are indexed in pairs
-of characters.
+"""Matches runs of characters from scripts without spaces between words. These runs are indexed in
+pairs of characters.
 """
 
 
 def terms(text: str) -> Iterable[str]:
-    """Yield the words of a text and, followed by `*`, the prefixes of those that are longer."""
+    """Yield the words of a text and, for each word longer than `STEM`, its prefix followed by `*`."""
     for word in _word.findall(text.casefold()):
         if _unspaced.search(word):
             yield from (one + other for one, other in pairwise(word))
@@ -38,8 +38,8 @@ def terms(text: str) -> Iterable[str]:
 class Bm25Index:
     def __init__(self, texts: Sequence[str]) -> None:
         self.places: dict[str, dict[int, int]] = {}
-        """Maps each term to the number of its occurrences in each text that contains it, by the
-        text's position.
+        """Maps each term to the texts that contain it: the position of each text, and the number of
+        occurrences in it.
         """
         self.lengths: list[int] = []
         for number, text in enumerate(texts):

@@ -12,8 +12,8 @@ from apps.documents.process import CUTS, Bounds, Extract, Order, extract
 from apps.documents.reader import read_file_text
 
 FIRST_PAGES = 16
-"""The number of pages of a PDF that the first process reads, which takes about as long as starting
-another process.
+"""The number of pages of a PDF that the first process reads. Reading them takes about as long as
+starting another process.
 """
 MOST_PAGES_AT_ONCE = 128
 """The maximum number of pages of a PDF that one process reads. Each process reads twice as many
@@ -21,7 +21,7 @@ pages as the previous one, so that a long document needs few processes.
 """
 ALL = 10**9
 LEAST_SECONDS = 1.0
-"""The remaining time in seconds that is needed to start another process, because a process needs
+"""Another process is started only if at least this many seconds remain, because a process needs
 about that long for its first page.
 """
 
@@ -31,8 +31,8 @@ _line_end = re.compile(r"\r\n|\n|\r")
 
 
 def lines_of(text: str) -> list[str]:
-    """Return the lines of a text without line endings. A line ending at its end does not begin
-    another line.
+    """Return the lines of a text without line endings. A line ending at the end of the text does
+    not begin another line.
     """
     lines = _line_end.split(text)
     return lines[:-1] if not lines[-1] else lines

@@ -32,9 +32,9 @@ LATIN = {
     "iso-8859-2": "ąćęłńóśźżáčďéěíňřšťúůýžőűăâîşţäöüßôľĺŕđ",
     "cp850": "àáâãäåæçèéêëìíîïñòóôõöøùúûüÿß",
 }
-"""Maps encodings of Latin letters to the letters beyond ASCII in the languages that use them."""
+"""Maps encodings of Latin scripts to the non-ASCII letters of the languages that use them."""
 LEAST_SCORE = 0.05
-"""The score that an encoding of another script than Latin must exceed. Random bytes and wrong
+"""The score that an encoding of a script other than Latin must exceed. Random bytes and wrong
 encodings have lower scores.
 """
 LEAD = 1.5
@@ -45,8 +45,8 @@ USUAL_ADVANTAGE = 1.1
 NONE = "ascii"
 """The encoding that `chardet` must return if a text has none of the requested encodings."""
 MOST_BLOCKS = 8
-"""The maximum number of blocks of 256 characters in a text that counts as UTF-16. A text mostly in
-one script has few.
+"""A text is treated as UTF-16 only if its characters come from at most this many blocks of 256 code
+points. A text mostly in one script uses few.
 """
 PUNCTUATION = frozenset("€£¥§°«»“”„‘’‚–—…·•²³½¼¾µ¿¡ªº©®™№×÷± \xa0\xad،؛؟ـ\u200c\u200d\u200e\u200f")
 
@@ -206,8 +206,8 @@ def is_latin(text: str, letters: str) -> bool:
 
 
 def score_of(text: str, encoding: str) -> float:
-    """Return a score from 0 to 1 for how frequent the text's pairs of letters are in the encoding's
-    languages.
+    """Return a score from 0 to 1: how frequent the text's letter pairs are in the languages of the
+    encoding.
 
     The score is computed for the lowercase text, which identifies the languages better.
     """

@@ -37,8 +37,8 @@ MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 OTHER = "windows-1252"
-"""The encoding with which bytes that do not occur in text are counted. It assigns a character to
-nearly every byte.
+"""The encoding with which a file of unknown encoding is decoded to count its control characters. It
+assigns a character to nearly every byte.
 """
 CONTROL_SHARE = 50
 """The minimum number of characters per control character in a text. A file with more control

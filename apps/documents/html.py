@@ -57,8 +57,8 @@ def markdown_of(text: str, base_url: str = "") -> str:
 
 
 def without_element(text: str, name: str) -> str:
-    """Return the HTML without the elements of this name, and without the rest of the page after an
-    unclosed one.
+    """Return the HTML without the elements of this name. After an unclosed element, the rest of the
+    page is removed.
     """
     opening = re.compile(rf"<{name}\b", re.IGNORECASE)
     closing = re.compile(rf"</{name}\s*>", re.IGNORECASE)

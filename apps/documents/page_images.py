@@ -12,18 +12,18 @@ from apps.documents.paged_text import PagePart, UnreadableDocument, wanted_pages
 from apps.documents.png import png
 
 LONGER_SIDE = 1_600
-"""The number of pixels of the longer side of a page's image, which is 137 dpi for an A4 page.
+"""The length of the longer side of a page's image in pixels: 137 dpi for an A4 page.
 
-Models scale larger images down to about this size. In grayscale, an image has up to 3.4 million
-characters, which is below the limit of the process's output.
+Models scale larger images down to about this size. In base64, a grayscale image has up to 3.4
+million characters, which is below the limit on the process's output.
 """
 LARGE_IMAGE = 20_000_000
 """The number of pixels above which an image on a page is large: half an A4 page at 600 dpi. The
 renderer omits images that exceed its memory.
 """
 LARGEST_SCALE = 3.0
-"""The maximum number of pixels per point, which is 216 dpi. It limits the size of pages smaller
-than US Letter.
+"""The maximum number of pixels per point: 216 dpi. It limits the images of pages smaller than US
+Letter.
 """
 
 

@@ -38,8 +38,8 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def targets(archive: Archive, name: str) -> dict[str, tuple[str, str]]:
-    """Return the parts of the archive to which the part `name` refers: their types and names, by
-    relationship ID.
+    """Return the archive parts to which the part `name` refers. Relationship IDs map to the types
+    and names of these parts.
     """
     folder, _, file = name.rpartition("/")
     links = f"{folder}/_rels/{file}.rels"
@@ -73,7 +73,9 @@ def notes_text(notes: etree._Element) -> str:
 
 
 def placeholder(body: etree._Element) -> str:
-    """Return the type of the placeholder in which a text is, or "" if it is in an ordinary shape."""
+    """Return the type of the placeholder that contains a text, or "" if an ordinary shape contains
+    it.
+    """
     shape = body.getparent()
     found = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph") if shape is not None else None
     return found.get("type", "body") if found is not None else ""

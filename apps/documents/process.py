@@ -30,8 +30,8 @@ JSON.
 ROOM = 4_096
 """The maximum number of bytes of the process's response in addition to the text."""
 GRACE_SECONDS = 2.0
-"""The time in seconds after the time limit at which the process is killed. It lets the process
-itself report that the limit is exceeded.
+"""The process is killed this many seconds after the time limit, so that it can first report itself
+that the limit is exceeded.
 """
 
 
@@ -39,8 +39,8 @@ itself report that the limit is exceeded.
 class Bounds:
     """The limits for reading a document: `memory` in bytes, `seconds`, and `characters` of text.
 
-    Documents are queued by `owner`. Owners take turns, so that none waits for all documents of
-    another.
+    Documents are queued by `owner`. Owners take turns, so that none has to wait for all of another
+    owner's documents.
     """
 
     seconds: float = 30.0

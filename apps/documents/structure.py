@@ -32,10 +32,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class PagedText:
-    """The text of a document by pages. `noun` is the word for its pages, or "" if it has none.
+    """The text of a document, page by page. `noun` is the word for its pages, or "" if it has none.
 
-    `notice` explains what is missing, or is "". `images` maps the numbers of pages without text,
-    which a vision model may read, to the reason why an earlier attempt failed, or "".
+    `notice` explains what is missing, or is "". `images` contains the pages without text, which a
+    vision model may read: it maps their numbers to the reason why an earlier attempt failed, or "".
     """
 
     pages: tuple[Page, ...]
@@ -60,8 +60,9 @@ class PagedText:
         return not any(page.text for page in self.pages)
 
     def with_images_read(self, texts: Mapping[int, str], unread: Mapping[int, str]) -> "PagedText":
-        """Return the document with the texts that a vision model has read, by page number. `unread`
-        maps the numbers of the other pages without text to reasons, as in `images`.
+        """Return the document with texts that a vision model has read. `texts` maps page numbers to
+        these texts. `unread` maps the numbers of the other pages without text to reasons, as in
+        `images`.
         """
         pages = tuple(replace(p, text=tidy(texts.get(p.number, p.text))) for p in self.pages)
         return replace(self, pages=pages, images=dict(unread))

@@ -29,8 +29,8 @@ class NamesUnreadable(Exception):
 def named_entries(archive: ZipFile, otherwise: str | None = None) -> Iterator[tuple[str, ZipInfo]]:
     """Yield each entry of an archive with its name in Unicode's NFC form.
 
-    `otherwise` is the encoding of names whose encoding is unknown. If it is None, `NamesUnreadable`
-    is raised for such a name.
+    `otherwise` is the encoding to assume for names whose encoding is unknown. If it is None, such a
+    name raises `NamesUnreadable`.
     """
     names = [(entry, name_of(entry)) for entry in archive.infolist()]
     unknown = b"\n".join(raw_name(entry) for entry, name in names if name is None)

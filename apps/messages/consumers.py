@@ -52,7 +52,7 @@ def with_request_id(headers: Iterable[Header]) -> list[Header]:
 
 
 class CountConsumer(MessagesConsumer):
-    """Serves `POST /v1/messages/count_tokens`, which estimates the tokens of the client's request."""
+    """Serves `POST /v1/messages/count_tokens`: estimates the number of input tokens of a request."""
 
     methods = ("POST",)
 

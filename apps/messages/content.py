@@ -1,7 +1,7 @@
 """Converts the messages of a request to messages of the chat completions API.
 
-The state that the application's tools need in the next turn is a redacted thinking block, which
-clients send back unchanged.
+The state that the application's tools need in the next turn is sent as a redacted thinking block,
+which clients send back unchanged.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,9 @@ class ToolResultBlock(Struct):
 
 
 def signature(thinking: str) -> str:
-    """Return the signature of a thinking block's text, which proves that this installation sent it."""
+    """Return the signature for a thinking block's text. It proves that this installation sent the
+    block.
+    """
     return SIGNER.signature(thinking)
 
 

@@ -1,4 +1,4 @@
-"""Converts requests of Anthropic's Messages API to requests for runs."""
+"""Converts requests of Anthropic's Messages API to run requests."""
 
 from dataclasses import replace
 from functools import partial
@@ -80,7 +80,9 @@ def prepare(
 
 
 def without_effect(request: MessageRequest, tools: ClientTools) -> frozenset[str]:
-    """Return the names of the parts of a request that are accepted, but have no effect."""
+    """Return the names of the request parameters and tool types that are accepted but have no
+    effect.
+    """
     found = {f"tools.{kind}" for kind in tools.ignored}
     if request.top_k is not None:
         found.add("top_k")

@@ -55,7 +55,7 @@ def frame(event: str, **fields: Any) -> bytes:
 
 
 def write_usage(usage: Usage) -> dict[str, Any]:
-    """Return the token counts in the format of the Messages API, whose input count excludes tokens
+    """Return the token counts in the format of the Messages API. Its input count excludes tokens
     that were read from or written to the cache.
     """
     cached, created = usage.cached or 0, usage.created or 0
@@ -73,7 +73,7 @@ def write_usage(usage: Usage) -> dict[str, Any]:
 
 class MessageEncoder:
     """Encodes the events of a run as server-sent events. Clients that do not request thinking get
-    neither the model's reasoning nor the state.
+    neither the model's reasoning nor the state of tools.
     """
 
     headers = EVENT_STREAM

@@ -7,8 +7,8 @@ from django.urls import URLPattern, re_path
 from apps.messages.consumers import CountConsumer, MessageConsumer, ModelsConsumer
 
 VERSION = b"anthropic-version"
-"""The header by which requests of Anthropic's clients are recognized, because OpenAI's clients use
-the same URLs.
+"""The header that distinguishes requests of Anthropic's clients from requests of OpenAI's clients
+to the same URL.
 """
 
 urlpatterns: list[URLPattern] = [
@@ -18,8 +18,8 @@ urlpatterns: list[URLPattern] = [
 
 
 def by_version(models: Any) -> list[URLPattern]:
-    """Return the URL pattern of the list of models. It serves Anthropic's clients, and passes other
-    requests on to the ASGI application `models`.
+    """Return the URL pattern of the model list. Its view serves Anthropic's clients, and passes
+    other requests on to the ASGI application `models`.
     """
     own = ModelsConsumer.as_asgi()
 

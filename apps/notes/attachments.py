@@ -1,5 +1,5 @@
-"""Finds the attachments of notes in their texts. They are stored among the files of the notes'
-owner.
+"""Finds the attachments of notes in their texts. The attachments are stored in the bucket of the
+notes' owner.
 
 `files/user-7/notes/plan.png` in a text is `attachments/plan.png` in an exported folder.
 """

@@ -1,4 +1,4 @@
-"""Parses the language of filters for notes, and converts filters to database conditions.
+"""Parses note filters, and converts them to database conditions.
 
 A filter contains words, `tag:x`, `title:x`, `field:x=y` and `modified>2026-11-01`; `-` negates the
 condition after it. A note must match all conditions. The equivalent TiddlyWiki filters are
@@ -173,8 +173,8 @@ def moment_condition(sign: str, written: str) -> Q:
 
 
 def moments(written: str) -> tuple[datetime, datetime]:
-    """Return the beginning and the exclusive end of a day in UTC, or of a microsecond for a full
-    time. Raises `NoteRefused` if the date is invalid.
+    """Return the beginning and the exclusive end of a date in UTC. For a date with a time, they are
+    a microsecond apart. Raises `NoteRefused` if the date is invalid.
     """
     try:
         if len(written) <= 10:

@@ -9,7 +9,7 @@ LONGEST_TEXT = 200_000
 MOST_TAGS = 50
 MOST_FIELDS = 50
 LONGEST_NAME = 60
-"""The maximum number of characters in the name of a note's field."""
+"""The maximum number of characters in a field name."""
 LONGEST_VALUE = 2_000
 MOST_NOTES = 20_000
 """The maximum number of notes in a workspace."""

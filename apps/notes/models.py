@@ -1,4 +1,4 @@
-"""Defines the database models of notes: their current content, all versions, and data for searches.
+"""Defines the database models of notes: their current content, all versions, and search data.
 
 The database indexes titles and texts. Before changing the table of `Note`, see
 `apps.notes.word_index`.

@@ -52,8 +52,8 @@ def backlinks(owner: str, title: str) -> QuerySet[Note]:
 
 
 def tag_counts(owner: str, most: int) -> list[tuple[str, int]]:
-    """Return up to `most` of the owner's tags, each with the number of its notes, most frequent
-    first.
+    """Return up to `most` of the owner's tags, most frequent first, each with the number of notes
+    that have it.
     """
     rows = NoteTag.objects.filter(note__owner=owner, note__deleted_at=None).values("key")
     counted = rows.annotate(count=Count("pk")).order_by("-count", "key")[:most]
@@ -66,8 +66,8 @@ def tag_counts(owner: str, most: int) -> list[tuple[str, int]]:
 
 
 def existing(owner: str, titles: Iterable[str]) -> dict[str, int]:
-    """Return the primary keys of those of the owner's notes that have one of these titles, by title
-    key.
+    """Map the keys of these titles to the primary keys of the owner's notes. Titles without a note
+    are omitted.
     """
     keys = {title_key(title) for title in titles}
     return dict(notes_of(owner).filter(key__in=keys).values_list("key", "pk"))
@@ -106,7 +106,7 @@ def contents(owner: str, root: str, depth: int) -> list[ContentsLine]:
 
 
 def tagged_below(owner: str, root: str, levels: int) -> Mapping[str, list[str]]:
-    """Return the titles of tagged notes by the key of their tag, beginning with the tag `root`.
+    """Map the key of each tag to the titles of its notes, for the tag `root` and the tags below it.
     Runs one query per level.
     """
     children: dict[str, list[str]] = {}

@@ -33,7 +33,7 @@ class NoteHit:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedNotes:
-    """The number of notes that were embedded, and the number of notes that remain to be embedded."""
+    """The result of `update`: how many notes were embedded, and how many remain."""
 
     done: int
     left: int
@@ -73,7 +73,7 @@ def embedded_text(note: Note) -> str:
 
 
 def outdated_notes(owner: str, model: str) -> QuerySet[Note]:
-    """Return the owner's notes whose current content the model has not embedded."""
+    """Return the owner's notes that lack an embedding of their current content by this model."""
     known = Q(vector_row__model=model, vector_row__number=F("number"))
     return notes_of(owner).exclude(pk__in=notes_of(owner).filter(known).values("pk"))
 
@@ -91,7 +91,7 @@ def forget_vectors(owner: str) -> None:
 
 
 def store(notes: Sequence[Note], made: Embeddings, model: str) -> None:
-    """Store the embeddings of those notes that still exist."""
+    """Store the embeddings `made` for the notes. Notes that no longer exist are skipped."""
     there = set(
         Note.objects.filter(pk__in=[note.pk for note in notes]).values_list("pk", flat=True)
     )
@@ -144,9 +144,9 @@ def by_vectors(owner: str, asked: Embeddings, model: str) -> Iterator[tuple[int,
 
 
 def by_letters(owner: str, query: str, model: str, *, is_all: bool) -> Iterator[tuple[int, float]]:
-    """Yield the primary keys of notes, each with its similarity to the query by letters.
+    """Yield the primary keys of notes, each with the similarity of its letters to the query's.
 
-    It replaces the comparison of embeddings for notes whose words the model does not know. With
+    This replaces the comparison of embeddings for notes whose words the model does not know. With
     `is_all`, all notes are compared by letters.
     """
     rows = rows_of(owner, model)
@@ -156,7 +156,7 @@ def by_letters(owner: str, query: str, model: str, *, is_all: bool) -> Iterator[
 
 
 def rows_of(owner: str, model: str) -> QuerySet[NoteVector]:
-    """Return the embeddings of the owner's notes by this model, without outdated ones."""
+    """Return this model's embeddings of the owner's notes, except outdated ones."""
     return NoteVector.objects.filter(
         note__owner=owner, note__deleted_at=None, model=model, number=F("note__number")
     )

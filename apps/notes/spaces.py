@@ -1,4 +1,4 @@
-"""Finds, measures and deletes workspaces of notes. Each user has one, and each team."""
+"""Finds, measures and deletes workspaces of notes. Each user and each team has one."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -94,12 +94,12 @@ def largest_spaces(most: int) -> list[SpaceSize]:
 
 
 def delete_notes_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
-    """Delete a user's notes. It receives Django's signal that the user was deleted."""
+    """Delete a user's notes when Django signals that the user was deleted."""
     delete_all(bucket_of(instance.pk))
 
 
 def delete_of_team(sender: object, instance: models.Model, **kwargs: Any) -> None:
-    """Delete a team's notes. It receives Django's signal that the team was deleted."""
+    """Delete a team's notes when Django signals that the team was deleted."""
     delete_all(owner_of_team(instance.pk))
 
 

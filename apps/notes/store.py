@@ -1,5 +1,5 @@
-"""Changes notes. Each change is one transaction that writes the note, a new version, and data for
-searches.
+"""Changes notes. Each change is one transaction that writes the note, a new version, and the search
+data.
 
 A change applies to the version that its author saw. If a newer version exists, `NoteChanged` is
 raised and nothing is written, so that no concurrent change is lost. All functions raise
@@ -101,7 +101,7 @@ class NewNote:
 
 @transaction.atomic
 def create_all(owner: str, new: Sequence[NewNote], author: Author, action: str) -> None:
-    """Create several notes, whose titles must differ, with their first versions."""
+    """Create several notes with their first versions. The titles must differ."""
     now = timezone.now()
     if notes_of(owner).count() + len(new) > MOST_NOTES:
         raise NoteRefused(
@@ -153,8 +153,8 @@ def change(
 def change_newest(
     owner: str, title: str, edit: Callable[[NoteContent], NoteContent], author: Author
 ) -> Note:
-    """Apply `edit` to the newest version of the note with this title, again if the note is changed
-    in the meantime.
+    """Apply `edit` to the newest version of the note with this title. If the note is changed in the
+    meantime, apply it again.
     """
     for _ in range(ATTEMPTS - 1):
         note = find_note(owner, title)
@@ -278,8 +278,8 @@ def unique(title: str) -> Iterator[None]:
 
 
 def record(note: Note, author: Author, action: str, now: datetime) -> None:
-    """Write the note's current version and its data for searches, and delete versions above
-    `MOST_VERSIONS`.
+    """Write the note's current version and its search data. Delete its oldest versions if it has
+    more than `MOST_VERSIONS`.
     """
     version_of(note, author, action, now).save(force_insert=True)
     note.versions.filter(number__lte=note.number - MOST_VERSIONS).delete()
@@ -308,7 +308,7 @@ def version_of(note: Note, author: Author, action: str, now: datetime) -> NoteVe
 
 
 def index(notes: Iterable[Note]) -> None:
-    """Write the tags and links of notes, which must have no rows for them yet."""
+    """Write the rows for the tags and links of notes. The notes must not have such rows yet."""
     rows = list(notes)
     NoteTag.objects.bulk_create(
         NoteTag(note=note, key=title_key(name), name=name) for note in rows for name in note.tags

@@ -1,4 +1,4 @@
-"""Defines the index of words in the titles and texts of notes. Searches must also filter by owner."""
+"""Defines the word index for the titles and texts of notes. Searches must also filter by owner."""
 
 from django.db.models import Q
 
@@ -8,8 +8,8 @@ INDEX = WordIndex("notes_note_words", "notes_note", ("title", "text"))
 
 
 def containing(word: str) -> Q:
-    """Return the condition that a note's title or text contains the word. It uses the index if the
-    index can find the word.
+    """Return a condition for notes whose title or text contains the word. The condition uses the
+    index if this can find the word.
     """
     if is_indexed(word):
         return Q(pk__in=INDEX.rows_with(word))

@@ -1,5 +1,5 @@
-"""Defines the interface for searching the files that an operator attached to an application. Their
-text is stored in advance.
+"""Defines the interface for searching the files that an operator attached to an application. The
+text of these files is extracted and stored in advance.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +18,7 @@ class AttachedDocument:
 
     - `is_searchable`: the text is stored, and the file has not changed since.
     - `state`: waiting, reading, embedding, ready or failed. `problem`: the reason for a failure.
-    - `vectors`: the number of its `chunks` that have a vector of the embedding model `model`.
+    - `vectors`: how many of its `chunks` have a vector from the embedding model `model`.
     """
 
     number: int
@@ -41,8 +41,8 @@ class AttachedText:
 
 @dataclass(frozen=True, slots=True)
 class PageNames:
-    """The word for a document's pages, such as "slide", or "" for a document without pages, and the
-    titles of its pages.
+    """The word for the pages of a document, such as "slide", and the titles of the pages. The word
+    is "" for a document without pages.
     """
 
     noun: str
@@ -50,15 +50,15 @@ class PageNames:
 
 
 ChunkPlace = tuple[int, int]
-"""The number of a document, and the position of a chunk in the document."""
+"""Identifies a chunk by the number of its document and by its position in this document."""
 
 
 class CorpusReader(Protocol):
     """Searches the attached files of an application that the caller may read."""
 
     async def is_large(self) -> bool:
-        """Return True if the application's files are too large to be loaded, so that the database
-        searches them.
+        """Return True if the database searches the application's files, because they are too large
+        to be loaded.
         """
         ...
 
@@ -90,11 +90,11 @@ class CorpusReader(Protocol):
         ...
 
     async def chunks(self, places: Collection[ChunkPlace]) -> Mapping[ChunkPlace, TextChunk]:
-        """Return the chunks at these positions, without those that no longer exist."""
+        """Return the chunks at these positions. Chunks that no longer exist are omitted."""
         ...
 
     async def page_names(self, pages: Mapping[int, Collection[int]]) -> Mapping[int, PageNames]:
-        """Return the page names of each document, by the document's number. `pages` maps the number
-        of a document to the pages whose titles are needed.
+        """Map the number of each document to its page names. `pages` maps the number of a document
+        to the pages whose titles are needed.
         """
         ...

@@ -1,4 +1,4 @@
-"""Wraps models, and replaces content in requests that the model is known not to support."""
+"""Wraps a model, and replaces request content that the model is known not to support."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ def fit_model(
     """Return a model that replaces content which the model does not support, or the model itself if
     nothing must be replaced.
 
-    With `text_tools`, a model without tool support calls tools in its text.
+    If `text_tools` is True, a model without tool support writes its tool calls as text.
     """
     if can.tools is False:
         model = TextToolModel(model, name, text_tools)
@@ -41,7 +41,7 @@ def fit_model(
 
 @dataclass(frozen=True, slots=True)
 class FittedModel:
-    """A model that gets a line of text in place of each part of a message that it cannot read."""
+    """Wraps a model, and replaces each message part that the model cannot read with a line of text."""
 
     model: WritingModel
     can: ModelCapabilities
@@ -65,8 +65,8 @@ class FittedModel:
 
 
 def readable(message: ModelMessage, can: ModelCapabilities) -> ModelMessage:
-    """Return the message with a line of text in place of each part that the model cannot read, or
-    the message itself if it can read all parts.
+    """Return the message with each part that the model cannot read replaced with a line of text. If
+    the model can read all parts, return the message itself.
     """
     content, attachments = message.content, message.attachments
     kept = tuple(one for one in attachments if can.reads(one.type) is not False)

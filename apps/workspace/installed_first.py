@@ -1,4 +1,4 @@
-"""Defines the workspace of applications that an operator defined and DIAL Core calls.
+"""Defines the workspace of applications that an operator has defined and that DIAL Core calls.
 
 Deployments of this installation take precedence over Core's deployments. All other resources belong
 to the caller's workspace at Core.
@@ -21,8 +21,8 @@ from apps.workspace.port import DeploymentInfo
 
 
 class InstalledFirst(DialWorkspace):
-    """The workspace of applications whose manifests operators wrote. Only they may use the
-    installation's deployments, because the operators' keys pay for them.
+    """The workspace of applications whose manifests operators wrote. Only these applications may
+    use the installation's deployments, which the operators' API keys pay for.
     """
 
     async def described(self, deployment_id: str, find: FindInfo) -> DeploymentInfo:

@@ -1,8 +1,7 @@
-"""Finds public facts about models by name, although each service spells the name of a model
-differently.
+"""Looks up public facts about models by name, although services spell the names differently.
 
-The facts in `known_models.json` come from the vendors' documentation. They contain nothing about
-models that are not listed, and nothing that depends on the service that runs the model.
+The facts in `known_models.json` come from the vendors' documentation. They omit everything that
+depends on the service that runs the model.
 """
 
 import re

@@ -11,8 +11,8 @@ def media_type(content_type: str) -> str:
 
 
 def matches_any(content_type: str, patterns: Sequence[str]) -> bool:
-    """Return True if one of the patterns (`*/*`, `image/*`, `image/png`) matches the type. A type
-    that is "" never matches.
+    """Return True if one of the patterns (`*/*`, `image/*`, `image/png`) matches the type. An empty
+    type never matches.
     """
     name = media_type(content_type)
     family, slash, _ = name.partition("/")

@@ -25,9 +25,9 @@ class ModelCapabilities:
     - `audio_output`: it answers with audio.
     - `structured_output`: it follows a JSON Schema (`response_format` of the type `json_schema`).
     - `reasoning`: it reasons before it answers.
-    - `caching`: its service caches the beginnings of requests.
-    - `context_window` and `max_output_tokens`: the limits of a conversation and of an answer, in
-      tokens.
+    - `caching`: its service caches request prefixes.
+    - `context_window` and `max_output_tokens`: the maximum size of a conversation and of an answer,
+      in tokens.
     """
 
     tools: bool | None = None
@@ -71,11 +71,11 @@ FEATURES: Mapping[str, str] = {
     "parallel_tools": "parallel_tool_calls",
     "caching": "cache",
 }
-"""Maps capabilities to the names of DIAL's features that imply them."""
+"""Maps each capability to the DIAL feature that implies it."""
 
 
 def read_features(features: Mapping[str, Any]) -> ModelCapabilities:
-    """Return the capabilities that a deployment's features imply, in DIAL's format."""
+    """Return the capabilities that a deployment's features imply. `features` is in DIAL's format."""
     told = {name: features.get(feature) for name, feature in FEATURES.items()}
     flags = {name: flag for name, flag in told.items() if isinstance(flag, bool)}
     if features.get("reasoning_efforts"):

@@ -1,5 +1,5 @@
-"""Defines a model that draws: the question describes an image, and the answer is the image, stored
-in the caller's files.
+"""Defines a model that generates images: the user's message describes an image, and the answer
+contains the image, which is stored in the caller's files.
 """
 
 import asyncio
@@ -25,8 +25,7 @@ from apps.workspace.stored_files import Files
 OPTIONS = frozenset(
     {"background", "moderation", "output_compression", "output_format", "quality", "size", "style"}
 )
-"""The parameters that are sent to the image service. Other parameters of a run are for chat models.
-"""
+"""Only these parameters of a run are sent to the image service. All others apply to chat models."""
 TITLE_CHARACTERS = 80
 USUAL_SIZE = (1024, 1024)
 _size = re.compile(r"(\d{2,4})x(\d{2,4})")
@@ -60,8 +59,8 @@ class ImageModel:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Yield the answer, whose images are stored as files. Raises `ModelFailed` if the service
-        fails.
+        """Store the images as files, and yield the answer, which refers to them. Raises
+        `ModelFailed` if the service fails.
         """
         prompt = prompt_of(request.messages)
         made = await self.service.make(prompt, {**self.parameters, **options_of(request)})
@@ -72,7 +71,7 @@ class ImageModel:
 
 
 def prompt_of(messages: Sequence[ModelMessage]) -> str:
-    """Return the text of the newest question. Raises `ModelFailed` if it has none."""
+    """Return the text of the user's latest message. Raises `ModelFailed` if it has none."""
     asked = next((m.text.strip() for m in reversed(messages) if m.role == "user"), "")
     if not asked:
         text = "Describe the picture that you want."
@@ -81,8 +80,8 @@ def prompt_of(messages: Sequence[ModelMessage]) -> str:
 
 
 def options_of(request: ModelRequest) -> dict[str, Any]:
-    """Return the options for the image service: the request's parameters in `OPTIONS`, overridden
-    by its configuration, which a tool sends.
+    """Return the options for the image service: the request parameters listed in `OPTIONS`,
+    overridden by the configuration that a tool sends with the request.
     """
     given = request.parameters
     configuration = (given.get("custom_fields") or {}).get("configuration") or {}
@@ -95,7 +94,7 @@ def title_of(prompt: str) -> str:
 
 
 class Placeholders:
-    """A service that draws placeholders, for installations without an image model."""
+    """An image service that returns placeholder images, for installations without an image model."""
 
     async def make(self, prompt: str, options: Mapping[str, Any]) -> Pictures:
         width, height = size_of(options.get("size"))
@@ -113,8 +112,8 @@ def size_of(written: object) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class PictureKeeper:
-    """A chat model that may generate images. Images that the model sends as data are stored as
-    files.
+    """Wraps a chat model that may generate images. Images that the model sends as data are stored
+    in files.
 
     An image of an unsupported type, such as SVG, is omitted.
     """

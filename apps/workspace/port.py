@@ -37,21 +37,22 @@ class DeploymentInfo:
     - `reasoning_efforts`: the supported efforts, () if they are unknown.
     - `can`: the capabilities of a model, unknown for an application. `context_window` is the
       deployment's own.
-    - `text_tools`: a model without tool support writes its calls as text, instead of getting no
+    - `text_tools`: whether a model without tool support writes its tool calls as text or gets no
       tools.
     - `defaults`: request parameters that apply unless the request sets them.
-    - `files`: the caller's files are sent by path, only as bytes, or not at all.
+    - `files`: how the caller's files are sent: by path, as bytes, or not at all.
     - `configuration_schema`: the JSON Schema of the request's `custom_fields.configuration`, {} for
       none.
-    - `kind`: an image model answers with images, and an embedding model gets no completion
-      requests.
-    - `is_application`: requests are never retried, because the application's tools might do their
-      work twice.
+    - `kind`: a chat, image or embedding model. An image model answers with images; an embedding
+      model gets no completion requests.
+    - `is_application`: an application. Requests to it are never retried, because its tools might
+      then run twice.
     - `is_recorded`: an application of this installation, whose steps are recorded with the steps of
       the calling run.
     - `supported_parameters`: request parameters that change its answer, None if they are unknown.
     - `tool_limit`: a request can contain at most this many tools, None if the limit is unknown.
-    - `fallbacks`: the IDs of the deployments that answer, in this order, while it is unavailable.
+    - `fallbacks`: the IDs of the deployments that are called instead, in this order, while it is
+      unavailable.
     """
 
     id: str
@@ -120,8 +121,8 @@ class Workspace(Protocol):
     """
 
     def inside(self, application: str, keys: KeyUse = "platform") -> "Workspace":
-        """Return a copy of the workspace for a run of the application, which cannot be called again
-        within this run. `keys` determines whose keys pay for models.
+        """Return a copy of the workspace for a run of the application. The run cannot call this
+        application again. `keys` determines whose keys pay for models.
         """
         ...
 
@@ -179,8 +180,8 @@ class Workspace(Protocol):
         """Return the memories that this run's caller has in the application, or None if the caller
         cannot have memories.
 
-        If `is_shared` is True and the caller has enabled sharing, return the memories that all such
-        applications share.
+        If `is_shared` is True and the caller has enabled sharing, return the memories that all
+        applications with `is_shared` have in common.
         """
         ...
 

@@ -1,5 +1,5 @@
-"""Defines the base class of database rows with a version, which each save increases. Caches and
-concurrent editors compare versions.
+"""Defines the base class of database models whose rows have a version. Each save increases the
+version. Caches and concurrent editors compare versions.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ Watch = Callable[[Any], AbstractContextManager[None]]
 """A function that returns a context manager around the save of a row."""
 watches: dict[type[models.Model], Watch] = {}
 """Maps models to the context managers around their saves. Packages that depend on this one register
-theirs at startup.
+their context managers at startup.
 """
 
 
@@ -26,8 +26,8 @@ class Versioned(models.Model):
     """A row with a version. The database increases `version`, so concurrent saves result in
     different versions.
 
-    A save is a transaction, in which `watches` run too. So a record of a change is written together
-    with the change, or not at all.
+    Each save runs in a transaction, together with the context managers in `watches`. These can
+    therefore record a change atomically with the change itself.
     """
 
     version = models.PositiveIntegerField(default=0, editable=False)

@@ -3,8 +3,8 @@ indexes.
 
 On SQLite, an index is a table of trigrams (FTS5). The triggers are lost if a migration makes Django
 copy the indexed table, so such a migration has to call `drop` and `create`. On PostgreSQL, an index
-is a table with the lower-case words of each row. A column instead of a table would rewrite the
-indexed table.
+is a table with the lower-case words of each row. Adding a column to the indexed table instead would
+rewrite this table.
 """
 # ruff: noqa: S608 - these statements contain only names from modules of this project
 
@@ -23,8 +23,8 @@ BATCH = 1_000
 long.
 """
 INDEXED_CHARACTERS = 100_000
-"""The maximum number of characters of a row that are indexed on PostgreSQL, because the distinct
-words must fit into one megabyte.
+"""Only this many characters of a row are indexed on PostgreSQL, because the distinct words must fit
+into one megabyte.
 """
 SHORTEST = 3
 """The minimum length of an indexed word in characters: the length of a trigram."""
@@ -39,7 +39,8 @@ _unspaced = re.compile(
     r"\U00020000-\U0003ffff]"
 )
 """Matches characters of scripts whose words PostgreSQL does not split: Thai, Chinese and others
-without spaces, and Hebrew and Arabic, in which articles and prepositions are prefixes of the word.
+without spaces. It also matches Hebrew and Arabic, where articles and prepositions are prefixes of
+words.
 """
 
 
@@ -69,8 +70,8 @@ class WordIndex:
         self.execute(dropped, schema_editor)
 
     def store_vectors(self, apps: Any, schema_editor: BaseDatabaseSchemaEditor) -> None:
-        """Replace the old index on an expression in PostgreSQL, while other transactions write. It
-        is a step of a non-atomic migration, and can be repeated after an interruption.
+        """Replace the old PostgreSQL index, which was on an expression, while other transactions
+        write. This is a step of a non-atomic migration, and can be repeated after an interruption.
         """
         if schema_editor.connection.vendor != "postgresql":
             return
@@ -200,7 +201,7 @@ class WordIndex:
         return Q(RawSQL(of_row, quoted, BooleanField()))  # noqa: S611 - the word is a parameter
 
     def count_rows_with(self, word: str, most: int) -> int:
-        """Return the number of rows with a word, but at most `most`."""
+        """Return the number of rows that contain the word, or `most` if there are more."""
         statement, parameters = self.lookup(word)
         with connection.cursor() as cursor:
             cursor.execute(
@@ -209,7 +210,9 @@ class WordIndex:
             return int(cursor.fetchone()[0])
 
     def lookup(self, word: str) -> tuple[str, list[str]]:
-        """Return an SQL statement for the keys of the rows with the word, and its parameters."""
+        """Return an SQL statement that selects the keys of rows with the word, and the parameters
+        of the statement.
+        """
         if connection.vendor == "postgresql":
             statement = f"SELECT id FROM {self.vectors} WHERE words @@ to_tsquery('simple', %s)"
             return statement, [f"'{word}':*"]

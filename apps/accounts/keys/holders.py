@@ -1,4 +1,4 @@
-"""Finds the holders of API keys: the users and limits to which a request's key refers.
+"""Finds the holder of the API key in a request: its user and its limits.
 
 A key is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`, so a revoked key may be
 accepted for that long. The process caches only the hash of the key.

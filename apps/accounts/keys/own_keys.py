@@ -1,4 +1,4 @@
-"""Creates, lists and revokes the API keys that users have for themselves."""
+"""Creates, lists and revokes users' own API keys."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -30,8 +30,8 @@ def keys_of(user_id: int) -> QuerySet[ApiKey]:
 def make_key(
     caller: Caller, name: str, end: datetime | None, applications: Collection[int]
 ) -> tuple[ApiKey, str]:
-    """Create an API key for the caller in their current team, and return its row and the key. It is
-    limited to `applications` unless these are empty.
+    """Create an API key for the caller in their current team, and return its row and the key. The
+    key can use only `applications`, or all applications if this is empty.
 
     Raises `Refused` if the user already has `KEYS_PER_PERSON` keys.
     """

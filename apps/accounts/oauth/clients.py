@@ -48,7 +48,7 @@ def check_name(name: str) -> None:
 
 
 def check_addresses(addresses: Sequence[str]) -> None:
-    """Raise ValidationError for redirect URIs that are not allowed, and for too many of them."""
+    """Raise ValidationError if a redirect URI is not allowed, or if there are too many."""
     if not addresses:
         raise ValidationError("Enter at least one redirect URI.")
     if len(addresses) > MOST_ADDRESSES:

@@ -19,9 +19,9 @@ from apps.accounts.oauth.rows import CONNECTED, Program, ProgramConnection
 class ConnectedProgram:
     """A program with access to a user's account.
 
-    `host` is the host of the program's document, or "" if the program has none. `slugs` are the
-    applications that the program can use, and "" means all of them. `teams` are the names of the
-    teams in which it acts.
+    `host` is the host of the program's metadata document, or "" if the program has none. `slugs`
+    are the applications that the program can use, and "" means all of them. `teams` are the names
+    of the teams in which it acts.
     """
 
     client_id: str

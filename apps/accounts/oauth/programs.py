@@ -1,6 +1,6 @@
 """Registers, blocks and deletes the programs that users can connect.
 
-A program that registered itself, or that its document describes, stays stored after the first user
+A program that registered itself, or that its metadata document describes, is retained once a user
 has connected it.
 """
 
@@ -41,14 +41,15 @@ BY_THEMSELVES = Q(data__has_key=REGISTERED_ITSELF) | Q(data__has_key=DESCRIBED)
 
 
 def listed_programs() -> QuerySet[Program]:
-    """Return the programs that operators see: all except those that no user has ever connected, and
-    no operator has registered or blocked.
+    """Return the programs that operators see: those that a user has ever connected, or an operator
+    has registered or blocked.
     """
     return Program.objects.exclude(pk__in=unconnected().order_by().values("pk"))
 
 
 def prepare_program(program: Program) -> str:
-    """Prepare a new program of an operator. Return its secret, or "" if it is public.
+    """Prepare a new program that an operator registers. Return its secret, or "" for a public
+    client.
 
     Raises `Refused` if there are too many, and ValidationError for invalid metadata.
     """
@@ -96,14 +97,16 @@ def set_blocked(programs: Iterable[str], actor: Any, address: str, *, on: bool) 
 
 
 def unconnected() -> QuerySet[Program]:
-    """Return the programs of strangers that no user has connected, the newest first."""
+    """Return the programs that no operator has registered or blocked and no user has connected,
+    newest first.
+    """
     rows = Program.objects.filter(BY_THEMSELVES)
     rows = rows.exclude(data__has_any_keys=[CONNECTED, BLOCKED])
     return rows.order_by("-created_at", "pk")
 
 
 def delete_excess() -> None:
-    """Delete the oldest programs above `MOST_UNCONNECTED`."""
+    """Delete the oldest unconnected programs if there are more than `MOST_UNCONNECTED`."""
     excess = list(unconnected().values_list("pk", flat=True)[MOST_UNCONNECTED:])
     Program.objects.filter(pk__in=excess).delete()
 

@@ -7,7 +7,7 @@ from django.conf import settings
 
 SCOPE = "mcp"
 LONGEST_SLUG = 61
-"""The maximum length of a slug with the number of a version: `travel@3`."""
+"""The maximum length of a slug with a version number, such as `travel@3`."""
 _path = re.compile(r"/mcp(?:/([A-Za-z0-9_-]{1,50}(?:@[0-9]{1,10})?))?/?")
 
 

@@ -1,4 +1,6 @@
-"""The tables of the programs that ask users for access, and of the accounts connected to them."""
+"""Defines the database models of programs (OAuth clients) and of their connections to users'
+accounts.
+"""
 
 from typing import Any, ClassVar, Literal, cast
 
@@ -9,20 +11,20 @@ from django.db import models
 from apps.accounts.oauth.resources import LONGEST_SLUG, document_host
 
 CONNECTED = "connected"
-"""The key of a program's data that is set once a user has connected the program."""
+"""The key in a program's `data` that is set once a user has connected the program."""
 BLOCKED = "blocked"
-"""The key of a program's data that is set while no user can connect the program."""
+"""The key in a program's `data` that is set while an operator blocks the program."""
 REGISTERED_ITSELF, DESCRIBED = "dcr", "cimd"
-"""The keys of a program's data that state where its name and redirect URIs come from. Programs with
-neither were registered by an operator.
+"""The keys in a program's `data` for programs that registered themselves, and for programs that a
+metadata document describes. An operator registered all other programs.
 """
 
 Source = Literal["operator", "document", "registration"]
 
 
 class Program(Client):  # type: ignore[misc]  # allauth is not typed
-    """An OAuth client. An operator or the program itself registers it, or its document describes
-    it.
+    """An OAuth client. An operator or the program itself registers it, or its metadata document
+    describes it.
     """
 
     pk: str
@@ -62,13 +64,14 @@ class Program(Client):  # type: ignore[misc]  # allauth is not typed
 
     @property
     def host(self) -> str:
-        """Return the host of the program's document, or "" if it has none."""
+        """Return the host of the program's metadata document, or "" if it has none."""
         return document_host(self.pk)
 
 
 class ProgramConnection(models.Model):
-    """A user's permission for a program to act for them in a space, for one application or for all.
-    A team's connection ends when the user leaves the team.
+    """A user's permission for a program to act for them. It applies to one team or to the personal
+    space, and to one application or to all of them. A team's connection ends when the user leaves
+    the team.
     """
 
     user = models.ForeignKey(

@@ -81,8 +81,8 @@ def remove_all(request: HttpRequest, user_id: int) -> bool:
 
 
 def encrypt_anew(number: int, unreadable: Callable[[], None]) -> bool:
-    """Encrypt the secrets of the authenticator with this primary key again, with the newest key.
-    Return True if it has any.
+    """Re-encrypt the secrets of an authenticator with the newest key. `number` is its primary key.
+    Return True if it has any secrets.
 
     If they cannot be decrypted, call `unreadable` and return False.
     """

@@ -29,8 +29,8 @@ BROWSERS = (
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
 )
-"""Maps parts of user agents to browser names. The first match is used, because browsers also send
-the parts of those below them.
+"""Maps parts of user agents to browser names. The first match is used, because user agents often
+also contain parts from further down this list.
 """
 SYSTEMS = (
     ("iPhone", "iPhone"),
@@ -72,8 +72,8 @@ def sessions_of(user_id: int) -> list[UserSession]:
 
 
 def session_hashes(user_id: int) -> tuple[str, ...]:
-    """Return the hashes that a valid session of the user may contain, or () if the account is
-    closed.
+    """Return the authentication hashes that a valid session of the user may contain, or () if the
+    account is inactive.
     """
     # Not `django.contrib.auth.get_user`, which gives a session that was signed with an old
     # SECRET_KEY a new session key that the browser would never receive.
@@ -84,13 +84,13 @@ def session_hashes(user_id: int) -> tuple[str, ...]:
 
 
 def stored_sessions(keys: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return the data of these sessions by session key, without the expired ones."""
+    """Map session keys to the data of the sessions. Expired sessions are omitted."""
     rows = Session.objects.filter(session_key__in=keys, expire_date__gt=timezone.now())
     return {row.session_key: row.get_decoded() for row in rows}
 
 
 def is_session_open(session_key: str, user_id: int) -> bool:
-    """Return True if the session still belongs to this user and the user's account is open."""
+    """Return True if the session still belongs to this user and the user's account is active."""
     stored = stored_sessions([session_key]).get(session_key, {})
     return matches_account(stored, user_id, session_hashes(user_id))
 

@@ -19,10 +19,10 @@ View = Callable[..., HttpResponse]
 
 
 def by_a_page(view: View) -> View:
-    """Return a view that shows a page which redirects, instead of responding with a redirect.
+    """Return a view that replaces a redirect response with a page that redirects the browser.
 
-    Browsers apply the form policy of our pages to redirects after a form, and the policy allows
-    only our own URLs.
+    After a form, browsers apply our content security policy to redirects, and it allows only our
+    own URLs.
     """
 
     @wraps(view)

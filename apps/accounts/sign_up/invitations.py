@@ -1,4 +1,4 @@
-"""Finds and uses invitations, which are links with which one user each can sign up."""
+"""Finds and redeems invitations. Each invitation is a link with which one user can sign up."""
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -16,7 +16,7 @@ class UsedUp(Exception):
 
 
 def usable() -> QuerySet[Invitation]:
-    """Return the invitations that can be used, without those of a closed or deleted account."""
+    """Return the invitations that can be used. Invitations from a closed or deleted account cannot."""
     rows = Invitation.objects.filter(used_at=None, expires_at__gt=timezone.now())
     return rows.filter(created_by__is_active=True)
 

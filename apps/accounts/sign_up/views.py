@@ -23,7 +23,7 @@ from apps.accounts.sign_up import invitations, sign_up
 logger = logging.getLogger(__name__)
 
 WAITS_FOR_APPROVAL = "sign_up_needs_approval"
-"""The session key that stores whether a new account needs approval, for the page after the sign-up.
+"""The key in the session that tells the page after the sign-up whether the account needs approval.
 """
 
 
@@ -130,7 +130,9 @@ def follow_invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def show_waiting(request: HttpRequest) -> HttpResponse:
-    """Show the page after a sign-up, which says whether the account needs confirmation or approval."""
+    """Show the page that follows a sign-up. It says whether the account needs confirmation or
+    approval.
+    """
     needs_approval = request.session.get(WAITS_FOR_APPROVAL, False)
     context = {"needs_approval": needs_approval, "needs_confirmation": settings.SENDS_MAIL}
     return render(request, "account/waiting.html", context)

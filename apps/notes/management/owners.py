@@ -15,8 +15,8 @@ def add_owner_arguments(parser: CommandParser) -> None:
 
 
 def named_owner(user: str, team: str) -> str:
-    """Return the ID of the workspace's owner: of the team with this name or, if it is "", of the
-    user with this name. Raises `CommandError` if it does not exist.
+    """Return the ID of a workspace's owner: the team with this name or, if `team` is "", the user
+    with this name. Raises `CommandError` if it does not exist.
     """
     if team:
         found = Team.objects.filter(group__name=team).first()

@@ -91,8 +91,8 @@ def read_facts(name: str, block: str) -> Mapping[str, Value]:
 
 
 def document_of(facts: Mapping[str, Value], body: str, stem: str) -> NoteDocument:
-    """Return the note with these values of its front matter. Without a title in them, `stem` is the
-    title. Raises `NoteRefused` if a value is invalid.
+    """Return the note with these values of its front matter. If they contain no title, the title is
+    `stem`. Raises `NoteRefused` if a value is invalid.
     """
     title = facts.get("title")
     own = ("title", "tags", "fields", "created", "modified")

@@ -25,8 +25,8 @@ ENDINGS = (".md", ".markdown")
 
 @dataclass(frozen=True, slots=True)
 class ImportedNotes:
-    """The numbers of new, changed and unchanged notes, of imported attachments (`files`), and of
-    ignored files (`left_out`).
+    """Counts new, changed and unchanged notes, imported attachments (`files`) and ignored files
+    (`left_out`).
     """
 
     new: int = 0
@@ -38,8 +38,8 @@ class ImportedNotes:
 
 @transaction.atomic
 def import_notes(owner: str, source: NoteSource, author: Author) -> ImportedNotes:
-    """Import the notes and attachments of a folder. A note whose title already exists becomes a new
-    version if its content differs.
+    """Import the notes and attachments of a folder. If a note with the same title exists and its
+    content differs, the import adds a new version to it.
 
     Raises `NoteRefused` with the file's name, and imports nothing, if a file is invalid.
     """
@@ -83,8 +83,8 @@ def read_documents(
 def import_documents(
     owner: str, documents: Mapping[str, NoteDocument], author: Author
 ) -> ImportedNotes:
-    """Create and change notes from parsed files, by file name. Raises `NoteRefused` with the file's
-    name if a note is invalid.
+    """Create and change notes from parsed files. `documents` maps file names to parsed files.
+    Raises `NoteRefused` with the file's name if a note is invalid.
     """
     # Texts are read one by one for the comparison, because all texts together may be gigabytes.
     there = {note.key: note for note in notes_of(owner).defer("text")}

@@ -1,5 +1,5 @@
-"""Reads imported files from a ZIP archive or from a folder on this machine, one at a time and up to
-a limit, regardless of the sizes that they declare.
+"""Reads imported files one at a time from a ZIP archive or a folder on this machine. The limit
+applies to the bytes that are read, regardless of the sizes that an archive declares.
 """
 
 import stat

@@ -47,7 +47,7 @@ def part_blocks(part: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def attachment_blocks(attachment: Attachment) -> Iterator[Block]:
-    """Yield the attachment's blocks: none for a stored file, because the service cannot fetch it."""
+    """Yield the attachment's blocks. A stored file has none, because the service cannot fetch it."""
     kind, title = attachment.type, attachment.title
     if attachment.url is not None:
         if attachment.url.startswith((DATA, "https://", "http://")):

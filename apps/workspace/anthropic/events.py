@@ -73,7 +73,7 @@ class MessageEvents:
         follow.
         """
         self.first = 0
-        """The number of blocks in the parts of the answer before the current one."""
+        """The number of blocks in the earlier parts of the answer."""
         self.pauses = 0
         self.spent: Usage | None = None
         """The usage of the earlier parts of the answer."""

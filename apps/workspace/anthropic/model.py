@@ -175,7 +175,8 @@ def allowed_thinking(parameters: Fields, messages: Sequence[Fields]) -> Fields:
     """Return the parameters, without a thinking budget if the current turn did not begin with a
     thought.
 
-    The API rejects a budget in such a turn, which another model or a client may have begun.
+    The API rejects a budget in such a turn. The turn may have been begun by another model or a
+    client.
     """
     thinking = parameters.get("thinking")
     if not isinstance(thinking, Mapping) or thinking.get("type") != "enabled":

@@ -190,7 +190,7 @@ def write_output(given: Mapping[str, Any], model: str, config: Fields) -> Fields
 
 
 def write_account(given: Mapping[str, Any]) -> Fields:
-    """Return the request's user and service tier in the API's format. Other metadata is omitted,
+    """Return the request's user ID and service tier in the API's format. Other metadata is omitted,
     because the API rejects it.
     """
     written: Fields = {}

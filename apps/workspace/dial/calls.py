@@ -1,4 +1,6 @@
-"""Calls DIAL Core, except for completions, with limits on time, response size and retries."""
+"""Sends all requests to DIAL Core except completions, with limits on time, response size and
+retries.
+"""
 
 import asyncio
 import logging

@@ -24,8 +24,9 @@ logger = logging.getLogger(__name__)
 PATH = "/v1/ops/client-channel/interact"
 TOOLSET = "toolset/signin"
 SERVICE = "external-service/signin"
-"""The name of the method, with a hyphen, unlike in the scope (`…/external_services/…`). Clients do
-not respond to unknown methods, so requests with another spelling time out.
+"""The name of the JSON-RPC method that requests a sign-in to a service. It has a hyphen, unlike the
+scope (`…/external_services/…`). Clients do not respond to unknown methods, so requests with another
+spelling time out.
 """
 MOST_BYTES = 1024 * 1024
 """The maximum number of bytes of an answer, including its heartbeats."""

@@ -24,7 +24,7 @@ from apps.workspace.loading.files import check_download_size
 from apps.workspace.stored_files import FileContent, FileInfo, FolderInfo, display_path, missing
 
 PUBLIC = "public"
-"""The bucket of published files, which operators have approved."""
+"""The bucket of published files. Operators have approved these files."""
 MOST_PAGES = 20
 """The maximum number of pages of a listing that are read, because a model cannot use more than
 20,000 entries.

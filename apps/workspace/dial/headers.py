@@ -74,7 +74,7 @@ def write_chain(chain: tuple[str, ...]) -> dict[str, str]:
 
 
 def check_chain(chain: tuple[str, ...], deployment_id: str) -> None:
-    """Raise `CallsItself` if the deployment is in the chain of applications that enclose the
+    """Raise `CallsItself` if the deployment is in the chain of applications whose calls led to this
     run.
     """
     if unquote(deployment_id) in map(unquote, chain):

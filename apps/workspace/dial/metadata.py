@@ -36,7 +36,9 @@ logger = logging.getLogger(__name__)
 APPLICATION = "applications/"
 TECHNICAL = frozenset({"features", "defaults", "limits", "input_attachment_types"})
 READ = TECHNICAL | {"display_name", "description"}
-"""The fields to cache. Core also sends an application its manifest, including secrets."""
+"""Only these fields are cached, because Core also sends an application its manifest, including
+secrets.
+"""
 
 _facts = AgedCache[tuple[str, str, str], DeploymentInfo]()
 """Caches technical facts by Core, the application that the key was made for, and deployment."""
@@ -55,7 +57,7 @@ class Metadata:
 
 
 async def find_info(calls: Calls, deployment_id: str) -> DeploymentInfo:
-    """Return the deployment's description for this caller, a model's or an application's.
+    """Return the description of a model or an application for this caller.
 
     Raises `DeploymentNotFound` if the caller cannot use the deployment, and `ServiceFailed` if Core
     fails.
@@ -67,7 +69,7 @@ async def find_info(calls: Calls, deployment_id: str) -> DeploymentInfo:
 
 
 async def find_facts(calls: Calls, deployment_id: str) -> DeploymentInfo:
-    """Return the technical facts about a deployment, which all callers of one application share.
+    """Return the technical facts about a deployment. All callers of one application share them.
 
     The facts include no texts and no configuration schema. They do not prove that this caller may
     use the deployment. Raises `DeploymentNotFound` if it does not exist, and `ServiceFailed` if
@@ -203,8 +205,8 @@ def texts_of(value: Any) -> tuple[str, ...]:
 
 
 def context_window(limits: Any) -> int | None:
-    """Return the limit of prompt and output tokens together, the prompt token limit if Core sets no
-    such limit, or None.
+    """Return the limit on the total of prompt and output tokens. If Core sets none, return the
+    prompt token limit or None.
     """
     if not isinstance(limits, Mapping):
         return None

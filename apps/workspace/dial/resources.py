@@ -18,7 +18,7 @@ GRANT_REFUSED = frozenset({400, 401, 403})
 keys.
 """
 PAGE = 1000
-"""The number of entries per page, Core's maximum."""
+"""The number of entries per page of a listing, which is Core's maximum."""
 NOT_YOURS = frozenset({400, 403, 404})
 """The status codes that are reported as a missing file. Core sends 400 for an invalid path."""
 
@@ -48,7 +48,7 @@ def reading(path: str, noun: str = "", most_bytes: int = 0) -> Iterator[None]:
     """Convert the errors of reading a resource. Raises `FileMissing` if Core rejects the path, and
     `FileRefused` if the body is too large.
 
-    `noun` is the word for the resource in the message that it has more than `most_bytes`.
+    `noun` is the word for the resource in the error message for a body of more than `most_bytes`.
     """
     try:
         yield
@@ -106,7 +106,7 @@ async def get_pages(
 
 
 def flatten_folders(items: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield all entries, including the entries of folders."""
+    """Yield the entries of a listing, and of the folders in it."""
     for item in items if isinstance(items, list) else ():
         if isinstance(item, Mapping):
             yield item

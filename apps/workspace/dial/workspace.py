@@ -1,4 +1,4 @@
-"""Implements the workspace of a caller of DIAL Core, which calls Core with the caller's own key."""
+"""Implements the workspace of a DIAL Core caller. All calls to Core use the caller's own key."""
 
 import copy
 import logging
@@ -42,7 +42,7 @@ class DialWorkspace:
     """The workspace of one request, because Core's keys are valid for one request only.
 
     Every method raises `ServiceFailed` if a call to Core fails. `chain` contains the applications
-    that enclose this run, outermost first.
+    whose calls led to this run, outermost first.
     """
 
     def __init__(self, caller: Caller, core: Core) -> None:
@@ -81,8 +81,8 @@ class DialWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Return a model without a request to Core. Its capabilities are the capabilities that Core
-        reported earlier.
+        """Return a model without a request to Core. Its capabilities are those that Core reported
+        earlier.
 
         Raises `DeploymentNotFound` for an invalid ID, and `CallsItself` if the deployment is in the
         chain of callers.

@@ -1,7 +1,7 @@
 """Implements HTTP/1.1 connections for streamed responses, as an asyncio protocol around a C parser.
 
-A connection forwards the data of each network read in one piece, because the number of wake-ups
-between the socket and its reader is most of the cost of a streamed token.
+A connection forwards the data of each network read in one piece, because wake-ups between the
+socket and its reader account for most of the cost of a streamed token.
 """
 
 import asyncio

@@ -11,7 +11,7 @@ from apps.workspace.egress.connection import HttpConnection
 from apps.workspace.egress.guard import HostAddress, Trust, find_addresses, tls_context
 
 KEPT_SECONDS = 15.0
-"""The idle time in seconds after which the pool closes a connection, which is less than the idle
+"""The idle time in seconds after which the pool closes a connection. It is less than the idle
 timeout of common proxies.
 """
 MOST_KEPT = 256

@@ -1,5 +1,5 @@
-"""Fetches a URL from a model or a user: only public addresses, no credentials, limited size and
-time.
+"""Fetches URLs that models and users provide: only from public addresses, without credentials, and
+with limits on size and time.
 
 The client checks every address before it connects. This module follows redirects itself and checks
 each redirect like the first URL.
@@ -72,8 +72,8 @@ async def fetch(url: str, policy: FetchPolicy, limit: int, *, seconds: float) ->
     """Send a GET request and follow its redirects, within `seconds`. `limit` is the maximum size in
     bytes, both compressed and decompressed.
 
-    Raises `FetchRefused` with the reason for any failure. Its text contains the URL without its
-    query and credentials.
+    Raises `FetchRefused` with the reason for any failure. The error message contains the URL
+    without its query and credentials.
     """
     try:
         async with asyncio.timeout(seconds):

@@ -1,4 +1,4 @@
-"""Transports for clients of httpx and httpx2 that connect only to checked addresses.
+"""Implements transports for httpx and httpx2 clients, which connect only to checked addresses.
 
 The libraries' own transports do not accept a network backend, but the connection pools below them
 do. Both libraries and their pools have the same interface.

@@ -48,7 +48,7 @@ def header_value_problem(value: str) -> str:
 
 
 def basic(username: str, password: str) -> str:
-    """Return the value of the Authorization header for HTTP Basic."""
+    """Return the value of the Authorization header for HTTP Basic authentication."""
     return f"Basic {base64.b64encode(f'{username}:{password}'.encode()).decode()}"
 
 

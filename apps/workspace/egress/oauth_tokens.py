@@ -21,8 +21,8 @@ from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.secrets.stored_secrets import reveal
 
 MARGIN_SECONDS = 30.0
-"""The time in seconds before its expiry at which a token is renewed, because a request takes time
-to reach the service.
+"""A token is renewed this many seconds before it expires, because a request takes time to reach the
+service.
 """
 UNTOLD_SECONDS = 300.0
 """The lifetime of a token in seconds if the service does not report one."""
@@ -32,7 +32,7 @@ evicted.
 """
 MOST_BYTES = 65_536
 SECONDS = 30.0
-"""The timeout for the whole response in seconds. Calls wait for it."""
+"""The timeout for the whole token response in seconds. Calls that need the token wait that long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ def find_tokens(how: ClientIdSecretAuthorization) -> ClientTokens:
 
 
 async def fetch_token(how: ClientIdSecretAuthorization, secret: str) -> Token:
-    """Fetch a token. Raises `ToolError` for any failure. Its text does not contain the service's
-    response.
+    """Fetch a token. Raises `ToolError` for any failure. The error message does not contain the
+    service's response.
     """
     form = {"grant_type": "client_credentials", "scope": how.scope, "audience": how.aud}
     try:

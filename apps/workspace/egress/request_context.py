@@ -32,13 +32,14 @@ Takes = Callable[[bytes], bool]
 class RequestContext:
     """Headers, time limit and outcome of one operation over HTTP.
 
-    Outcome: `status` is the HTTP status of an error response, `retry_after` its seconds,
-    `challenge` its header `WWW-Authenticate`, and `refusal` the part of its body that the SDK read;
-    `failure` is a sentence about a failed connection. `first_status` is the status of the first
-    POST and does not change: an error status there means that the server did nothing.
+    Outcome: `status` is the HTTP status of an error response, `retry_after` the number of seconds
+    in its `Retry-After` header, `challenge` its `WWW-Authenticate` header, and `refusal` the part
+    of its body that the SDK read; `failure` is a sentence about a failed connection. `first_status`
+    is the status of the first POST and does not change: an error status there means that the server
+    did nothing.
 
     Options: with `is_limited_elsewhere`, a response may take any time once it has begun, because
-    the caller limits it. With `listens`, the response is a stream of notifications, which may also
+    the caller limits it. With `listens`, the response is a stream of notifications, and may also
     have any size. With `opens`, the operation opens a session.
     """
 
@@ -134,7 +135,8 @@ class RewrittenMessages:
         self.name = b""
         self.is_too_long = False
         self.is_after_return = False
-        """True if the last line ended with a carriage return, whose line feed may follow."""
+        """True if the last line ended with a carriage return, so that a line feed may still follow.
+        """
 
     def feed(self, piece: bytes) -> bytes:
         self.rest += piece
@@ -215,7 +217,7 @@ def data_of(lines: list[bytes]) -> bytes:
 
 
 def in_one_line(message: bytes) -> bytes:
-    """Return a JSON message without line breaks, which can occur only between its values."""
+    """Remove the line breaks from a JSON message. They can occur only between its values."""
     return b" ".join(message.splitlines())
 
 

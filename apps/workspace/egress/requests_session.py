@@ -20,8 +20,8 @@ SECONDS = 10.0
 
 
 class GuardedSession(requests.Session):
-    """A session for URLs that an operator configured, and for URLs that these services return. It
-    follows no redirects, because a request may contain a secret.
+    """A session for URLs that an operator configured, and for URLs that the services at these URLs
+    return. It follows no redirects, because a request may contain a secret.
     """
 
     def __init__(self) -> None:

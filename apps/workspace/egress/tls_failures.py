@@ -7,8 +7,8 @@ PASSING = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
 
 def tls_problem(error: BaseException) -> str:
-    """Return the reason why a TLS connection was refused, or "" for any other failure, which a
-    retry may fix.
+    """Return the reason why a TLS connection was refused, or "" for any other failure. A retry may
+    fix only the latter.
     """
     seen: BaseException | None = error
     while seen is not None:

@@ -123,9 +123,7 @@ class StreamedResponse(msgspec.Struct, frozen=True):
         return 200 <= self.status < 300
 
     def header(self, name: bytes) -> bytes:
-        """Return the first header with this name, which must be in lower case, or b"" if there is
-        none.
-        """
+        """Return the first header with this lower-case name, or b"" if there is none."""
         return next((value for key, value in self.headers if key.lower() == name), b"")
 
     async def read(self, limit: int) -> bytes:
@@ -254,8 +252,7 @@ async def send_and_read_head(connection: HttpConnection, data: bytes, limits: Li
 
 
 async def without_packed_body(head: Head, body: Body) -> list[tuple[bytes, bytes]]:
-    """Return the headers without those about compression, because requests ask for uncompressed
-    bodies.
+    """Return the headers without those about compression. Requests ask for uncompressed bodies.
 
     The compressed body of an error response is dropped, because its status is sufficient. Raises
     `httpx2.DecodingError` if a successful response is compressed.

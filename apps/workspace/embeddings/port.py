@@ -23,9 +23,8 @@ class Embeddings:
     - `model`: the name to store with the vectors. Vectors of different models are not compared.
     - `vectors`: one row for each text, of unit length, so that the product of two is their cosine.
       A text without content has zeros.
-    - `unknown_shares`: for each text, the share of tokens that the model does not know, from 0 to
-      1; 0.0 if the model cannot report it. Texts of unknown tokens seem similar, whatever their
-      content is.
+    - `unknown_shares`: for each text, the fraction of tokens that the model does not know; 0.0 if
+      the model cannot report it. Texts of unknown tokens seem similar, whatever their content is.
     """
 
     model: str

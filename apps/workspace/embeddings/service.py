@@ -107,8 +107,8 @@ def batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 def read_answers(
     answers: Sequence[tuple[bytes, int]], model: str, filled: Sequence[bool]
 ) -> Embeddings:
-    """Parse the body of each response in `answers`, which is paired with its number of texts.
-    Raises `ServiceFailed` if a response is invalid.
+    """Parse the responses of a service. Each item of `answers` contains the body of a response, and
+    the number of texts in its request. Raises `ServiceFailed` if a response is invalid.
     """
     parts = [read_embeddings(body, count, model) for body, count in answers]
     if len({part.vectors.shape[1] for part in parts}) > 1:

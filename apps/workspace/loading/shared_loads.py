@@ -1,4 +1,6 @@
-"""Defines what all loaders of a run share: the rules, and the cache of loaded files."""
+"""Defines what all loaders of a run share: the rules for which URLs may be loaded, and the cache of
+loaded files.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -84,8 +86,8 @@ class SingleFlightCache(Generic[T]):
 @dataclass(frozen=True, slots=True)
 class LoadingRules:
     """The rules for loading files. `limit` is the size limit of a file in bytes, and `seconds` the
-    time limit for loading it. `document_limit` is the limit for a document that the caller has
-    stored, if its text is searched or extracted.
+    time limit for loading it. `document_limit` is the size limit of a document in the caller's
+    storage whose text is searched or extracted.
 
     Relative paths start at `folder`, a path below the caller's home: "" or a path that ends with a
     slash. `trusted` contains URLs and paths that the operator has listed; paths of folders end with

@@ -23,7 +23,7 @@ ROW = 1
 """The primary key of the only row of `Installation`."""
 ITERATIONS = 100_000
 """The number of iterations that compute the fingerprint: as many as for the encryption of stored
-keys, so that guessing the key from the fingerprint is not easier.
+keys, so that guessing the key from the fingerprint is no easier than from those.
 """
 
 FILES = (
@@ -52,8 +52,8 @@ class Installation(models.Model):
 
 
 def register_process() -> list[str]:
-    """Register this process with the installation, which the first process creates. Return the
-    problems that `problems` reports.
+    """Register this process with the installation. The first process creates the installation.
+    Return the problems that `problems` reports.
     """
     # Use a transaction, so that no other process sees the row before the marker file exists.
     with transaction.atomic():

@@ -181,7 +181,7 @@ class SharedFile(StoredFile):
 
 
 class FormerBucket(models.Model):
-    """A bucket that belonged to a user before they signed in, and the user's present bucket. The
+    """A bucket that belonged to a user before they signed in, and the user's current bucket. The
     paths of its files do not change.
     """
 

@@ -25,7 +25,7 @@ Bytes = bytes | memoryview
 """The bytes of a vector of 32-bit floats."""
 
 MOST_DIMENSIONS = 16_000
-"""The maximum number of dimensions of the extension's type. NumPy compares longer vectors."""
+"""The maximum number of dimensions of pgvector's `vector` type. NumPy compares longer vectors."""
 BATCH = 500
 """The maximum number of rows per statement. Each statement that fills missing copies is one
 transaction.
@@ -86,15 +86,15 @@ def is_prepared(model: type[Model]) -> bool:
 
 @lru_cache(maxsize=100)
 def was_prepared(table: str, host: str, port: str, name: str) -> bool:
-    """Return True if the table had the `embedding` column when this was first called for the
-    database.
+    """Return True if the table had the `embedding` column at the first call, whose result is
+    cached. The other arguments identify the database.
     """
     return has_column(connection.alias, table)
 
 
 def fill_column(rows: QuerySet[Any]) -> None:
-    """Copy the vectors of rows without a copy to the `embedding` column. Rows that other processes
-    are writing are skipped.
+    """Fill the `embedding` column of rows whose vectors have not been copied to it yet. Rows that
+    other processes are writing are skipped.
     """
     is_missing = Func(template="embedding IS NULL", output_field=BooleanField())
     missing, last, is_more = rows.filter(is_missing).order_by("pk"), 0, True

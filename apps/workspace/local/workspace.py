@@ -67,7 +67,7 @@ async def find_no_application(name: str, workspace: "LocalWorkspace") -> FoundAp
 class LocalWorkspace:
     """A workspace that holds no database connection between calls.
 
-    `chain` contains the applications that enclose this run, outermost first.
+    `chain` contains the applications whose calls led to this run, outermost first.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """Converts the memories of one owner to and from JSON, for files in DIAL Core's storage and for
 exports.
 
-In addition to the required fields, a file contains the name of the embedding model, and our own
-metadata for each memory. If a file names no model, the embeddings are recomputed.
+In addition to the format's required fields, a file contains the name of the embedding model, and
+our own metadata for each memory. If a file names no model, the embeddings are recomputed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -57,8 +57,8 @@ class MemoryDocument(msgspec.Struct):
 
 
 class ImportEntry(msgspec.Struct):
-    """A memory in an import. Its vector is ignored, because the vectors are recomputed, and because
-    it would need a hundred times the memory.
+    """A memory in an import. Its vector is ignored, because vectors are recomputed and would take a
+    hundred times as much memory.
     """
 
     data: Data

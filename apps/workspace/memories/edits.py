@@ -136,8 +136,8 @@ def with_added(
 def with_missing(
     collection: MemoryList, memories: Sequence[MemoryItem], embeddings: Embeddings, most: int
 ) -> ChangedMemories[int]:
-    """Return the collection with each memory added whose content it does not have yet, and the
-    number of added memories.
+    """Add the memories whose content the collection does not contain yet. Return the new collection
+    and the number of added memories.
 
     Raises the same errors as `with_added`.
     """

@@ -16,8 +16,8 @@ from apps.workspace.embeddings.port import Vectors
 
 LEAST_ROOM = 64
 SHARE = 8
-"""The divisor that determines the number of spare rows from the number of used rows. There are at
-least `LEAST_ROOM`.
+"""The number of spare rows is the number of used rows divided by this number, but at least
+`LEAST_ROOM`.
 """
 
 
@@ -30,8 +30,8 @@ class Room:
         self.rows, self.filled, self.lock = ref(rows), filled, Lock()
 
     def claimed(self, start: int, stop: int) -> "RowsInRoom | None":
-        """Claim the rows from `start` to `stop` and return all rows, or None if some of them do not
-        exist or are already claimed.
+        """Claim the rows from `start` to `stop`, and return the array with all rows. Return None if
+        some of the claimed rows do not exist or are already in use.
         """
         rows = self.rows()
         with self.lock:
@@ -50,8 +50,8 @@ class RowsInRoom(np.ndarray[Any, np.dtype[np.float32]]):
 
 
 def append_rows(vectors: Vectors, more: Vectors) -> Vectors:
-    """Return the rows of `vectors`, followed by the rows of `more`, in spare rows of `vectors` if
-    it has any. All rows have the same length.
+    """Return the rows of `vectors`, followed by the rows of `more`. These are written to spare rows
+    of `vectors` if there are enough. All rows have the same length.
     """
     count = len(vectors) + len(more)
     room = vectors.base.room if isinstance(vectors.base, RowsInRoom) else None

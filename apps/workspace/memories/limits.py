@@ -8,10 +8,10 @@ NAME_CHARACTERS = 60
 """The maximum number of characters of a category or a topic."""
 MOST_TOPICS = 20
 MERGES_KEPT_DAYS = 30
-"""The number of days for which a merge can be undone, and its originals are stored."""
+"""A merge can be undone for this many days. Its originals are stored for the same time."""
 IMPORT_BYTES = 8 * 1024 * 1024
 """The maximum number of bytes of an imported file. A larger export is written without vectors,
 which an import recomputes.
 """
 HIGHEST_ID = 2**53
-"""The limit of IDs, because programs that parse JSON may round greater numbers."""
+"""The upper limit for IDs, because programs that parse JSON may round greater numbers."""

@@ -80,7 +80,7 @@ async def add(
 
 
 def new_memory(content: str, **fields: Any) -> MemoryItem:
-    """Return a memory with the current second as its ID, without storing it."""
+    """Return a new memory without storing it. Its ID is the current Unix time in seconds."""
     return MemoryItem(int(time.time()), content, **fields)
 
 
@@ -222,7 +222,7 @@ async def up_to_date(store: MemoryStore, embedder: Embedder, sample: Embeddings)
 
 
 async def embed_memories(embedder: Embedder, memories: Sequence[MemoryItem]) -> Embeddings:
-    """Return the embeddings of the memories' contents, which are computed in batches."""
+    """Compute the embeddings of the memories' contents in batches."""
     texts = [memory.content for memory in memories]
     starts = range(0, len(texts), BATCH)
     parts = [await embedder.embed(texts[start : start + BATCH]) for start in starts]

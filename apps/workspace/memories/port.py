@@ -14,11 +14,11 @@ from apps.workspace.embeddings.port import Embeddings, Vectors
 T = TypeVar("T")
 
 GENERAL = "general"
-"""The category of a memory for which none is given."""
+"""The default category of a memory."""
 IMPORTANCE = 0.5
 UNKNOWN = 0.30
-"""The share of unknown tokens above which embeddings are unusable: two Chinese sentences without a
-common word had a cosine of 1.0 with all-MiniLM-L6-v2.
+"""The fraction of unknown tokens above which embeddings are unusable: two Chinese sentences without
+a common word had a cosine of 1.0 with all-MiniLM-L6-v2.
 """
 
 
@@ -32,7 +32,7 @@ class MemoryItem:
 
     - `id`: the Unix second in which it was stored, or the next second that is not in use.
     - `importance`: from 0 to 1.
-    - `unknown_share`: the share of tokens that the embedding model does not know, from 0 to 1.
+    - `unknown_share`: the fraction of tokens that the embedding model does not know.
     - `is_separate`: the owner has undone a merge, so the memory is never merged again.
     """
 
@@ -70,8 +70,8 @@ class MergedMemories:
 class MemoryList:
     """All memories of one owner, in the order in which they were stored.
 
-    `vectors` contains their embeddings by `model`, in the same order. `deduplicated_at` is None if
-    duplicates have never been searched for.
+    `vectors` contains their embeddings by `model`, in the same order. `deduplicated_at` is the time
+    of the last search for duplicates, or None.
     """
 
     memories: tuple[MemoryItem, ...] = ()
@@ -101,7 +101,7 @@ class MemoryList:
         all memories.
 
         Its cached properties are derived from the old ones, because computing them from 10,000
-        memories took half the time of storing one more memory.
+        memories would take half the time of storing one more memory.
         """
         first = len(self.memories)
         grown = replace(self, memories=(*self.memories, *added), vectors=vectors, model=model)
@@ -134,7 +134,7 @@ Change = Callable[[MemoryList], ChangedMemories[T]]
 
 
 class MemoryIndex(Protocol):
-    """The searchable memories of one owner, at least one."""
+    """Searches the memories of one owner, who has at least one."""
 
     async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
         """Return up to `limit` memories that are most similar to the query, best first. `asked` is

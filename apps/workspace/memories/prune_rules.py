@@ -34,8 +34,8 @@ async def prune(store: MemoryStore, rules: PruneRules, now: datetime) -> int:
 
 
 def given_up(collection: MemoryList, rules: PruneRules, now: datetime) -> set[int]:
-    """Return the IDs of the memories that the rules select. An ID is the Unix time at which the
-    memory was stored.
+    """Return the IDs of the memories that the rules select. The age of a memory follows from its
+    ID, which is the Unix time at which it was stored.
     """
     memories, ids = collection.memories, set[int]()
     if rules.after_days is not None or rules.below_importance is not None:

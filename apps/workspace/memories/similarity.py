@@ -35,9 +35,7 @@ def best(scores: Vectors, limit: int) -> list[int]:
 
 
 def letters_in_common(text: str, query: str) -> float:
-    """Return the share of the query's pairs of adjacent letters that the text contains, from 0.0 to
-    1.0.
-    """
+    """Return the fraction of the query's pairs of adjacent letters that the text contains."""
     if query.casefold().strip() in text.casefold():
         return 1.0
     wanted = pairs_of_letters(query)

@@ -27,7 +27,7 @@ from apps.workspace.oauth.services import SignInService, find_service, read_scop
 logger = logging.getLogger(__name__)
 
 AHEAD = timedelta(seconds=60)
-"""The time before its expiry at which a token is refreshed, because a call takes time."""
+"""A token is refreshed this long before it expires, because a call takes time."""
 LEASE = timedelta(seconds=45)
 """The duration of the lease for refreshing a token. It exceeds the timeout of a request to a
 sign-in service.
@@ -89,8 +89,8 @@ def look_up(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
 
 
 async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
-    """Return the account's row after preparing it for a sign-in. Raises `SignInFailed` if the
-    server's URL is too long or its sign-in service cannot be found.
+    """Prepare the account's row for a sign-in, and return it. Raises `SignInFailed` if the server's
+    URL is too long or its sign-in service cannot be found.
     """
     if any(len(value) > LONGEST_URL for value in wanted.key.values()):
         raise SignInFailed(
@@ -102,8 +102,8 @@ async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
 
 
 def note(wanted: WantedAccount, bucket: str, service: SignInService) -> ToolAccount:
-    """Store that a sign-in was requested, and return the account's row. A sign-in that was begun in
-    another tab can still be completed, unless the server now uses another sign-in service.
+    """Record that the user was asked to sign in, and return the account's row. A sign-in that was
+    begun in another tab can still be completed, unless the server now uses another sign-in service.
 
     Raises `SignInFailed` if another sign-in would not help.
     """

@@ -85,8 +85,8 @@ async def installation_client(service: SignInService, redirect_url: str) -> OAut
 
 
 async def registered_client(service: SignInService, redirect_url: str) -> OAuthClient:
-    """Return the client that was registered at the sign-in service before or, if there is none,
-    register one. Raises `SignInFailed` if the registration fails.
+    """Return the client that is registered at the sign-in service. If there is none, register one.
+    Raises `SignInFailed` if the registration fails.
     """
     find = partial(find_client_row, service.issuer, redirect_url)
     row: RegisteredClient | None = await database_sync_to_async(find)()

@@ -45,8 +45,8 @@ class JsonResponse:
 
 
 def trust_of(url: str, server: str, *, is_configured: bool) -> Trust:
-    """Return the trust level of a sign-in service's URL. The operator provided it
-    (`is_configured`), or `server` did.
+    """Return the trust level of a sign-in service's URL. `is_configured` is True if the operator
+    provided the URL, and False if `server` did.
 
     A server may provide private URLs only if the operator allows the server itself to be on a
     private network. Raises `SignInFailed` for a URL without TLS, unless the operator allows its

@@ -51,10 +51,10 @@ class SignInService:
     """A sign-in service of the tool server `server`, which receives the tokens. `resource`
     identifies this server in requests to the service (RFC 8707), or is "" if it is not sent.
 
-    `methods` are the methods with which clients authenticate at `token_url`. `scope` is what users
-    are asked to allow. `names_itself` means that the service identifies itself when users return
-    (RFC 9207). `reads_client_metadata` means that the URL of a client's metadata document can be
-    its ID.
+    `methods` are the methods with which clients authenticate at `token_url`. `scope` contains the
+    permissions that users are asked to grant. `names_itself` means that the service adds its issuer
+    to its redirects (RFC 9207). `reads_client_metadata` means that the URL of a client's metadata
+    document can be its ID.
     """
 
     server: str
@@ -120,8 +120,8 @@ def configured_service(
 
 
 async def discover_service(server: str, how: OAuthAuthorization, challenge: str) -> SignInService:
-    """Find the sign-in service in the metadata of the server and of the service. Raises
-    `SignInFailed` if they cannot be requested or used.
+    """Find the sign-in service in the server's metadata, and read the service's own metadata.
+    Raises `SignInFailed` if either cannot be requested or used.
     """
     challenge = challenge or await request_challenge(server)
     resource = await resource_metadata(server, challenge)
@@ -151,8 +151,8 @@ async def discover_service(server: str, how: OAuthAuthorization, challenge: str)
 
 
 def wanted_scope(how: OAuthAuthorization, challenge: str, supported: Iterable[str]) -> str:
-    """Return the scope to request: the operator's or otherwise the server's scope, with the missing
-    scopes in the challenge added.
+    """Return the scope to request: the operator's scope or, if there is none, the server's, plus
+    the scopes that the challenge reports as missing.
     """
     challenged = read_scope(challenge_field(challenge, "scope"))
     scope = how.scope or challenged or " ".join(supported)

@@ -1,5 +1,5 @@
-"""Signs a user in to a tool server: sends the browser to the sign-in service, and exchanges the
-code with which it returns.
+"""Signs a user in to a tool server: redirects the browser to the sign-in service, and exchanges the
+authorization code for tokens.
 """
 
 import base64
@@ -88,8 +88,8 @@ def digest(state: str) -> str:
 
 
 async def complete(bucket: str, given: Mapping[str, str]) -> ToolAccount:
-    """Complete a sign-in, and return the account. `given` are the parameters with which the sign-in
-    service redirected the user: `state`, `code`, `iss` and `error`.
+    """Complete a sign-in, and return the account. `given` contains the query parameters of the
+    redirect from the sign-in service: `state`, `code`, `iss` and `error`.
 
     A state is valid once, and only for the user who was redirected with it. Raises `SignInFailed`
     if the state is invalid or the service rejects the sign-in.

@@ -1,7 +1,7 @@
 """Converts chunks of a streamed completion, including DIAL's additions, to deltas.
 
-msgspec decodes bytes into these structs in one pass, without dictionaries, because decoding is most
-of a token's cost. Keys without a field are skipped.
+msgspec decodes bytes into these structs in one pass, without dictionaries, because decoding
+accounts for most of a token's cost. Keys without a field are skipped.
 """
 
 from collections.abc import Iterator, Mapping
@@ -74,8 +74,7 @@ class ChoiceDelta(msgspec.Struct, gc=False):
     tool_calls: list[CallPart] | None = None
     custom_content: CustomContent | None = None
     custom_fields: Any = None
-    """Any JSON. Only the `annotations` in it are read, which an application with citations sends.
-    """
+    """Any JSON. Only its `annotations` are read. An application with citations sends them."""
     refusal: Any = None
     reasoning_content: Any = None
     reasoning: Any = None
@@ -86,7 +85,8 @@ class ChoiceDelta(msgspec.Struct, gc=False):
     function_call: FunctionPart | None = None
     """A call in the API's deprecated format."""
     reasoning_details: Any = None
-    """OpenRouter's list of the model's reasoning, which sometimes is its only field."""
+    """OpenRouter's list of the model's reasoning. Sometimes only this field contains the reasoning.
+    """
 
 
 class TokenCounts(msgspec.Struct, gc=False):

@@ -33,12 +33,13 @@ class CompletionEvents:
         """
         self.reader = ChunkReader()
         self.form: TextForm | None = None
-        """The learned form of chunks, or None while tags must be searched for or no form can be
-        learned.
+        """The template for the chunks, or None if none was found or tags must still be searched
+        for.
         """
         self.learning: TextForm | None = TextForm()
-        """The form that the chunks so far have in common, or None after too many failed attempts to
-        find one."""
+        """The template that is being derived from the chunks so far, or None after too many failed
+        attempts.
+        """
         self.is_watching = True
         """True while the text may begin with tags, or part of a character has not arrived yet."""
         self.tags = ThinkTags(opening_tag)
@@ -47,7 +48,7 @@ class CompletionEvents:
         self.has_finished = False
         self.has_spoken = False
         self.silent: list[bytes] = []
-        """Events without content, whose shapes are examined only if the answer has no content in
+        """Events without content. Their shapes are examined only if the answer has no content in
         the end.
         """
         self.missed = ""
@@ -149,31 +150,31 @@ MOST_SILENT = 16
 SILENT_BYTES = 4096
 """The size in bytes from which an event is examined at once, so that it is not stored."""
 MOST_ATTEMPTS = 8
-"""The maximum number of times per answer that a form is learned. Some services change the bytes
-around each text.
+"""The maximum number of attempts per answer to derive a template. They all fail if the service
+changes the bytes around each text.
 """
 SAMPLE = "sample"
 
 
 class TextForm:
-    """The form of chunks that differ only in one text, as nearly all chunks of an answer do. It is
-    a shortcut for parsing them.
+    """A template for chunks that differ only in one text, as nearly all chunks of an answer do. It
+    makes parsing them unnecessary.
 
     Services repeat everything around the text byte for byte, so the text of the next chunk is
-    between the same bytes. A form is used only after a check that another text between these bytes
-    is decoded correctly.
+    between the same bytes. A template is used only after a check that another text between these
+    bytes is decoded correctly.
     """
 
     def __init__(self) -> None:
         self.before = b""
         self.after = b""
         self.least = sys.maxsize
-        """The size in bytes of the shortest chunk with this form."""
+        """The size in bytes of the shortest chunk that fits this template."""
         self.make: Callable[[str], Delta] = TextDelta
         self.attempts = 0
 
     def read(self, payload: bytes) -> Delta | None:
-        """Return the delta of a chunk with this form, or None for any other chunk."""
+        """Return the delta of a chunk that fits this template, or None for any other chunk."""
         before, after = self.before, self.after
         if not (
             len(payload) >= self.least and payload.startswith(before) and payload.endswith(after)
@@ -186,8 +187,8 @@ class TextForm:
         return self.make(text) if is_plain(text) else None
 
     def learn(self, payload: bytes, said: Sequence[Delta]) -> bool:
-        """Learn the form of a chunk from its deltas `said`, if they are a single text. Return False
-        if learning was attempted too often.
+        """Derive the template from a chunk and its deltas `said`, if they are a single text. Return
+        False after too many attempts.
         """
         match said:
             case [TextDelta(text, None)] if text and is_plain(text):

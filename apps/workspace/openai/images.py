@@ -122,8 +122,8 @@ def read_answer(data: bytes) -> ImagesAnswer:
 
 
 async def content_of(picture: GeneratedPicture) -> bytes:
-    """Return the content of an image, which is downloaded if necessary. Raises `ModelFailed` if it
-    cannot be downloaded or decoded.
+    """Return the content of an image. Download it if necessary. Raises `ModelFailed` if it cannot
+    be downloaded or decoded.
     """
     if picture.b64_json:
         try:

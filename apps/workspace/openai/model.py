@@ -106,8 +106,8 @@ def make_openai_model(
     starts_thinking: bool = False,
     idle_seconds: float | None = None,
 ) -> ServiceModel[ModelService]:
-    """Return a model of a service with the chat completions API, whose `base_url` ends with the
-    API's version.
+    """Return a model of a service with the chat completions API. `base_url` ends with the API's
+    version.
 
     `idle_seconds` is the timeout for each wait for more data, by default the timeout of a tool.
     """
@@ -119,7 +119,7 @@ def make_openai_model(
 def kept_model(
     base_url: str, api_key: str, model: str, dial: bool, starts_thinking: bool, seconds: float
 ) -> ServiceModel[ModelService]:
-    """Return a model with these settings from the cache, so that not every run has to build one."""
+    """Return a cached model with these settings, so that not every run has to build one."""
     service = make_service(base_url, api_key, dial=dial)
     api = completions_api(model, base_url, dial=dial, starts_thinking=starts_thinking)
     return ServiceModel(service, model, api, seconds)

@@ -195,7 +195,7 @@ def read_part(part: Any, texts: list[str], thoughts: list[str]) -> None:
 
 
 def text_in(value: Any, depth: int = 0) -> str | None:
-    """Return the text in a value of any JSON type, which may be nested, or None if there is none."""
+    """Return the text in a JSON value of any type, at any depth, or None if there is none."""
     if isinstance(value, str):
         return value
     if depth > MOST_NESTED:

@@ -53,7 +53,7 @@ class ThinkTags:
         self.has_calls = False
 
     def filter(self, deltas: list[Delta], start: int) -> None:
-        """Replace the deltas from position `start` by deltas in which thoughts are reasoning."""
+        """Replace the deltas from position `start` with deltas that contain thoughts as reasoning."""
         changed: list[Delta] = []
         for delta in deltas[start:]:
             match delta:

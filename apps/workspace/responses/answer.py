@@ -65,18 +65,20 @@ PICTURES = ("image_", "invalid_image", "invalid_base64_image", "unsupported_imag
 
 
 class ResponseAnswer:
-    """The state of one answer, and the conversion of its parts to deltas. An item is identified by
-    its number, which is the position in the output that the service sends.
+    """Converts the parts of one answer to deltas, and stores its state. The number of an item is
+    its position in the output, as the service sends it, unless several items have the same.
     """
 
     def __init__(self) -> None:
         self.items: dict[int, Item] = {}
-        """The items that have arrived completely, by number."""
+        """Maps item numbers to the items that have arrived completely."""
         self.begun: set[int] = set()
         self.call_ids: dict[int, str] = {}
         """Maps the number of a function call to its call ID."""
         self.latest: dict[int, int] = {}
-        """Maps a number that the service sends to the number of the newest call with it."""
+        """Maps each number that the service sends to the number of the newest call for which the
+        service sent it.
+        """
         self.streamed: set[int] = set()
         """The numbers of items of which pieces have arrived."""
         self.cited: set[int] = set()
@@ -146,8 +148,8 @@ class ResponseAnswer:
             deltas.append(ToolCallDelta(index, arguments=arguments))
 
     def cite(self, index: int, annotation: Any, deltas: list[Delta]) -> None:
-        """Append an annotation in the format of a completion, with its fields under the name of its
-        type.
+        """Append an annotation in the format of the chat completions API, with its fields under the
+        name of its type.
         """
         if isinstance(annotation, Mapping) and (kind := text_field(annotation, "type")):
             self.cited.add(index)

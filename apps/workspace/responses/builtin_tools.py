@@ -16,7 +16,7 @@ TITLES = {
     "mcp_call": "MCP tool",
     "mcp_approval_request": "MCP tool",
 }
-"""The titles of stages by the type of their items. Items of other types are not shown."""
+"""Maps the types of items to the titles of their stages. Items of other types are not shown."""
 NOT_APPROVED = (
     "The tool asks for an approval, which cannot be given here. "
     'Set `require_approval` to `"never"` in the tool\'s settings, or remove the tool.'

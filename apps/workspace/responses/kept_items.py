@@ -1,8 +1,8 @@
 """Stores output items that must be sent back to the model, and restores them in their order.
 
-The service's own items (reasoning, and calls to its tools) are stored as the service sent them.
-Texts and function calls are in the message, which may be rewritten before it is sent again, so that
-only their positions and IDs are stored.
+The service's own items (reasoning, and calls to its tools) are stored as the service sent them. Of
+texts and function calls, only the positions and IDs are stored. Their content is in the message,
+which may be rewritten before it is sent again.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ BETWEEN_TEXTS = "\n\n"
 
 def kept_items(items: Iterable[tuple[Mapping[str, Any], int]]) -> str:
     """Return the JSON of the output items to store, or "" if the message itself contains
-    everything. Each item is given with the length of its text.
+    everything. `items` pairs each item with the length of its text.
     """
     kept = [kept_item(item, length) for item, length in items]
     if not any(is_sent_back(one) or "phase" in one for one in kept):
@@ -143,7 +143,8 @@ def still_there(kept: Mapping[str, Any], texts: Iterator[str], calls: dict[str, 
 
 
 def linked_items(items: Iterable[tuple[Mapping[str, Any], Found]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the input items for stored items, each of which is given with its content or None.
+    """Yield the input items for stored items. `items` pairs each stored item with its content, or
+    with None if the message no longer has it.
 
     The service rejects reasoning without the item that followed it, and items with known IDs
     without the reasoning before them. So if the reasoning or the first item after it is missing,

@@ -82,8 +82,8 @@ class ModelService:
 
 
 class ServiceClient:
-    """A client for one service. It does not retry, because only the run knows whether a question
-    may be sent twice.
+    """A client for one service. It does not retry, because only the run can decide whether a
+    request may be sent twice.
     """
 
     def __init__(self, service: ModelService) -> None:

@@ -25,7 +25,7 @@ OBJECT = ord("{")
 DONE = b"[DONE]"
 """The last event of most streams. It is not JSON, so it is checked before parsing."""
 SPOKEN = (TextDelta, RefusalDelta, ToolCallDelta, AttachmentAdded, StateSaved)
-"""The types of deltas that are content of an answer, which reasoning and stages are not."""
+"""The types of deltas that count as content of an answer. Reasoning and stages do not count."""
 
 _prefix = re.compile(rb"(?:\xef\xbb\xbf|\s|data:)*+")
 """Matches byte order marks, white space and `data:`, which some services send before the JSON of an
@@ -52,8 +52,8 @@ KEEP_ALIVES = frozenset(
 class EventReader(Protocol):
     """Converts the events of one answer, in the format of one API, to deltas.
 
-    `has_finished` is set by a finish reason, `is_done` by the event that closes the stream, and
-    `has_understood` by any part of an answer in this API's format.
+    A finish reason sets `has_finished`, the event that closes the stream sets `is_done`, and any
+    part of an answer in this API's format sets `has_understood`.
     """
 
     is_done: bool
@@ -105,8 +105,8 @@ class EventDecoder:
         return self.decode(data[:end])
 
     def end(self) -> list[Delta]:
-        """Return the remaining deltas at the end of the stream. The last event counts even without
-        the blank line after it.
+        """Return the remaining deltas at the end of the stream. The last event is read even if the
+        blank line after it is missing.
         """
         data = b"".join(self.rest)
         self.rest.clear()
@@ -159,7 +159,7 @@ class EventDecoder:
 
 
 def speaks(deltas: Iterable[Delta]) -> bool:
-    """Return True if the deltas contain content of the answer, which reasoning and stages are not."""
+    """Return True if the deltas contain content of the answer. Reasoning and stages do not count."""
     return any(
         isinstance(one, SPOKEN) and not (isinstance(one, TextDelta) and not one.text)
         for one in deltas

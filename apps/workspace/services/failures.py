@@ -27,8 +27,7 @@ BROKEN = (NetworkError, RemoteProtocolError)
 """
 
 TRANSIENT = frozenset({429, 500, 502, 503, 504, 529})
-"""The status codes for too many requests, or for a problem of a service or proxy (529:
-overloaded).
+"""The status codes for too many requests, and for problems of a service or proxy (529: overloaded).
 """
 
 
@@ -123,9 +122,7 @@ def is_filled(value: Any) -> bool:
 
 
 def message_in(body: bytes) -> str:
-    """Return the message in the body of an error for operators: one line, without HTML or
-    credentials.
-    """
+    """Return the message in an error's body as one line for operators, without HTML or credentials."""
     if object_in(body) is not None:
         return message_of(read_error(body))
     text = body.decode("utf-8", "replace")
@@ -164,8 +161,8 @@ def mask_and_cut(text: str, credentials: Iterable[str]) -> str:
 
 
 def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") -> ModelFailed:
-    """Return the failure for a response whose status is not 2xx. `said` is the explanation in its
-    log line, by default a hint for the status.
+    """Return the failure for a response whose status is not 2xx. `said` is the explanation in the
+    log, by default a hint about the status.
     """
     headers = answer.header_texts()
     hint = HINTS.get(answer.status, "") or redirection(answer.status, headers)
@@ -181,9 +178,7 @@ def failure_of_refusal(answer: StreamedResponse, body: bytes, said: str = "") ->
 
 
 def redirection(status: int, headers: Mapping[str, str]) -> str:
-    """Return a note that the service redirects, because redirects are not followed, or "" for any
-    other status.
-    """
+    """Return a note about a redirect, which is not followed, or "" for any other status."""
     if not 300 <= status < 400:
         return ""
     place = redirect_target(headers.get("location", ""))
@@ -248,7 +243,7 @@ def failure_of_connection(error: Exception) -> ModelFailed:
 
 
 def failure_of_break(error: Exception | None = None) -> ModelFailed:
-    """Return the failure for an answer that began but did not end."""
+    """Return the failure for an answer that was interrupted."""
     if isinstance(error, TimeoutException):
         return failure_of_connection(error)
     return ModelFailed(

@@ -64,8 +64,8 @@ def decoded_bytes(found: re.Match[str]) -> str:
 
 
 class HalfCharacters:
-    """Joins characters that are split between the deltas of one answer. The object is falsy while
-    it holds back no half.
+    """Joins characters that are split between the deltas of one answer. The object is truthy while
+    it holds back half a character.
     """
 
     def __init__(self) -> None:
@@ -98,16 +98,16 @@ class HalfCharacters:
 
 
 class CutCharacters:
-    """Joins characters that are split between the JSON events of one answer, which a strict decoder
-    rejects.
+    """Joins characters that are split between the JSON events of one answer. A strict decoder would
+    reject these events.
     """
 
     def __init__(self) -> None:
         self.held = b""
 
     def join(self, payload: bytes) -> bytes:
-        """Return the event without an incomplete character at the end of its text, which moves to
-        the beginning of the next event's text.
+        """Return the event without an incomplete character at the end of its text. The character
+        moves to the beginning of the next event's text.
         """
         if self.held and (rest := _completed.search(payload)):
             payload = payload[: rest.start()] + self.held + payload[rest.start() :]

@@ -8,7 +8,7 @@ MOST_MEMBERS = 12
 MOST_DEPTH = 8
 MOST_CHARACTERS = 600
 PROTOCOL_WORDS = frozenset({"type", "object", "role", "finish_reason", "status", "event"})
-"""The keys whose values are words of the protocol, so that a description shows them."""
+"""The values of these keys are words of the protocol, so descriptions may contain them."""
 
 _key = re.compile(r"[A-Za-z_][\w.-]{0,39}", re.ASCII)
 

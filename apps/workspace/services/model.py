@@ -1,4 +1,4 @@
-"""Streams the answers of a model at a service with any API."""
+"""Streams answers from the models of a service, whichever API it has."""
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import aclosing
@@ -82,8 +82,9 @@ class ServiceModel(Generic[S]):
     idle_seconds: float
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
-        """Call the model, and yield the deltas of each network read. Raises `ModelFailed` if the
-        service fails. Closing the generator closes the connection to the service.
+        """Call the model, and yield its answer: the deltas that each network read completes. Raises
+        `ModelFailed` if the service fails. Closing the generator closes the connection to the
+        service.
         """
         attributes = {"gen_ai.operation.name": "chat", "gen_ai.request.model": self.name}
         with (
@@ -121,7 +122,7 @@ class ServiceModel(Generic[S]):
 
     async def send(self, request: ModelRequest) -> tuple[Body, bool]:
         """Send the request. If the service rejects it and `has_learned` returns True, send it once
-        more. Returns and raises the same as `open`.
+        more. Return values and errors are those of `open`.
         """
         try:
             return await self.open(self.encoded(request))
@@ -178,8 +179,8 @@ class CredentialMask:
 
 
 async def read_all(body: Body) -> bytes:
-    """Return the whole body, read to its end. Raises `ModelFailed` if the service fails or the body
-    is too large.
+    """Read the body to its end, and return it. Raises `ModelFailed` if the service fails or the
+    body is too large.
     """
     try:
         return await body.read(MOST_BYTES)

@@ -1,4 +1,4 @@
-"""Lists the models of a service, for APIs with OpenAI's format of lists."""
+"""Lists the models of a service whose API returns model lists in OpenAI's format."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -86,7 +86,7 @@ def is_name(name: Any) -> bool:
 
 
 def listed_capabilities(facts: Mapping[str, Any]) -> ModelCapabilities:
-    """Return the capabilities of a model in an entry of the service's list."""
+    """Return the capabilities that an entry of the service's model list reports."""
     top, written = member(facts, "top_provider"), member(facts, "capabilities")
     limits = ModelCapabilities(
         context_window=first_count(facts.get(name) for name in WINDOWS),

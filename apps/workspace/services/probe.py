@@ -71,7 +71,7 @@ async def has_answer(model: Model) -> bool:
 
 def says_something(delta: Delta) -> bool:
     """Return True if the delta shows that the model answers. A finish reason counts too, because a
-    model may spend the whole answer on thinking.
+    model may use up the whole answer for thinking.
     """
     return isinstance(delta, Finish) or (isinstance(delta, TextDelta) and bool(delta.text))
 

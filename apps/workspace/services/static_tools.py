@@ -1,5 +1,5 @@
-"""Converts the tools that a service runs itself, between the service's format and the
-provider-neutral format.
+"""Converts tools that a service runs itself between the service's format and the provider-neutral
+format.
 """
 
 import logging
@@ -25,7 +25,7 @@ def neutral_tool(written: Any) -> Any:
 
 
 def service_tool(tool: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert a static function to a tool in the service's format, in which the configuration is
+    """Convert a static function to a tool in the service's format, which puts the configuration
     next to the type.
     """
     function = tool.get(STATIC)
@@ -42,8 +42,8 @@ def with_neutral_tools(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def listed_tools(defaults: Mapping[str, Any], deployment: str) -> tuple[Mapping[str, Any], ...]:
-    """Return the static functions in a deployment's default parameters, which its service runs
-    itself.
+    """Return the static functions in a deployment's default parameters. The deployment's service
+    runs these tools itself.
     """
     listed = defaults.get(TOOLS)
     found = []

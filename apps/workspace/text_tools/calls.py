@@ -18,9 +18,7 @@ RESULT = "result"
 LONGEST_TAG = 200
 """The maximum length of a tag in characters; longer text is not a tag."""
 LONGEST_LINE = 200
-"""The maximum number of characters of a line that are examined for a fence, which is at its
-beginning.
-"""
+"""Only this many characters at the beginning of a line are searched for a code fence."""
 MOST_BLANKS = 200
 """The maximum number of blanks that are held back. Further blanks are text, which counts towards
 the length of an answer.
@@ -120,8 +118,8 @@ class CallReader:
             self.read_text(character)
 
     def take_tag(self, tag: str) -> bool:
-        """Return True if the text is a tag of a call or of results, after recording what it begins
-        or ends.
+        """If the text is a tag of a call or of results, record what it begins or ends, and return
+        True. Otherwise, return False.
         """
         if (opened := _opening.fullmatch(tag)) and opened[1] in CALLS:
             self.begin_call(opened[1], opened[3])

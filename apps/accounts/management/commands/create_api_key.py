@@ -65,7 +65,7 @@ def find_applications(slugs: list[str]) -> list[Any]:
 
 
 def expiry_of(text: str) -> datetime:
-    """Return the time at which a key expires: a time as given, or the end of a given day. Raises
+    """Parse the expiry of a key: a time, or a date, which means the end of that day. Raises
     `CommandError` if it is invalid or in the past.
     """
     try:

@@ -27,8 +27,8 @@ class LocalCorpus:
     """The attached files of an application. `application` is its slug. `bucket` is the caller's
     bucket, or "" if the caller has no files.
 
-    With `with_own`, they include files that were uploaded for the application, as in the
-    application's own runs.
+    If `with_own` is True, as in the application's own runs, the files include those that were
+    uploaded for the application.
     """
 
     application: str

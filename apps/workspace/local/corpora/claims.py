@@ -27,7 +27,7 @@ class CorpusClaim:
         return Corpus.objects.filter(pk=self.corpus, holder=self.holder)
 
     def take(self) -> None:
-        """Claim the corpus for this job, which ends the claim of any other job."""
+        """Claim the corpus for this job. Any other job loses its claim."""
         Corpus.objects.filter(pk=self.corpus).update(holder=self.holder)
 
     @contextmanager

@@ -24,10 +24,11 @@ class Corpus(models.Model):
     """The attached files of one application.
 
     - `application`: its slug.
-    - `compared`: the application and its version with which the documents were compared at
-      `compared_at`; "" requests a comparison.
+    - `compared`: the application and its version whose list of files was compared with the
+      documents at `compared_at`; "" requests a new comparison.
     - `holder`: the job that may write to the corpus. `beat_at`: unused.
-    - `left_out`: the number of files above the limit. `problem`: a text about unlisted folders.
+    - `left_out`: the number of files that exceed the limit. `problem`: a message about folders that
+      could not be listed.
     - `is_large`: the database searches the corpus, with copies of words and vectors; otherwise,
       each process searches it.
     """
@@ -170,7 +171,9 @@ def due_documents() -> QuerySet[CorpusDocument]:
 
 
 def compare_soon() -> None:
-    """Schedule a comparison of every application's corpus with its files, which may have changed."""
+    """Schedule a comparison of every corpus with its application's files, because the files may
+    have changed.
+    """
     Corpus.objects.update(compared="")
     work_added.tell()
 

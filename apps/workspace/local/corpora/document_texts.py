@@ -96,7 +96,7 @@ def chunk_of(row: CorpusChunk) -> TextChunk:
 
 
 def read_chunks(places: Collection[ChunkPlace]) -> dict[ChunkPlace, TextChunk]:
-    """Return the chunks at these positions, without those that no longer exist."""
+    """Return the chunks at these positions. Chunks that no longer exist are omitted."""
     wanted = Q(pk__in=())
     for document, position in places:
         wanted |= Q(document=document, position=position)
@@ -105,8 +105,8 @@ def read_chunks(places: Collection[ChunkPlace]) -> dict[ChunkPlace, TextChunk]:
 
 
 def read_page_names(pages: Mapping[int, Collection[int]]) -> dict[int, PageNames]:
-    """Return the page names of documents, by the documents' primary keys. Only one document at a
-    time is in memory.
+    """Map the primary keys of documents to their page names. Only one document at a time is in
+    memory.
     """
     found: dict[int, PageNames] = {}
     for number, wanted in pages.items():

@@ -22,7 +22,9 @@ from apps.workspace.local.pgvector import vector_text
 logger = logging.getLogger(__name__)
 
 EXACT_MOST = 100_000
-"""The maximum number of vectors that are searched exactly, in about 0.2 s of database CPU time."""
+"""The maximum number of vectors that are searched exactly, which takes about 0.2 s of database CPU
+time.
+"""
 MOST_DIMENSIONS = 4_000
 """The maximum number of dimensions of half-precision vectors that pgvector indexes."""
 LEAST_VERSION = (0, 8)

@@ -28,7 +28,7 @@ SMALL_FROM = 3_000
 
 def large_corpus(application: str) -> int | None:
     """Return the primary key of an application's corpus if the database searches it, or None if
-    processes search it.
+    each process searches it itself.
     """
     rows = Corpus.objects.filter(application=application, is_large=True)
     number: int | None = rows.values_list("pk", flat=True).first()
@@ -45,8 +45,8 @@ def is_moving(claim: CorpusClaim) -> bool:
 
 
 def next_uncopied(claim: CorpusClaim, after: int) -> CorpusDocument | None:
-    """Return the next document, in order of primary keys greater than `after`, whose text is stored
-    but whose chunks have no terms yet, or None.
+    """Return the document with the lowest primary key above `after` whose text is stored but whose
+    chunks have no terms yet. Return None if there is none.
     """
     documents = read_documents(claim).filter(pk__gt=after, chunk_count__gt=0).defer("text")
     counted = documents.annotate(copied=Count("terms"))

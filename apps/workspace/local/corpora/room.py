@@ -37,8 +37,8 @@ def full_message(count: int, left: int) -> str:
 
 
 def reopen_refused() -> None:
-    """Schedule documents for reading, oldest first, that were rejected because of the limit on
-    chunks, as far as there is now room for them.
+    """Schedule another attempt to read documents that the limit on chunks rejected, oldest first,
+    if there is now room for them.
     """
     refused = CorpusDocument.objects.filter(state=State.FAILED, refused_chunks__gt=0)
     left: dict[int, int] = {}

@@ -17,8 +17,8 @@ from apps.documents.chunks import TextChunk
 from apps.workspace.local.corpora.corpus import ChunkTerms, CorpusDocument
 
 MOST_HAVING = 5_000
-"""The maximum number of chunks that are ranked: those that contain the rarest terms of the request,
-which are the most significant.
+"""The maximum number of chunks that are ranked. These are the chunks with the rarest terms of the
+request, because rare terms are the most significant.
 """
 
 # JIT compilation, meant for queries that run for seconds, takes longer than this query.
@@ -99,7 +99,7 @@ def scores(corpus: int, documents: Sequence[int], request: str, most: int) -> Sc
 
 def rarest(having: Mapping[int, int]) -> dict[int, int]:
     """Return the terms that the fewest chunks contain, up to a total of `MOST_HAVING` chunks.
-    `having` maps the number of a term to the number of chunks.
+    `having` maps the number of a term to the number of chunks that contain it.
     """
     found, total = {}, 0
     for number, count in sorted(having.items(), key=lambda one: one[1]):

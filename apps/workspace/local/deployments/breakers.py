@@ -1,4 +1,5 @@
-"""Implements circuit breakers of deployments, which stop calls after too many consecutive failures.
+"""Implements circuit breakers, which stop calls to a deployment after too many consecutive
+failures.
 
 Failures are counted per process, or for all processes in Redis. A breaker belongs to one version of
 a deployment's row, so a deployment that an operator has fixed is called again at once.
@@ -19,8 +20,8 @@ from apps.workspace.egress.per_loop import loop_object
 logger = logging.getLogger(__name__)
 
 FAILURES = 5
-"""The number of consecutive failures after which a breaker opens. One question to an unavailable
-service causes four failures.
+"""The number of consecutive failures after which a breaker opens. With its retries, one request to
+an unavailable service causes four failures.
 """
 WINDOW_SECONDS = 60.0
 """The time in seconds after which a failure no longer counts."""

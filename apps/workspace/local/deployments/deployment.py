@@ -25,8 +25,8 @@ def validate_key_variable(name: str) -> None:
 
 
 def known_flag(title: str, help_text: str = "") -> models.BooleanField[bool | None, bool | None]:
-    """Return a model field for a capability. None means that the value follows from the model's
-    name.
+    """Return a nullable Boolean field for a capability. If it is None, the capability is derived
+    from the model's name.
     """
     return models.BooleanField(title, null=True, blank=True, default=None, help_text=help_text)
 

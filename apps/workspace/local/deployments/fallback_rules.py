@@ -68,8 +68,8 @@ def why_unfit(row: Deployment) -> str:
 
 
 def way_back(row: Deployment, known: Rows) -> tuple[str, ...]:
-    """Return the deployment IDs along a circle of fallbacks that begins and ends with this
-    deployment, or () if there is none.
+    """Return the deployment IDs of a cycle of fallbacks that begins and ends with this deployment,
+    or () if there is none.
     """
     ways: deque[tuple[str, ...]] = deque((row.deployment_id, name) for name in row.fallbacks)
     seen: set[str] = set()

@@ -94,7 +94,8 @@ async def find_fallbacks(found: FoundDeployment) -> tuple[FoundDeployment, ...]:
 
 async def look_up_fallbacks(found: FoundDeployment, known: Fallbacks | None) -> Fallbacks:
     """Return the deployment's fallbacks, followed by the fallbacks of these, up to
-    `MOST_FALLBACKS`. Reuse `known` only to log each skipped fallback once.
+    `MOST_FALLBACKS`. `known` is the previous result, and serves only to log each skipped fallback
+    once.
     """
     waiting, chosen = deque(found.info.fallbacks), {found.info.id: found}
     skipped: dict[str, str] = {}

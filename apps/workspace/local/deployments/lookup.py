@@ -30,7 +30,7 @@ PICTURE_SCHEMA: Mapping[str, Any] = {
         "quality": {"type": "string", "description": "As the model names it, such as hd or low"},
     },
 }
-"""The schema of the parameters of an image model that declares none."""
+"""The default parameter schema, for image models that declare none."""
 RowVersion = tuple[int, int]
 """The primary key and the version of a deployment's row. The key distinguishes the row from a later
 one with the same name.
@@ -139,7 +139,7 @@ def default_parameters(row: Deployment) -> Mapping[str, Any]:
 
 
 WITH_TOOLS = frozenset({Deployment.Provider.ANTHROPIC, Deployment.Provider.RESPONSES})
-"""The providers whose services run tools of their own."""
+"""The providers whose services offer built-in tools."""
 
 
 def supported_parameters(row: Deployment) -> frozenset[str] | None:

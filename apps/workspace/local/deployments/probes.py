@@ -1,4 +1,4 @@
-"""Tests deployments with one small request, which shows whether the service answers."""
+"""Tests with one small request whether the service of a deployment answers."""
 
 import asyncio
 

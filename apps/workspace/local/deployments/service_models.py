@@ -25,8 +25,8 @@ _unusable = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def can_list(deployment: Deployment) -> bool:
-    """Return True if the deployment's service can list its models. A DIAL deployment's URL belongs
-    to this deployment alone.
+    """Return True if the deployment's service can list its models. DIAL cannot, because the URL of
+    a DIAL deployment belongs to this deployment alone.
     """
     listing = (Provider.OPENAI, Provider.RESPONSES, Provider.ANTHROPIC)
     return deployment.provider in listing and not speaks_dial(deployment.features)
@@ -71,14 +71,14 @@ def make_deployment(model: ListedModel, source: Deployment, taken: Collection[st
 
 
 def told_columns(model: ListedModel, provider: str) -> dict[str, Any]:
-    """Return the facts that the service lists about a model, as columns of a deployment."""
+    """Return the facts that the service reports about a model, as values of deployment columns."""
     if provider == Provider.ANTHROPIC:
         return columns_of(model.facts)
     return asdict(listed_capabilities(model.facts))
 
 
 def free_id(name: str, taken: Collection[str]) -> str:
-    """Return a deployment ID for the name of a model that is not in `taken`."""
+    """Return a deployment ID that is derived from a model's name and is not in `taken`."""
     plain = _unusable.sub("-", name).strip("-._")[:90] or "model"
     numbers = (f"{plain}-{number}" for number in range(2, len(taken) + 3))
     return next(one for one in (plain, *numbers) if one not in taken)

@@ -27,7 +27,7 @@ RETRIES = 2
 RETRY_SECONDS = 20
 """The maximum time in seconds between the beginning of a request and its last retry."""
 PART_BYTES = 5 * 1024 * 1024
-"""The minimum size of an upload's part in bytes, set by S3. A smaller file is stored with one
+"""S3's minimum size of a part of a multipart upload, in bytes. A smaller file is stored with one
 request.
 """
 PARTS_AT_ONCE = 2
@@ -141,7 +141,7 @@ def pieces_of(found: "GetResult") -> Iterator[bytes]:
 
 @contextmanager
 def outages() -> Iterator[None]:
-    """Convert the service's errors to an OSError, which all doors report with status 503."""
+    """Convert the service's errors to an OSError, which all APIs report with status 503."""
     try:
         yield
     except BaseError as error:

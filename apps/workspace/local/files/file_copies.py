@@ -54,8 +54,8 @@ class CopyReport:
 
 @dataclass(frozen=True, slots=True)
 class FileCopier:
-    """Copies files to the storage `target`. `sizes` are the sizes of the files that it already has,
-    by name.
+    """Copies files to the storage `target`. `sizes` maps the names of the files that it already has
+    to their sizes.
     """
 
     source: FileStorage

@@ -91,9 +91,9 @@ def take(
     condition: Condition,
     limit: int | None = None,
 ) -> FileInfo:
-    """Create or replace a file with the content of an open file, which is read in pieces of limited
-    size. Raises `FileRefused` if the write is not allowed, and `FileChanged` if the `condition` is
-    not met.
+    """Create or replace a file with the content of an open file. The open file is read in pieces of
+    limited size. Raises `FileRefused` if the write is not allowed, and `FileChanged` if the
+    `condition` is not met.
     """
     check_name(name)
     return store_content(bucket, name, content, content_type, condition, limit)
@@ -114,8 +114,8 @@ def listing(
 def listing_page(
     reader: FileReader | str, folder: str, is_deep: bool, *, after: str, most: int
 ) -> tuple[Sequence[FileInfo | FolderInfo], bool]:
-    """Return up to `most` files and folders of a folder, whose paths come after `after`, and True
-    if there are more.
+    """Return up to `most` files and folders in a folder whose paths come after the path `after`,
+    and True if there are more.
 
     Loads only the rows of these files. Raises `FileRefused` for an invalid folder, and
     `FileMissing` for a folder without files.
@@ -140,9 +140,7 @@ def rows_below(bucket: str, prefix: str) -> QuerySet[StoredFile]:
 def paths_in(
     bucket: str, prefix: str, names: Iterable[str], is_deep: bool
 ) -> dict[str, str | None]:
-    """Return the paths of the files and folders in a folder. The path of a file is mapped to its
-    name, and the path of a folder to None.
-    """
+    """Map the paths of the files in a folder to their names, and the paths of its folders to None."""
     paths: dict[str, str | None] = {}
     for name in names:
         # SQLite's comparison ignores case, so the prefix is checked again here.

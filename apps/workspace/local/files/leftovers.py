@@ -26,7 +26,8 @@ def delete_leftovers() -> int:
     """Search the whole storage, and delete content to which no row refers. Return the number of
     deleted files.
 
-    Files of other installations, which have no rows here, are not deleted.
+    If the storage belongs to another installation, nothing is deleted, because its files have no
+    rows here.
     """
     if files_problem():
         return 0

@@ -9,7 +9,7 @@ from apps.errors import FileRefused
 
 ROOT = "files"
 LONGEST_NAME = 500
-"""The maximum number of characters of a file's name, which is the size of its database column."""
+"""The maximum number of characters of a file's name: the size of the database column."""
 LONGEST_SEGMENT = 255
 """The maximum number of bytes of a path segment. It is the limit of most file systems, so that
 files can be copied to a disk.

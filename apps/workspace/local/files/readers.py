@@ -34,11 +34,11 @@ class FileReader:
 
 
 def readable_files(reader: FileReader | str, bucket: str) -> QuerySet[StoredFile]:
-    """Return the files in a bucket that the reader may read. Every door that serves stored files
+    """Return the files in a bucket that the reader may read. Everything that serves stored files
     uses this function.
 
-    A reader that is only the name of a bucket may read the files in it, and in the buckets that its
-    owner had before signing in.
+    If `reader` is the name of a bucket, it may read the files in this bucket, and in the buckets
+    that the owner had before signing in.
     """
     rows = StoredFile.objects.filter(bucket=bucket, hidden_at=None)
     if isinstance(reader, str):

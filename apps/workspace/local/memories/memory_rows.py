@@ -1,4 +1,4 @@
-"""Reads collections of memories from rows, and writes the rows that have changed."""
+"""Reads memory collections from database rows, and writes the rows that have changed."""
 
 import uuid
 from collections.abc import Iterable, Sequence

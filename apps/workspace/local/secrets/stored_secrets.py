@@ -25,8 +25,8 @@ logger = logging.getLogger(__name__)
 
 VAULT: SecretSource = Vault()
 MOST_VERSIONS = 1_000_000
-"""The number of versions that a text in Vault never reaches, so that its version and its row's
-version can be combined in one number.
+"""An upper bound for the version of a text in Vault. It makes it possible to combine this version
+and the row's version in one number.
 """
 ASK = "An administrator of this installation can fix it."
 
@@ -133,8 +133,8 @@ class SecretNeed:
 
 
 async def unsendable_credentials(needs: Sequence[SecretNeed]) -> dict[str, str]:
-    """Return the reasons why credentials may not be sent to their servers, by their paths in the
-    manifest.
+    """Map the manifest paths of credentials to the reasons why they may not be sent to their
+    servers.
     """
     if not any(need.credential.secret for need in needs):
         return {}

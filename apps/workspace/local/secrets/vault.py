@@ -39,7 +39,7 @@ secret.
 """
 MOST_DOCUMENTS = 1000
 MARGIN_SECONDS = 10.0
-"""The time in seconds before the end of its lease from which a token is no longer used."""
+"""A token is no longer used from this many seconds before the end of its lease."""
 REFERENCE = re.compile(r"(?P<path>[\w.-]+(/[\w.-]+)*/data(/[\w.-]+)+)#(?P<key>[^\s#]+)", re.ASCII)
 FORM = "Write mount/data/path#key, such as secret/data/apps/tracking#token."
 
@@ -52,8 +52,8 @@ class VaultUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class VaultDocument:
-    """The document at one path in Vault, which maps keys to texts. `read_at` is a time of the
-    monotonic clock; `problem` says why the document may be outdated.
+    """A document in Vault, which maps keys to texts. `read_at` is a time of the monotonic clock;
+    `problem` says why the document may be outdated.
     """
 
     texts: Mapping[str, Any] = field(repr=False)

@@ -21,9 +21,7 @@ from apps.workspace.local.tools.description import LONGEST_TOOL, ToolDescription
 logger = logging.getLogger(__name__)
 
 MOST_TEXT = 200_000
-"""The maximum number of characters of a stored description, which is truncated there. Its digest
-covers the whole text.
-"""
+"""Stored descriptions are truncated to this many characters. Their digests cover the whole text."""
 
 DAY = timedelta(days=1)
 UNUSED = timedelta(days=365)
@@ -55,8 +53,8 @@ class DescribedTool:
 
 
 def withheld_of(source: DescriptionSource, tools: Sequence[DescribedTool]) -> dict[str, str]:
-    """Return the names of the tools that are withheld, with the state of their descriptions. The
-    descriptions of new tools are pinned.
+    """Map the names of withheld tools to the states of their descriptions. The descriptions of new
+    tools are pinned.
     """
     note_use(source)
     names = {kept_name(one.tool): one for one in tools}

@@ -27,7 +27,7 @@ class NotRegistered(Unsupported):
 @dataclass(frozen=True, slots=True)
 class RegisteredServer:
     """A program that is an MCP server. Its `version` changes with every edit, so that an edited
-    server counts as another one.
+    server is treated as a different one.
 
     A built-in server has no row: its `id` and `version` are 0.
     """
@@ -98,8 +98,8 @@ def look_up(name: str) -> RegisteredServer | None:
 
 
 def built_in(name: str) -> RegisteredServer | None:
-    """Return a built-in server, which is a module that this installation's Python runs, or None for
-    an unknown name.
+    """Return a built-in server, or None for an unknown name. The server is a module that this
+    installation's Python runs.
     """
     if name not in PROGRAMS:
         return None
