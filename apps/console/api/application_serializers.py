@@ -164,8 +164,8 @@ class ApplicationSerializer(ListedApplicationSerializer):
         return row
 
     def changed(self, row: Application, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the values that the request changes. Columns of a version that were sent back
-        unchanged are omitted.
+        """Return the values that the request changes. Omit version columns that the client sent
+        back unchanged.
         """
         return {
             name: value

@@ -72,7 +72,9 @@ class BudgetSerializer(RowSerializer[Budget]):
         )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Replace the name of the budget's subject with its row."""
+        """Replace the name of the user, team, key or application that the budget limits with its
+        row.
+        """
         if isinstance(self.instance, Budget):
             self.refuse_changes(self.instance, attrs)
             attrs.pop("subject", None)

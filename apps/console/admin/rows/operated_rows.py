@@ -31,7 +31,7 @@ class OperatedRows(RecordedAdmin[Row]):
     """Manages rows with a secret. Operators can change them if they can edit the application.
 
     The secret is shown once, after the row is created or the secret is renewed. Subclasses create
-    the secret and name it.
+    and describe the secret.
     """
 
     renewal_words = "The new one replaces it immediately."

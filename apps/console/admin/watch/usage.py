@@ -192,7 +192,7 @@ def file_table(slug: str, chosen: Selection, links: Links) -> Table:
 
 
 SMALL_TABLES = {"series": series_table, "slowest": slowest_table, "errors": errors_table}
-"""These tables need no usage by application, user or other grouping."""
+"""These tables do not need a breakdown of usage by application, user or another grouping."""
 
 
 def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
