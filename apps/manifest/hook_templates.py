@@ -1,7 +1,8 @@
 """Checks the templates in the arguments of hooks before a hook runs.
 
 It checks `${expression}` in a text and the keys `$eval` and `$if`, with their names and paths.
-Other operators define names of their own, and are checked when the hook runs.
+Templates with other operators, such as `$map`, can define variables, so they are only checked when
+the hook runs.
 """
 
 from collections.abc import Iterator

@@ -73,8 +73,8 @@ class Hook(Node):
     @field_validator("arguments")
     @classmethod
     def _can_be_filled_in(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        """Report a template that cannot be filled in. A run, in contrast, skips the hook and
-        reports an issue.
+        """Raise `PydanticCustomError` for an invalid template if the manifest is being checked. A
+        run skips such a hook instead, and reports an issue.
         """
         event = info.data.get("event")
         if is_checked(info) and event and (problem := first_problem(arguments, event)):

@@ -57,8 +57,8 @@ def failure_problems(
 def locate(
     location: tuple[str | int, ...], document: dict[str, Any], model: type[BaseModel]
 ) -> Spot:
-    """Convert pydantic's location, which also contains the names of choices, to a position in the
-    document.
+    """Convert pydantic's location, which also contains the names of union members, to a position in
+    the document.
     """
     shape: Shape = model
     value: Any = document
