@@ -188,7 +188,7 @@ class WholeResponse:
 
     @property
     def last(self) -> dict[str, Any]:
-        """Return the response object after the end of the run."""
+        """Return the final response object. Call this after the run has ended."""
         return self.encoder.last
 
     def body(self) -> bytes:
