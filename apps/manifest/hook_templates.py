@@ -45,7 +45,7 @@ ROOTS: dict[str, Names] = {
     "on_status": _AT_THE_START | {"status": None},
     "on_completion": _AT_THE_START | {"iteration_count": None, "total_tool_calls": None},
 }
-"""Templates can use these names, which depend on the event."""
+"""This maps each event to the names that templates of its hooks can use."""
 
 
 def is_templated(value: object) -> bool:
