@@ -74,8 +74,8 @@ def preview_request(request: HttpRequest) -> StreamingHttpResponse:
 
 
 def read_draft(request: HttpRequest) -> tuple[ResolvedApplication, ChatPlace | None]:
-    """Prepare the application with the typed manifest. Return it with the place in its chat that
-    the user chose, or None.
+    """Prepare the application with the typed manifest. Return it with the chat place that the user
+    chose, or None.
 
     Raises `Unpreviewable` if the manifest has errors, `ApplicationBroken` if its references cannot
     be resolved, and `PlaceNotFound` if the application does not have this place.

@@ -1,7 +1,8 @@
 """Reads the blocks of the admin's home page, such as "Needs attention", "Runs now", "Errors" and
 "Health".
 
-Each block is read separately. If one cannot be read, it says so, and the others are not affected.
+Each block is read separately. A block that cannot be read shows a message, and does not affect the
+others.
 """
 
 import logging

@@ -44,8 +44,8 @@ _bad_in_path = re.compile(r"[\s\\?#\x00-\x1f\x7f]|(?:^|/)(?:\.|%2e){1,2}(?:/|$)|
 
 @dataclass(frozen=True, slots=True)
 class DescribedOperation:
-    """An operation in an OpenAPI document. It has a `tool` for a manifest, or a `problem` that
-    prevents it.
+    """An operation in an OpenAPI document. It has either a `tool` for a manifest, or a `problem`:
+    the reason why no tool can call it.
     """
 
     method: str

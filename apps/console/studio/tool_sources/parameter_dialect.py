@@ -27,7 +27,7 @@ PART_CHARACTERS = 40
 """The approximate number of characters of one subschema, without its name and description."""
 MOST_PARTS = 400_000
 """After this many subschemas in a document, nested values are no longer described. Without this
-limit, references could multiply a few subschemas.
+limit, a short document could expand to any number of subschemas through its references.
 """
 SIMPLE = ("string", "integer", "number", "boolean")
 MOST_CHOICES = 200
@@ -98,8 +98,8 @@ class ParameterReader:
         return self.written_object(read, place, above, depth, words, is_open=is_open)
 
     def count(self, place: str, words: str) -> None:
-        """Subtract a subschema from the size that the current tool may have. Raises `ToolTooLarge`
-        if it is used up, except at depth 0.
+        """Subtract the size of a subschema from the limit of the current tool. Raises
+        `ToolTooLarge` if the limit is exceeded, except at depth 0.
         """
         self.parts += 1
         self.left -= PART_CHARACTERS + len(words) + len(place.rpartition(".")[2])
