@@ -68,7 +68,7 @@ class Attempt:
 
 
 class FailedExpectation(msgspec.Struct, frozen=True):
-    """An expectation that was not met: its kind, a sentence, and the expected and actual values if
+    """An expectation that was not met: its kind, a message, and the expected and actual values if
     they help.
     """
 

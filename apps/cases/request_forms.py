@@ -83,7 +83,7 @@ class Mask:
         return value
 
     def arguments(self, text: str) -> str:
-        """Remove secrets from a tool call's arguments, which are the model's JSON text."""
+        """Remove secrets from a tool call's arguments. `text` is the JSON that the model wrote."""
         try:
             return msgspec.json.encode(self.masked(msgspec.json.decode(text))).decode()
         except (msgspec.DecodeError, UnicodeError):

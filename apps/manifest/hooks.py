@@ -68,7 +68,7 @@ class Hook(Node):
     call the tool. Null: the tool is called for every request.
     """
 
-    # A validator sees the valid fields above its own field.
+    # A validator gets only the valid fields that are declared above its own.
 
     @field_validator("arguments")
     @classmethod

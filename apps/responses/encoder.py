@@ -52,7 +52,7 @@ class ResponseEncoder:
         self.resource = Resource(model, echo)
         self.items = OutputItems(
             self.resource, number=2
-        )  # The first number after the two events of the opening.
+        )  # The two opening events have the numbers 0 and 1.
         self.state: Mapping[str, Any] = {}
         self.usage = Usage()
         self.last: dict[str, Any] = {}

@@ -95,7 +95,7 @@ class NotificationsConsumer(JsonConsumer):
         await self.start(200, EVENT_STREAM)
         await self.write(
             b": open\n\n"
-        )  # Servers send the head only with the first part of the body.
+        )  # Servers send the headers only with the first chunk of the body.
         self.keep_alive(settings.HEARTBEAT_SECONDS)
 
     @property

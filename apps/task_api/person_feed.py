@@ -109,7 +109,7 @@ class PersonFeed:
         found: Overview = await database_sync_to_async(overview)(
             self.caller, self.cursor.since, numbers
         )
-        async with self.turn:  # No task is canceled while it writes.
+        async with self.turn:  # While a task writes, it must not be canceled.
             for stream in found.over:
                 if self.cursor.numbers[stream] == numbers[stream]:
                     self.leave(stream)
@@ -177,7 +177,7 @@ def overview(caller: Caller, since: datetime, numbers: Mapping[UUID, int]) -> Ov
 
 
 def still_own(caller: Caller, streams: Sequence[UUID]) -> list[UUID]:
-    """Return those of the streams that are the caller's conversations."""
+    """Return only those streams that are still conversations of the caller."""
     return list(own(caller).filter(pk__in=streams).values_list("pk", flat=True))
 
 

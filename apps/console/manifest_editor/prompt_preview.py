@@ -101,7 +101,7 @@ async def only(text: str) -> AsyncGenerator[str, None]:
 async def steps(
     application: ResolvedApplication, question: str, place: ChatPlace | None, caller: Caller
 ) -> AsyncGenerator[str, None]:
-    # The bridge forwards every emitted object, like the events of a run.
+    # The bridge forwards any emitted object, not only run events.
     work: Any = partial(assemble, application, question, place, caller)
     try:
         async with aclosing(stream(work)) as batches:

@@ -147,7 +147,7 @@ def is_message(written: Any) -> bool:
 async def frames(
     application: ResolvedApplication, messages: tuple[ModelMessage, ...], caller: Caller
 ) -> AsyncGenerator[str, None]:
-    # The bridge forwards every emitted object, like the events of a run.
+    # The bridge forwards any emitted object, not only run events.
     work: Any = partial(run_draft, application, messages, caller)
     try:
         async with aclosing(stream(work)) as batches:

@@ -50,7 +50,7 @@ def failure_problems(
         if spot.union is not None and spot.place != spot.union:
             passed.add(spot.union)
         failures.setdefault(spot.place, []).append((spot, failure))
-    # The author probably meant the alternative of a union whose errors are nested deepest.
+    # Of a union's alternatives, the author probably meant the one with the deepest errors.
     return [_problem(found, document) for place, found in failures.items() if place not in passed]
 
 

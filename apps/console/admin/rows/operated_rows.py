@@ -46,7 +46,7 @@ class OperatedRows(RecordedAdmin[Row]):
         return rows.filter(of_seen(request, "application__slug"))
 
     def deletions_seen(self, request: HttpRequest) -> Q:
-        # The remains of a deleted application have no roles.
+        # Nobody has a role in a deleted application.
         return Q() if sees_all(request.user) else Q(pk__in=())
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:

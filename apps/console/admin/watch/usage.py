@@ -155,7 +155,7 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
 
 
 def figures_context(chosen: Selection, links: Links) -> dict[str, Any]:
-    # The page shows only the percentiles of tools among the lines; the file has all.
+    # On the page, only the lines of tools show percentiles. The download has them in all lines.
     found = chosen.report(MOST_LINES, with_percentiles=chosen.by == "tool")
     table = lines_table(chosen.by, found, links).of_page
     return {

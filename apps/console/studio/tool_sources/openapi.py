@@ -184,7 +184,7 @@ class OperationReader:
                 return found
             note = f"Its arguments are described to a depth of {deepest} levels; deeper values are not checked."
             return replace(found, notes=(*found.notes, note))
-        raise AssertionError  # The last depth omits arguments instead of raising an error.
+        raise AssertionError  # At depth 0, arguments are omitted instead of raising an error.
 
     def described_operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
