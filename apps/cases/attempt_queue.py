@@ -19,7 +19,7 @@ STOP_SECONDS = 0.5
 """A run checks at this interval whether a user has stopped it, possibly through another process."""
 
 Spend = Callable[[Iterable[ModelUsage]], None]
-"""A function that counts the tokens of a finished attempt against the rate limits."""
+"""A function that charges the tokens of a finished attempt to the rate limits."""
 
 
 async def carried_out_in_order(
@@ -65,8 +65,8 @@ async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitabl
 
 @asynccontextmanager
 async def admit_case(caller: Caller, application: ResolvedApplication) -> AsyncIterator[Spend]:
-    """Wait until the caller's rate limits allow a request, and count it. Yield a function that
-    counts its tokens.
+    """Wait until the caller's rate limits allow a request, and charge the request to them. Yield a
+    function that charges its tokens.
     """
     rates = rates_of(caller, application)
     while True:

@@ -49,8 +49,8 @@ _object = regex.compile(r"\{.*\}", regex.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class FinishedAttempt:
-    """A finished attempt, the expectations that it did not meet, the player with its new recording,
-    and the models' usage.
+    """A finished attempt: its outcome, the expectations that it did not meet, its player with the
+    new recording, and the models' token usage.
     """
 
     attempt: Attempt
@@ -78,7 +78,7 @@ async def try_case(
 ) -> FinishedAttempt:
     """Run the messages, and check the expectations. Errors in the run count as failures.
 
-    Models and tools come from `player`, and everything else from the workspace `outside`.
+    `player` runs or replays models and tools. Everything else comes from the workspace `outside`.
     """
     # Only the models are replaced. Everything else comes from the workspace itself.
     workspace = cast(Workspace, PlayedWorkspace(outside, player))
@@ -141,8 +141,8 @@ def costs_of(usage: Iterable[ModelUsage]) -> dict[str, Decimal]:
 
 
 async def ask_judge(workspace: Workspace, one: Judged, text: str, meter: Meter) -> Verdict:
-    """Ask a deployment, or replay from the recording, whether the expected sentence is true of the
-    text.
+    """Ask a deployment whether the expected sentence is true of the text, or replay its verdict
+    from the recording.
     """
     question = f"Sentence: {one.sentence}\n\nAnswer:\n<answer>\n{text}\n</answer>"
     messages = (ModelMessage("system", INSTRUCTIONS), ModelMessage("user", question))

@@ -41,7 +41,7 @@ def case_from_run(run: RunSummary, user: User) -> Case:
 
     The caller must record in the audit log that contents were read. Raises `PermissionDenied` if
     the user may not read them, `RunNotReadable` if they are not stored, and
-    `Application.DoesNotExist`.
+    `Application.DoesNotExist` if the application was deleted.
     """
     if not user.has_perm(READ_CONTENTS):
         raise PermissionDenied

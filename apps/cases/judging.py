@@ -33,8 +33,8 @@ from apps.patterns import PatternRefused, compile_pattern
 
 PATTERN_SECONDS = 0.2
 MOST_SEARCHED = 500_000
-"""A pattern is searched in at most this many characters of an answer. Backtracking needs up to 1 GB
-of memory per second of a search.
+"""A pattern is searched in at most this many characters of an answer, because backtracking can
+allocate up to 1 GB of memory per second.
 """
 SCHEMA_SECONDS = 1.0
 """Validating an answer against a schema may take this many seconds, which is enough for about
@@ -68,7 +68,7 @@ class Attempt:
 
 
 class FailedExpectation(msgspec.Struct, frozen=True):
-    """An expectation that was not met: its kind, a sentence, and the expected and actual values if
+    """An expectation that was not met: its kind, a message, and the expected and actual values if
     they help.
     """
 

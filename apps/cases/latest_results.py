@@ -33,8 +33,8 @@ class CaseStatus:
 
 
 def standings_of(cases: Collection[int]) -> dict[int, CaseStatus]:
-    """Return the latest results by the test case's ID. Test cases that never ran are omitted. Runs
-    two queries.
+    """Map the ID of each test case to its latest results. Test cases that never ran are omitted.
+    Runs two queries.
     """
     results = CaseResult.objects.filter(case__in=cases).order_by()
     newest = dict(results.values_list("case").annotate(newest=Max("run")))

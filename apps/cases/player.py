@@ -165,8 +165,8 @@ class Player:
         return ToolError(NOT_RECORDED if self.mode == "replay" else MAY_WRITE)
 
     async def approved(self, tool: Tool, invocation: Invocation) -> ToolResult:
-        """Call the tool, and approve the call if necessary. Raises `ToolError` if the operator has
-        not approved the run's calls.
+        """Call the tool, with the operator's approval if the call needs one. Raises `ToolError` if
+        the operator has not approved the run's calls.
         """
         result = await tool.call(invocation)
         if not isinstance(result, Pending):
@@ -181,7 +181,9 @@ class Player:
 
 
 def is_plain(asked: Any) -> bool:
-    """Return True if the call waits for approval by any one user."""
+    """Return True if the call waits for approval, and no second user needs to give it
+    (`four_eyes`).
+    """
     return asked.kind == "approval" and not asked.asked.get("four_eyes")
 
 

@@ -26,8 +26,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AskedAttempt:
-    """An attempt to make at a test case. `number` counts from 1, and `place` is the attempt's
-    position in the run.
+    """An attempt at a test case that is still to be made. `number` counts from 1, and `place` is
+    the attempt's position in the run.
     """
 
     case: Case
@@ -71,8 +71,8 @@ def missing_attempts(run: CaseRun, cases: Sequence[Case]) -> list[AskedAttempt]:
 
 
 def newest_tapes(cases: Sequence[Case]) -> dict[int, tuple[Tape, Cassette]]:
-    """Return the newest recording of each test case, by its ID. Unreadable recordings are logged
-    and omitted.
+    """Map the ID of each test case to its newest recording. Unreadable recordings are logged and
+    omitted.
     """
     found: dict[int, tuple[Tape, Cassette]] = {}
     for row in Cassette.objects.filter(case__in=cases).order_by("pk"):

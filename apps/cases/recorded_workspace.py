@@ -1,4 +1,6 @@
-"""Wraps a test case's workspace and capabilities, so that a player calls the models and tools."""
+"""Wraps a test case's workspace and capabilities, so that a player runs or replays all model and
+tool calls.
+"""
 
 from __future__ import annotations
 
@@ -52,13 +54,15 @@ class PlayedModel:
 
 
 class PlayedRun(PlayedModel, NestedRun):
-    """An application that is used as a model and called by a player. The meter counts only the
-    calls inside its run.
+    """An application that is called as a model, through a player. Only the calls inside its run are
+    metered, not the call itself.
     """
 
 
 class PlayedWorkspace:
-    """A workspace whose models a player calls. Everything else is that of the original workspace."""
+    """A workspace whose models are called through a player. Everything else comes from the original
+    workspace.
+    """
 
     def __init__(self, workspace: Workspace, player: Player) -> None:
         self.workspace = workspace
@@ -77,7 +81,9 @@ class PlayedWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Return a model that the player calls. Raises the same errors as the original workspace."""
+        """Return the model, wrapped so that it is called through the player. Raises the same errors
+        as the original workspace.
+        """
         found = await self.workspace.model(
             deployment_id, headers=headers, idle_seconds=idle_seconds
         )
@@ -87,8 +93,8 @@ class PlayedWorkspace:
 
 
 def play_capabilities(prepared: PreparedCapabilities, player: Player) -> PreparedCapabilities:
-    """Wrap the capabilities so that the player calls their tools. Capabilities that use a user's
-    data are omitted.
+    """Wrap the capabilities so that their tools are called through the player. Capabilities that
+    use a user's data are omitted.
     """
     openers = [
         (name, played_opener(name, opener, player))
@@ -115,7 +121,7 @@ def played_opener(name: str, opener: Open, player: Player) -> Open:
 
 
 def played_delegate(delegate: Delegate, player: Player) -> Delegate:
-    """Wrap the delegate so that the player also calls the tools of sub-agents."""
+    """Wrap the delegate so that the tools of sub-agents are also called through the player."""
 
     async def handed_on(delegation: Delegation, emit: Emit, ledger: Ledger) -> str | None:
         inside = replace(delegation, prepared=play_capabilities(delegation.prepared, player))
@@ -173,7 +179,7 @@ def played_contribution(name: str, contribution: Contribution, player: Player) -
 
 
 def played_tool(tool: Tool, player: Player) -> Tool:
-    """Wrap the tool so that the player calls it. It opens no stage in advance, because it may not
-    be called.
+    """Wrap the tool so that it is called through the player. No stage is opened before the call,
+    because the player may replay it.
     """
     return replace(tool, call=partial(player.call, tool), announcement=None)

@@ -1,5 +1,5 @@
-"""Converts requests to a form that identifies them in recordings. It has no secrets, IDs, dates or
-times.
+"""Converts requests to a normalized form that identifies them in recordings. The form contains no
+secrets, IDs, dates or times.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ class Mask:
         return text
 
     def value(self, value: Any) -> Any:
-        """Remove secrets from a JSON value and make it storable. Doing so twice has no further
-        effect.
+        """Remove secrets, and characters that a database cannot store, from a JSON value. This is
+        idempotent.
         """
         return storable_value(self.masked(value))
 
@@ -83,7 +83,7 @@ class Mask:
         return value
 
     def arguments(self, text: str) -> str:
-        """Remove secrets from a tool call's arguments, which are the model's JSON text."""
+        """Remove secrets from a tool call's arguments. `text` is the JSON that the model wrote."""
         try:
             return msgspec.json.encode(self.masked(msgspec.json.decode(text))).decode()
         except (msgspec.DecodeError, UnicodeError):
@@ -124,7 +124,7 @@ Form = dict[str, Any]
 
 
 def model_form(deployment: str, request: ModelRequest, mask: Mask) -> Form:
-    """Convert a model request to the form that identifies it in recordings."""
+    """Convert a model request to the normalized form that identifies it in recordings."""
     tools = [
         {"name": one.name, "description": one.description, "parameters": one.parameters}
         for one in request.tools

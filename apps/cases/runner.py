@@ -139,7 +139,9 @@ def problem_text(error: QuickAppError) -> str:
 
 
 def meter_of(hub: Hub, run: CaseRun) -> Meter:
-    """Return the meter that counts the run's model calls for its operator. A replay makes no calls."""
+    """Return the meter that records the run's model calls as its operator's usage. A replay makes
+    no calls.
+    """
     if run.mode == CaseRun.Mode.REPLAY:
         return NO_METER
     bucket = SERVER if run.started_by_id is None else bucket_of(run.started_by_id)
@@ -196,8 +198,8 @@ def delete_files(bucket: str) -> None:
 def keep_result(
     run: CaseRun, asked: AskedAttempt, trial: FinishedAttempt, cassette: Cassette | None
 ) -> CaseResult:
-    """Store the result of an attempt. If the run records, the attempt's recording replaces that of
-    the test case.
+    """Store the result of an attempt. If the run records, the recording of the first attempt
+    replaces that of the test case.
     """
     case, found, player = asked.case, trial.attempt, trial.player
     failures = list(trial.failures)
@@ -261,7 +263,7 @@ def finish(run: CaseRun, problem: str = "") -> None:
 
 
 def delete_old_runs(application: Application) -> None:
-    """Delete the application's oldest runs of test cases, and keep the newest `MOST_RUNS`."""
+    """Delete all runs of the application's test cases except the newest `MOST_RUNS`."""
     rows = CaseRun.objects.filter(application=application).order_by("-pk")
     old = list(rows.values_list("pk", flat=True)[MOST_RUNS:])
     CaseRun.objects.filter(pk__in=old).delete()

@@ -73,8 +73,8 @@ class Tape(msgspec.Struct):
         reply: dict[str, Any] | None = None,
         failure: dict[str, Any] | None = None,
     ) -> None:
-        """Record a model call. An answer replaces the failure before it if the same request was
-        retried.
+        """Record a model call. The outcome of a retry replaces the failure of the same request
+        before it.
         """
         entry = ModelEntry(request_digest(form), self.taken_apart(form), reply, failure)
         if self.models and self.models[-1].key == entry.key and self.models[-1].failure is not None:
@@ -131,8 +131,8 @@ def read_tape(written: Mapping[str, Any]) -> Tape:
 
 
 class TapeReader:
-    """Finds recorded calls. Repetitions of a call get its recordings in order, and after that
-    always the last one.
+    """Finds recorded calls. Repeated calls get their recordings in order. After the last recording,
+    further calls get it again.
     """
 
     def __init__(self, entries: Sequence[Any]) -> None:

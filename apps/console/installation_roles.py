@@ -14,7 +14,9 @@ from django.db.models import Q
 
 ACTIONS = ("add", "change", "delete", "view")
 LIBRARIES = ("account", "mfa", "socialaccount", "usersessions")
-"""Operators do not edit the tables of these libraries, even if they are in the admin."""
+"""Nobody can be granted permissions for the tables of these libraries, even if the admin shows
+them.
+"""
 FOR_SUPERUSERS = ("runs.read_run_contents",)
 """The group of administrators does not get these permissions."""
 
@@ -56,7 +58,7 @@ RUN_READER = (
     *("catalog.see_all_applications", "catalog.view_application", "runs.read_run_contents"),
     *SHAPES,
 )
-"""The permissions to read the contents of all runs. The audit log records each reading."""
+"""The permissions to read the contents of all runs. The audit log records each access."""
 ADMINISTRATOR = "administrator"
 PERMISSIONS: dict[str, tuple[str, ...]] = {
     "operator": OPERATOR,
@@ -81,7 +83,9 @@ def grantable_permissions() -> Q:
 
 
 def keep_groups(using: str, apps: Any = installed_apps, **told: Any) -> None:
-    """Create the initial groups that have never existed, and add new permissions to all of them."""
+    """Create those initial groups that have never existed. Add new permissions to all initial
+    groups.
+    """
     try:
         roles = apps.get_model("accounts", "InstallationRole")._default_manager.using(using)
     except LookupError:

@@ -86,7 +86,7 @@ def page(request: HttpRequest, found: LatencyReport, *, sees_all: bool) -> HttpR
 
 
 def usage_report(request: HttpRequest) -> UsageReport:
-    """Return the usage of the last 24 hours in total, without a line for each deployment."""
+    """Return the total usage of the last 24 hours, without a breakdown by deployment."""
     return report("deployment", timedelta(days=1), count_runs, most=0, among=seen_slugs(request))
 
 

@@ -17,8 +17,8 @@ HOME = "admin:index"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """An entry of the menu, with the pages that the user may see. The menu opens the first page;
-    the others are tabs.
+    """A menu item, with the pages that the user may see. It opens the first page; the others are
+    tabs.
     """
 
     pages: Sequence[AdminPage]
@@ -58,8 +58,8 @@ def entry(section: Section, current: AdminPage | None) -> dict[str, Any]:
 
 
 def sections(request: HttpRequest) -> list[Section]:
-    """Return the entries of the menu in order. An entry without its first page opens the first tab
-    that the user may see.
+    """Return the menu items in order. If the user may not see an item's first page, it opens the
+    first tab that the user may see.
     """
     pages = declared_pages()
     tops = [page for page in pages if not page.below]
@@ -94,7 +94,7 @@ def current_page(request: HttpRequest) -> AdminPage | None:
 
 
 def page_of_list(model: str) -> AdminPage | None:
-    """Return the menu page that lists the model with this label, such as `auth.user`, or None."""
+    """Return the menu page that lists the rows of a model, such as `auth.user`, or None."""
     return next((page for page in declared_pages() if page.model == model and not page.url), None)
 
 

@@ -48,8 +48,8 @@ def is_of_program(row: Schedule) -> bool:
 def may_change_schedule(operator: Any, row: Schedule) -> bool:
     """Return True if the operator can change the schedule or propose a change.
 
-    Operators cannot change alarms, which belong to conversations. Nobody could accept a proposal for
-    the schedule of a service account.
+    Operators cannot change alarms, which belong to conversations. They cannot propose changes to a
+    service account's schedule, because nobody could accept them.
     """
     return not row.is_alarm and (is_ruled(operator, row) or not is_of_program(row))
 
@@ -77,8 +77,8 @@ def pause_schedule(row: Schedule) -> None:
 
 
 def resume_schedule(row: Schedule, operator: Any) -> bool:
-    """Resume the schedule, and record the operator as its last editor. Return False if it has no
-    time in the future.
+    """Resume the schedule, and record the operator as its last editor. Return False if the schedule
+    has no future run times.
     """
     row.saved_by_id = operator.pk
     return user_schedules.resume_schedule(row)

@@ -26,12 +26,12 @@ ERASE = "catalog.erase_application"
 
 
 def operator(request: HttpRequest) -> Caller:
-    """Return the user of the console as a caller in the user's current team."""
+    """Return the signed-in user as a caller in the user's current team."""
     return caller_in(request.user.pk, team_of(request.user, request.session))
 
 
 def sees_all(user: Any) -> bool:
-    """Return True if the user sees all applications, and what remains of deleted ones."""
+    """Return True if the user sees all applications, and the runs and usage of deleted ones."""
     return bool(user.has_perm(ALL) or user.has_perm(SEE_ALL))
 
 
@@ -56,8 +56,8 @@ def is_editor(request: HttpRequest, application: Application | None = None) -> b
     """Return True if the user is staff, and owns the application or has a grant to edit it. For
     None, any application counts.
 
-    A role that comes from a permission does not count, because the permission itself allows to view
-    and change applications.
+    A role that comes from a permission does not count, because the permission itself already allows
+    viewing and changing applications.
     """
     user = request.user
     if not (user.is_active and getattr(user, "is_staff", False)):
@@ -101,15 +101,15 @@ def may_rule(request: HttpRequest, application: Application | None) -> bool:
 
 
 def may_grant(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user owns the application. A new application, which is None, will belong
-    to the user.
+    """Return True if the user owns the application, or if it is None. None means a new application,
+    which the user will own.
     """
     return application is None or has_role(request, application, Role.OWNER)
 
 
 def may_rule_publishing(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user can turn publishing by two people on or off. Only a superuser can
-    turn it off.
+    """Return True if the user can change whether two people are needed to publish the application.
+    Only a superuser can turn this off.
     """
     if application is not None and application.needs_second_publisher:
         return bool(request.user.is_superuser)

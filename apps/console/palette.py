@@ -1,7 +1,7 @@
 """Searches pages, applications, content, deployments, users and runs for the admin's command
 palette.
 
-Users find only what they may see in the admin. The search runs at most one query for each kind.
+Users find only what they may see in the admin. Each kind of result takes at most one query.
 """
 
 from collections.abc import Callable, Iterator
@@ -51,8 +51,8 @@ Finder = Callable[[HttpRequest, str], Iterator[PaletteEntry]]
 
 @require_safe
 def search_palette(request: HttpRequest) -> JsonResponse:
-    """Return what the search finds, as JSON: `{"groups": [{"title": "Applications", "found":
-    [{"title", "detail", "url"}]}]}`.
+    """Return the search results as JSON: `{"groups": [{"title": "Applications", "found": [{"title",
+    "detail", "url"}]}]}`.
     """
     words = request.GET.get("q", "").strip()[:LONGEST_QUERY]
     groups = [
@@ -64,7 +64,9 @@ def search_palette(request: HttpRequest) -> JsonResponse:
 
 
 def pages(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
-    """Yield the matching pages of the menu and their tabs, followed by the pages that add a row."""
+    """Yield the matching menu pages and their tabs, followed by the matching pages that add a
+    row.
+    """
     wanted = words.lower()
     for page in visible_pages(request):
         if wanted in page.title.lower():

@@ -9,7 +9,7 @@ from django.contrib.auth import get_permission_codename
 
 
 def rename_permissions(using: str, apps: Any = installed_apps, **told: Any) -> None:
-    """Rename the permissions whose model or own name has changed."""
+    """Rename stored permissions after the code has changed their names or those of their models."""
     try:
         rows = apps.get_model("auth", "Permission")._default_manager.using(using)
     except LookupError:
@@ -30,8 +30,8 @@ def rename_permissions(using: str, apps: Any = installed_apps, **told: Any) -> N
 
 
 def permission_names(meta: Any) -> list[tuple[str, str]]:
-    """Return the code name of each permission of a model, with the name that Django gives to new
-    ones.
+    """Return the codename of each of a model's permissions, with the name that Django would give it
+    today.
     """
     default = [
         (get_permission_codename(action, meta), f"Can {action} {meta.verbose_name_raw}")

@@ -42,13 +42,12 @@ MOST_LISTED = 10_000
 """The list shows at most this many runs. Users narrow the search to find others."""
 MOST_GOING = 500
 AGE = Coalesce("started_at", "seen_at")
-"""Runs are sorted by this expression if the database should filter first. No index has this order.
-"""
+"""Sort key that no index covers. It forces the database to filter runs before it sorts them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSearch:
-    """The filters of a search for runs. A filter that is "" or None does not apply.
+    """The filters of a run search. A filter that is "" or None does not apply.
 
     `words` is an error reference, the ID of a request or a run, the slug of an application, a
     caller's bucket, or a username. `version` applies only together with an application.
@@ -149,7 +148,7 @@ class RunSearch:
 
 
 def of_words(words: str) -> Q:
-    """Return a filter for the words of a search. An index serves each condition."""
+    """Return a filter for the search text. Each of its conditions can use an index."""
     found = Q(application=words) | of_caller(words)
     try:
         return found | Q(pk=UUID(words))
@@ -173,7 +172,7 @@ def of_caller(words: str) -> Q:
 
 
 def summary_of(run: Run) -> RunSummary:
-    """Convert an active run to an unsaved summary."""
+    """Return an unsaved summary row for an active run."""
     return RunSummary(
         id=run.pk,
         door=run.door,
@@ -219,7 +218,7 @@ class GoingFirst(Sequence[RunSummary]):
 
 
 def sorted_by_themselves(rows: QuerySet[RunSummary]) -> QuerySet[RunSummary]:
-    """Sort the rows in an order that no index has, so that the database filters before it sorts.
+    """Sort the rows by a key that no index covers, so that the database filters before it sorts.
 
     Otherwise, PostgreSQL reads all runs by age until a page is full, which takes seconds if few
     runs match.

@@ -1,10 +1,12 @@
-"""Renames fields in manifests from other systems, which have other names for the same fields."""
+"""Renames fields of manifests that were written for other systems, which name the same fields
+differently.
+"""
 
 from typing import Any
 
 ITERATIONS = "max_iterations"
 ALIASES = ("MaxTurns", "maxIterations")
-"""Other systems have these names for `max_iterations`, inside `orchestrator` or next to it."""
+"""Other systems call `max_iterations` by these names, inside `orchestrator` or next to it."""
 
 
 def with_own_names(document: Any) -> Any:

@@ -1,8 +1,8 @@
 """Finds the credentials in a document: the manifest of an application, or a predefined item.
 
-The document need not be valid. The search follows the models. If a part of the document does not
-fit its model, the search tries every possible model. It therefore also finds credentials next to
-misspelled keys.
+The document need not be valid. The search follows the pydantic models. If a part of the document
+does not fit its model, the search tries every possible model. It therefore also finds credentials
+next to misspelled keys.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,7 +32,9 @@ PATCHED: Mapping[type[BaseModel], Shapes] = {
     PredefinedToolSet: (shape_of(ToolSet),),
     PredefinedTool: TOOLS,
 }
-"""The `override` of these references changes values of these models."""
+"""This maps each reference to predefined content to the models whose fields its `override` can
+change.
+"""
 
 OUTSIDE = frozenset(
     {"authorization", "password", "token", "access_token", "client_secret", "api_key", "secret"}

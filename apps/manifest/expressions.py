@@ -27,8 +27,8 @@ FUNCTIONS = frozenset(
 )  # fmt: skip
 
 Kind = dict[str, "Kind"] | list["Kind"] | None
-"""The known structure of a value: its members by name, the kind of its items as a list with one
-entry, or None if nothing is known.
+"""The known structure of a value: its members by name, the structure of its items as a list with
+one element, or None if nothing is known.
 """
 
 Names = dict[str, Kind]

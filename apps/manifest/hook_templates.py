@@ -1,7 +1,8 @@
 """Checks the templates in the arguments of hooks before a hook runs.
 
 It checks `${expression}` in a text and the keys `$eval` and `$if`, with their names and paths.
-Other operators define names of their own, and are checked when the hook runs.
+Templates with other operators, such as `$map`, can define variables, so they are only checked when
+the hook runs.
 """
 
 from collections.abc import Iterator
@@ -44,7 +45,7 @@ ROOTS: dict[str, Names] = {
     "on_status": _AT_THE_START | {"status": None},
     "on_completion": _AT_THE_START | {"iteration_count": None, "total_tool_calls": None},
 }
-"""Templates can use these names, which depend on the event."""
+"""This maps each event to the names that templates of its hooks can use."""
 
 
 def is_templated(value: object) -> bool:

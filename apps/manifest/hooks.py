@@ -68,13 +68,13 @@ class Hook(Node):
     call the tool. Null: the tool is called for every request.
     """
 
-    # A validator sees the valid fields above its own field.
+    # A validator gets only the valid fields that are declared above its own.
 
     @field_validator("arguments")
     @classmethod
     def _can_be_filled_in(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        """Report a template that cannot be filled in. A run, in contrast, skips the hook and
-        reports an issue.
+        """Raise `PydanticCustomError` for an invalid template if the manifest is being checked. A
+        run skips such a hook instead, and reports an issue.
         """
         event = info.data.get("event")
         if is_checked(info) and event and (problem := first_problem(arguments, event)):

@@ -1,4 +1,4 @@
-"""Strictly parses JSON that people write, and reports the line and column of each error.
+"""Strictly parses JSON that users write, and reports the line and column of an error.
 
 `json.loads` accepts more than JSON (NaN), silently ignores the first of two equal keys, and raises
 `RecursionError` for deep nesting. A database rejects some values that `json.loads` accepts.
@@ -21,7 +21,9 @@ interpreter's limit is near 1000.
 
 
 TOO_MANY_DIGITS = f"an integer has too many digits; the limit is {sys.get_int_max_str_digits():,}."
-"""`json.loads` raises a `ValueError` other than `JSONDecodeError` for this reason."""
+"""The message for an integer that is too long, for which `json.loads` raises a plain
+`ValueError`.
+"""
 
 
 class JSONTextInvalid(ValueError):

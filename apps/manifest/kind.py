@@ -9,8 +9,8 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class CardField:
-    """A field on the studio's card of a toolset. A script, `tools/cards.js`, has the `editor` for
-    it.
+    """A field on the studio's card of a toolset. `editor` is the type of its input, which the
+    script `tools/cards.js` implements.
 
     Fields without a `CardField` are edited under *All fields*.
     """

@@ -1,5 +1,5 @@
-"""Writes a text before a question that describes the user's screen or, if no user sent the
-question, the sender.
+"""Puts a text before a question: a description of the user's screen or, if a program sent the
+question, of that program.
 
 Users also see this text in the conversation.
 """

@@ -1,4 +1,6 @@
-"""Lists the parts of a manifest for which the server needs a capability."""
+"""Lists the parts of a manifest, such as toolsets and features, that capabilities of the server
+implement.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -61,8 +63,8 @@ FEATURES = {
     "notes": "enabled",
     "tool_access_filter": "enabled",
 }
-"""These features are parts. Each is mapped to the field that enables it, or to "" if it is enabled
-unless null.
+"""This maps each feature that needs a capability to the field that enables it. "" means that the
+feature is enabled unless it is null.
 """
 
 

@@ -14,7 +14,7 @@ def servers_of(document: Any, keys: Keys) -> frozenset[str]:
     """Return the servers to which the document sends the credential at `keys`.
 
     The result contains origins, and `predefined …` or `registered …` for servers that are declared
-    elsewhere. All servers of a toolset count together.
+    elsewhere. A credential in a toolset counts as sent to all servers of the toolset.
     """
     if keys[:1] == ("tool_sets",) and len(keys) > 1:
         document = value_at(document, keys[:2])
@@ -36,8 +36,8 @@ def servers_of(document: Any, keys: Keys) -> frozenset[str]:
 
 
 def origins(addresses: Sequence[tuple[str, str]]) -> set[str]:
-    """Return the origins of URLs. `addresses` are pairs of a key and a URL. A URL without a host
-    belongs to its base URL.
+    """Return the origins of URLs. `addresses` are pairs of a key and a URL. A URL without a host is
+    relative to the base URL.
     """
     has_base = any(key == "base_url" and url for key, url in addresses)
     return {

@@ -1,4 +1,4 @@
-"""Determines from the models which model each object of a document is meant to have.
+"""Determines which model each object of an unvalidated document is meant to match.
 
 Errors and warnings are about the document as it was written, which cannot be reconstructed from a
 validated manifest.

@@ -49,9 +49,7 @@ class CountDialect(ResponsesDialect):
 
 
 class CompactConsumer(ResponseConsumer):
-    """Serves `POST /v1/responses/compact`, with which the application's model summarizes a
-    conversation.
-    """
+    """Serves `POST /v1/responses/compact`: the application's model summarizes a conversation."""
 
     route = "/v1/responses/compact"
     dialect: Dialect = CompactDialect()

@@ -47,8 +47,8 @@ Events = AsyncGenerator[list[Event], None]
 
 @dataclass(frozen=True, slots=True)
 class RequestToStore:
-    """A request whose response is stored. `items` is its input as it is stored. `context` is the
-    stored conversation before it.
+    """A request whose response is stored. `items` is its input in the stored format. `context` is
+    the stored conversation before it.
     """
 
     asked: ParsedResponse
@@ -123,7 +123,9 @@ class ResponseConsumer(RunConsumer):
         return parsed
 
     def check_stateless(self, asked: ParsedResponse) -> None:
-        """Raise `BadRequest` if the request needs stored data, which this caller cannot have."""
+        """Raise `BadRequest` if the request needs stored data. Nothing is stored for this
+        caller.
+        """
         request = asked.request
         for name in ("previous_response_id", "conversation"):
             if getattr(request, name) is not None:
@@ -215,14 +217,14 @@ class ResponseConsumer(RunConsumer):
         return begun
 
     def note(self, begun: StartedAnswer, caller: Caller) -> None:
-        """Write the audit events of a stored question."""
+        """Record a stored question in the audit log."""
         is_first = self.context is None or self.context.after is None
         self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=is_first))
 
 
 def check_background(request: RunRequest) -> None:
-    """Raise `BadRequest` if the request answers a question of a foreground response, whose run
-    cannot continue in the background.
+    """Raise `BadRequest` if the request answers a question that a foreground response asked. Its
+    run cannot continue in the background.
     """
     if pending_token(request.messages) is not None:
         raise invalid(

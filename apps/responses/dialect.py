@@ -30,8 +30,8 @@ from apps.runs.requests import RunRequest
 
 
 class ParsedResponse(ParsedRequest, frozen=True, kw_only=True):
-    """A parsed request. `messages` are the stored ones of its conversation and those in its
-    input.
+    """A parsed request. `messages` are the stored messages of its conversation, followed by those
+    in its input.
     """
 
     request: ResponseRequest
@@ -58,7 +58,8 @@ def parse_response(
     stored: Sequence[Object] | None = None,
     conversation: UUID | None = None,
 ) -> ParsedResponse:
-    """Parse a request, whose input follows the `stored` items, or None if these are not loaded yet.
+    """Parse a request. `stored` are the stored items before its input, or None if they are not
+    loaded yet.
 
     `conversation` is None if the response is not stored. Raises `BadRequest` if the request is
     invalid.
@@ -96,7 +97,7 @@ def prepare(
     choice: ResponseToolChoice,
     application: ResolvedApplication,
 ) -> PreparedRun:
-    """Return the run of a request. Raises `BadRequest` if the request does not fit the
+    """Return the run that answers a request. Raises `BadRequest` if the request does not fit the
     application.
     """
     conversation = read_conversation(messages, dict(tools.specs))
@@ -131,8 +132,8 @@ def all_instructions(request: ResponseRequest, conversation: ParsedConversation)
 def without_effect(
     request: ResponseRequest, tools: ClientTools, choice: ResponseToolChoice, slug: str
 ) -> frozenset[str]:
-    """Return the names of those parts of the request that have no effect on the application with
-    this slug.
+    """Return the names of those parameters in the request that the application with this slug
+    ignores.
     """
     found = {f"tools.{kind}" for kind in tools.ignored}
     if request.model not in (None, slug):

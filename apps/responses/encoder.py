@@ -52,7 +52,7 @@ class ResponseEncoder:
         self.resource = Resource(model, echo)
         self.items = OutputItems(
             self.resource, number=2
-        )  # The first number after the two events of the opening.
+        )  # The two opening events have the numbers 0 and 1.
         self.state: Mapping[str, Any] = {}
         self.usage = Usage()
         self.last: dict[str, Any] = {}
@@ -188,7 +188,7 @@ class WholeResponse:
 
     @property
     def last(self) -> dict[str, Any]:
-        """Return the response object after the end of the run."""
+        """Return the final response object. Call this after the run has ended."""
         return self.encoder.last
 
     def body(self) -> bytes:

@@ -1,4 +1,4 @@
-"""The guide to the Responses API."""
+"""Contains the guide for clients of the Responses API."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 

@@ -38,9 +38,9 @@ class ConversationNotFound(BadRequest):
 class Context:
     """The stored part of a request's conversation.
 
-    `items` precede the request's input, and `entries` are what is stored in their place. `after` is
-    the run of the last answer. `conversation` is the ID of the conversation to which the response
-    is added.
+    `items` are the items before the request's input. `entries` is their stored form, in which the
+    ID of a response replaces its items. `after` is the run of the last answer. `conversation` is
+    the ID of the conversation to which the response is added.
     """
 
     items: Sequence[Object] = ()
@@ -135,7 +135,7 @@ def items_of(message: Message) -> Iterable[Object]:
 
 
 def expanded(caller: Caller, entries: Sequence[Any]) -> list[Object]:
-    """Return the items of stored entries, each of which is an item or the ID of a response. Deleted
+    """Return the stored entries, with the IDs of responses replaced by their items. Deleted
     responses are omitted.
     """
     keys = [UUID(one) for one in entries if isinstance(one, str)]

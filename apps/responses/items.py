@@ -1,8 +1,8 @@
 """Converts input items to messages of the chat completions API, and reads the state of earlier
 answers.
 
-Our reasoning items contain, encrypted, the state that the application needs in the next turn. Those
-of other services are ignored.
+Reasoning items of this server contain the encrypted state that the application needs in the next
+turn. Reasoning items of other services are ignored.
 """
 
 from collections.abc import Sequence

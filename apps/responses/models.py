@@ -1,4 +1,4 @@
-"""The database model of stored responses."""
+"""Defines the database model of stored responses."""
 
 from django.db import models
 

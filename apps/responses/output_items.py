@@ -47,7 +47,9 @@ _encode = msgspec.json.Encoder().encode
 
 
 class OpenPart:
-    """A content part that is still growing. The beginning of its frames is encoded once."""
+    """A content part that is still being streamed. The common beginning of its frames is encoded
+    only once.
+    """
 
     def __init__(self, kind: str, place: Mapping[str, Any]) -> None:
         self.kind = kind
@@ -77,7 +79,7 @@ class OutputItems:
     """Builds the output items of a response, and encodes frames with consecutive sequence numbers.
 
     With `counts_characters`, a text takes one number per character, so that a replay has the same
-    numbers however the text was split. Frames up to number `after` are omitted.
+    numbers regardless of how the text was split. Frames up to number `after` are omitted.
     """
 
     def __init__(
@@ -139,8 +141,8 @@ class OutputItems:
         self.item = None
 
     def open_part(self, kind: str) -> OpenPart:
-        """Return the open content part of this type. Begin a part, and an item if necessary, if
-        another one is open.
+        """Return the open content part of this type. If there is none, close any other part and
+        begin a new one, in a new item if necessary.
         """
         part = self.part
         if part is not None and part.kind == kind:

@@ -1,4 +1,6 @@
-"""Replays a stored run's response from its journal, as frames or as an object."""
+"""Rebuilds a response from the journal of its stored run, as frames of an event stream or as one
+object.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -39,10 +41,10 @@ STATUSES = {
 
 
 class RunReplay:
-    """Replays a run's response.
+    """Rebuilds a run's response.
 
-    The frames are the same in every process, however texts were split. Those up to number `after`
-    are omitted.
+    The frames are the same in every process, regardless of how the model split its texts. Frames up
+    to number `after` are omitted.
     """
 
     def __init__(self, model: str, echo: Echo, after: int = -1) -> None:
@@ -72,8 +74,8 @@ class RunReplay:
         return self.encoder.items.take()
 
     def error_frame(self, body: Mapping[str, Any]) -> bytes:
-        """Return the frame of an error in the stream itself. The client can resume after the last
-        event that it received.
+        """Return the frame that reports an error of the stream itself. The client can resume after
+        the last event that it received.
         """
         items = self.encoder.items
         number = max(items.number - 1, items.after, 0)
@@ -119,7 +121,7 @@ class RunReplay:
             encoder.end_with("cancelled", event="incomplete")
 
     def restart(self, event: TurnRestarted) -> None:
-        """Replace the text so far by the text of the recorded steps."""
+        """Replace the text so far with the text of the recorded steps."""
         encoder = self.encoder
         encoder.items.close("incomplete")
         output = encoder.resource.output

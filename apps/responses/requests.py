@@ -1,4 +1,4 @@
-"""Defines and validates the body of a request for a response."""
+"""Defines and validates the body of `POST /v1/responses`."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any

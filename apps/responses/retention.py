@@ -1,7 +1,7 @@
 """Deletes old stored responses.
 
-A client that always sends the whole history begins a conversation with each request, which no user
-ever deletes.
+A client that always sends the whole history creates a new conversation with each request, and
+nobody deletes these conversations.
 """
 
 from django.conf import settings
@@ -14,9 +14,11 @@ from apps.live.models import Run
 
 
 def erase_old() -> int:
-    """Delete the conversations that were inactive for `RESPONSE_DAYS`, and return their number.
+    """Delete the conversations that have been inactive for `RESPONSE_DAYS`, and return their
+    number.
 
-    Pinned conversations remain, and those that were also used through the page or another API.
+    Conversations that are pinned, or were also used through the chat page or another API, are not
+    deleted.
     """
     if not settings.RESPONSE_DAYS:
         return 0

@@ -1,4 +1,4 @@
-"""Stores, finds, reads and deletes responses, on a database thread."""
+"""Stores, finds, reads and deletes responses. The functions must run on a database thread."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -77,8 +77,9 @@ def begin_response(
 ) -> StartedAnswer:
     """Store the question, its run and the response of a background request.
 
-    `items` are its input, and `entries` what precedes it. `holder` is the name of this process, or
-    "" to queue the run. Raises `BudgetSpent`, or `Refused` if a limit is reached.
+    `items` are its input, and `entries` are the stored items and response IDs that precede it.
+    `holder` is the name of this process, or "" to queue the run. Raises `BudgetSpent`, or `Refused`
+    if a limit is reached.
     """
     begun = begin_client_answer(question, holder)
     StoredResponse.objects.create(
@@ -116,7 +117,7 @@ def store_response(
 
 
 def read_resource(stored: StoredResponse) -> dict[str, Any]:
-    """Return the response as it is now, as JSON."""
+    """Return the current state of the response as JSON."""
     if stored.resource is not None:
         found: dict[str, Any] = stored.resource
         return found

@@ -1,4 +1,4 @@
-"""The endpoints for stored responses, which clients can read, stream again, cancel and delete."""
+"""Serves the endpoints that read, stream again, cancel and delete stored responses."""
 
 from typing import Any
 from urllib.parse import parse_qs
@@ -48,8 +48,8 @@ class StoredConsumer(DoorConsumer):
         return found
 
     def query(self) -> dict[str, str]:
-        """Return the query parameters, with the last value of each. Raises `BadRequest` if the
-        query string is invalid.
+        """Return the query parameters. If one is repeated, its last value counts. Raises
+        `BadRequest` if the query string is invalid.
         """
         try:
             found = parse_qs(self.scope["query_string"].decode(), keep_blank_values=True)

@@ -1,7 +1,7 @@
 """Parses the client's tools of the Responses API: functions, custom tools and namespaces.
 
-The model sees a tool of a namespace as `namespace__tool`, because its name may occur twice. Other
-types of tools run on OpenAI's servers and are ignored.
+The model sees a tool of a namespace as `namespace__tool`, because two namespaces may have a tool of
+the same name. Other types of tools run on OpenAI's servers and are ignored.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -94,8 +94,8 @@ def read_tools(written: Sequence[Object] | None) -> ClientTools:
 
 
 def flat(written: Sequence[Object]) -> Iterator[tuple[str, str | None, Object]]:
-    """Yield each tool with its path and its namespace, or None. Raises `BadRequest` if a namespace
-    is invalid.
+    """Yield the path, the namespace (or None) and the definition of each tool. Raises `BadRequest`
+    if a namespace is invalid.
     """
     for index, tool in enumerate(written):
         path = f"tools.{index}"
@@ -127,8 +127,8 @@ class ResponseAllowedTools(Struct):
 
 class ResponseToolChoice(Struct, frozen=True):
     """A tool choice. `choice` has the format of a `ModelRequest`. `allowed` are the names of the
-    tools that the model may call, or None for all. `is_ignored` means that OpenAI would run the
-    chosen tool.
+    tools that the model may call, or None for all. `is_ignored` means that the choice has no
+    effect, because only OpenAI's servers can run the chosen tool.
     """
 
     choice: str | Object | None = None
@@ -160,8 +160,8 @@ def read_choice(written: str | Object | None, there: Collection[str]) -> Respons
 
 
 def read_name(written: Object, path: str, there: Collection[str]) -> str:
-    """Return the name of the tool in an entry of a `tool_choice`. Raises `BadRequest` if the
-    request has no such tool.
+    """Return the name of a tool to which a `tool_choice` refers. Raises `BadRequest` if the request
+    has no such tool.
     """
     name = converted(written, NamedTool, path).full_name
     if name not in there:

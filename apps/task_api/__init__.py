@@ -1,1 +1,1 @@
-"""The Conversations API, with which programs hold stored conversations."""
+"""Serves the Conversations API. Programs use it to hold conversations that the server stores."""

@@ -1,4 +1,6 @@
-"""The endpoints for browser tools: a page claims a call, and reports its outcome."""
+"""Serves the endpoints for tools that run in the browser: a page claims a call, runs the tool, and
+reports the outcome.
+"""
 
 from typing import Any, Self, TypeVar
 
@@ -26,8 +28,8 @@ T = TypeVar("T", bound=AnsweredInteraction)
 
 
 class ClaimSent(AnsweredInteraction):
-    """A claim for a call of a browser tool. `page` is an ID that the page has created for itself,
-    and `former` its ID before a reload, or "".
+    """A page's claim that it will run a call of a browser tool. `page` is an ID that the page has
+    created for itself, and `former` its ID before a reload, or "".
     """
 
     page: str = Field(min_length=1, max_length=LONGEST_PAGE, pattern=STORABLE)
@@ -77,7 +79,7 @@ class CallConsumer(JsonConsumer):
 
 
 class ClaimConsumer(CallConsumer):
-    """Serves `POST /api/ai/tool-claim`, with which a page claims a call."""
+    """Serves `POST /api/ai/tool-claim`. A page claims a call, so that no other page runs it."""
 
     async def answer(self) -> None:
         caller = await self.caller()
@@ -87,7 +89,7 @@ class ClaimConsumer(CallConsumer):
 
 
 class ResultConsumer(CallConsumer):
-    """Serves `POST /api/ai/tool-result`, with which a page reports the outcome of a call."""
+    """Serves `POST /api/ai/tool-result`. A page reports the outcome of a call."""
 
     async def answer(self) -> None:
         caller = await self.caller()

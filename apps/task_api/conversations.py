@@ -1,4 +1,4 @@
-"""The endpoints that list, return and delete the caller's conversations."""
+"""Serves the endpoints that list, return and delete the caller's conversations."""
 
 from typing import Any
 from urllib.parse import parse_qs

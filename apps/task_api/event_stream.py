@@ -95,7 +95,7 @@ class NotificationsConsumer(JsonConsumer):
         await self.start(200, EVENT_STREAM)
         await self.write(
             b": open\n\n"
-        )  # Servers send the head only with the first part of the body.
+        )  # Servers send the headers only with the first chunk of the body.
         self.keep_alive(settings.HEARTBEAT_SECONDS)
 
     @property
@@ -144,7 +144,9 @@ def read_number(last: str) -> int:
 
 @contextmanager
 def count_stream(streams: Counter[str], caller: Caller) -> Iterator[None]:
-    """Count an open stream during the block. Raises `TooOften` if the caller has too many."""
+    """Count one more open stream of the caller during the block. Raises `TooOften` if the caller
+    has too many open streams.
+    """
     if streams[caller.bucket] >= STREAMS_PER_VISITOR:
         raise TooOften("too_many_streams", "Too many streams are open. Close some of them first.")
     streams[caller.bucket] += 1

@@ -1,4 +1,4 @@
-"""The guide to the Conversations API."""
+"""Contains the guide for clients of the Conversations API."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 

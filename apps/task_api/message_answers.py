@@ -20,13 +20,15 @@ from apps.live.interactions import take_answer
 from apps.live.models import Interaction, Run
 
 OVER = frozenset({"answered", "run_going"})
-"""The error codes after which the message becomes a question of its own."""
+"""If answering fails with one of these error codes, the message is sent as a new question
+instead.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingQuestion:
-    """A question for which a run waits. `is_answered` is True if the same message was sent before
-    and has answered it.
+    """A question of a waiting run. `is_answered` is True if the same message was sent before and
+    has already answered it.
     """
 
     row: Interaction
@@ -77,7 +79,7 @@ def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | No
 
 
 def was_taken(caller: Caller, sent: Ask) -> bool:
-    """Return True if the message was sent before as a question of its own."""
+    """Return True if the message was sent before as a new question."""
     waiting = QueuedMessage.objects.filter(conversation=sent.conversation, request=sent.id)
     return waiting.exists() or Run.objects.filter(bucket=caller.bucket, request=sent.id).exists()
 

@@ -41,8 +41,8 @@ ones are omitted.
 """
 LISTED = 200
 OVERLAP = timedelta(seconds=60)
-"""The time for which ended runs remain in the cursor, because clocks differ and commits take
-time.
+"""Ended runs remain in the cursor for this time, because clocks differ between processes and
+commits take time.
 """
 
 
@@ -54,8 +54,8 @@ class PersonFeed:
     """Writes server-sent events after the cursor, until the process ends or the user switches
     teams.
 
-    Each conversation has a task that reads it. The tasks write one after the other, and wait for a
-    slow client.
+    An asyncio task per conversation reads its events. Only one task writes at a time, so all of
+    them wait for a slow client.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class PersonFeed:
 
     async def look(self, tasks: asyncio.TaskGroup, news: asyncio.Event) -> None:
         """Follow streams with new runs, stop following those that have ended, and report changes in
-        the list. Raises `TeamSwitched`.
+        the list. Raises `TeamSwitched` if the user has switched teams.
         """
         if await look_whether_moved(self.caller, self.session_key):
             raise TeamSwitched
@@ -109,7 +109,7 @@ class PersonFeed:
         found: Overview = await database_sync_to_async(overview)(
             self.caller, self.cursor.since, numbers
         )
-        async with self.turn:  # No task is canceled while it writes.
+        async with self.turn:  # While a task writes, it must not be canceled.
             for stream in found.over:
                 if self.cursor.numbers[stream] == numbers[stream]:
                     self.leave(stream)
@@ -150,8 +150,8 @@ class PersonFeed:
 class Overview:
     """The state of a user's conversations.
 
-    `begun` maps the streams to follow to the number after which their events are sent. `over` are
-    those without further events. `listed` changes whenever the conversation list does.
+    `begun` maps each stream to follow to an event number; only later events are sent. `over` are
+    the streams that have no further events. `listed` changes whenever the conversation list does.
     """
 
     begun: Mapping[UUID, int]
@@ -177,7 +177,7 @@ def overview(caller: Caller, since: datetime, numbers: Mapping[UUID, int]) -> Ov
 
 
 def still_own(caller: Caller, streams: Sequence[UUID]) -> list[UUID]:
-    """Return those of the streams that are the caller's conversations."""
+    """Return only those streams that are still conversations of the caller."""
     return list(own(caller).filter(pk__in=streams).values_list("pk", flat=True))
 
 

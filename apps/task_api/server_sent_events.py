@@ -39,8 +39,8 @@ SSE_NAMES = {
 def server_sent_event(
     conversation: UUID, said: NumberedEvent, place: str = "", unions: Unions = "plain"
 ) -> bytes:
-    """Return an event as a server-sent event, or b"" if it is not shown. Its ID is `place` or, if
-    that is "", its number in the conversation.
+    """Encode a conversation's event as a server-sent event. Return b"" for events that clients do
+    not get. The ID is `place` or, if that is "", the event's number in the conversation.
     """
     whole = frame(conversation, said)
     if whole is None:
@@ -49,7 +49,7 @@ def server_sent_event(
 
 
 def list_refresh(name: str, unions: Unions) -> bytes:
-    """Return a server-sent event after which the client should load a list again."""
+    """Return the server-sent event that asks clients to reload the list with this name."""
     return encode_event("ListRefresh", {"type": "list.refresh", "list": name}, "", unions)
 
 
@@ -70,7 +70,7 @@ def system_message(message: SystemMessage, place: str, unions: Unions) -> bytes:
 
 
 def encode_event(name: str, shown: Mapping[str, Any], id: str, unions: Unions) -> bytes:
-    """Return a server-sent event. If `id` is "", the client's position remains the same."""
+    """Return a server-sent event. If `id` is "", the client's `Last-Event-ID` does not change."""
     data = shown
     if unions == "cases":
         fields = {key: value for key, value in shown.items() if key != "type"}

@@ -1,4 +1,4 @@
-"""The endpoint with which programs answer the questions of a waiting task."""
+"""Serves the endpoint that programs use to answer the questions of a waiting task."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
-"""The endpoints for questions of programs. Each question is a task that can be queried and
-canceled.
+"""Serves the endpoints that programs use to ask questions. Each question is a task that can be
+queried and canceled.
 """
 
 from typing import Any, Literal, Self
@@ -137,8 +137,8 @@ class SubmitConsumer(TaskConsumer):
 
 
 def visible_to(caller: Caller, bucket: str, application: str) -> Q:
-    """Return a filter for the caller's tasks. The key of a service account also selects those of
-    the account, whose webhooks send messages on its behalf.
+    """Return a filter for the caller's tasks. With a service account's API key, the filter also
+    selects the account's own tasks, because its webhooks send messages on its behalf.
 
     `bucket` and `application` are the names of the rows' columns.
     """
@@ -168,7 +168,7 @@ def answered_task(asked: Interaction) -> dict[str, str]:
 
 
 def queued_task(row: QueuedMessage) -> dict[str, Any]:
-    """Return a queued message as a task, as JSON. `error` is the reason why it could not be
+    """Return the JSON of a task for a queued message. `error` is the reason why it could not be
     sent.
     """
     return {
@@ -185,7 +185,9 @@ def queued_task(row: QueuedMessage) -> dict[str, Any]:
 
 
 def task(run: Run) -> dict[str, Any]:
-    """Return a run as a task, as JSON. `message` is the answer, or None until the run has ended."""
+    """Return the JSON of a task for a run. `message` is the answer, or None until the run has
+    ended.
+    """
     answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
     finished = run.finished_at
     return {

@@ -1,6 +1,4 @@
-"""Formats the cells of tables in the admin, for pages and for downloads, which contain unformatted
-numbers.
-"""
+"""Formats table cells for admin pages and downloads. Downloads contain unformatted numbers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -107,6 +105,6 @@ def money(costs: Mapping[str, Decimal]) -> str:
 
 def harmless(text: str) -> str:
     """Quote the text if a spreadsheet would evaluate it as a formula. Clients choose the names of
-    their tools, so a name may be one.
+    their tools, so a tool's name may be a formula.
     """
     return f"'{text}" if text.startswith(FORMULA) else text

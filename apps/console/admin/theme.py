@@ -42,7 +42,7 @@ Row = TypeVar("Row", bound=models.Model)
 CheckboxChoices = UnfoldAdminCheckboxSelectMultipleWidget
 PasswordInput = UnfoldAdminPasswordWidget
 SearchedSelect = UnfoldAdminSelect2Widget
-"""A select input whose options, all of which are in the page, can be searched."""
+"""A searchable select input. The page contains all its options."""
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
 SELECT = " ".join([*INPUT_CLASSES, "min-w-0"])
@@ -61,8 +61,8 @@ class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
 
 
 class KnownRows(AutocompleteMixin):
-    """Ignores invalid IDs in a rejected form, which Django's autocomplete widgets cannot show
-    again.
+    """Ignores invalid IDs when a rejected form is shown again. Django's own autocomplete widgets
+    fail on such IDs.
     """
 
     def optgroups(
@@ -113,7 +113,7 @@ class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
     first_page = ""
-    """The name of the page that adds a row, if it is not the admin's own form."""
+    """The name of the page that adds a row, or "" for the admin's own form."""
     choices: Mapping[str, Mapping[str, Sequence[str]]] = {}
     """The form shows some fields only for certain values of another field: `{field: {value:
     fields}}`.
@@ -159,8 +159,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return what would be deleted. Rows that only the server writes need no permission to be
-        deleted with the row on which they depend.
+        """Return what would be deleted. Deleting dependent rows that only the server writes
+        requires no permission of its own.
         """
         to_delete, counts, lacking, protected = super().get_deleted_objects(objs, request)
         registered = filter(self.admin_site.is_registered, apps.get_models())
@@ -175,7 +175,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return path(route, self.admin_site.admin_view(view), name=self.url_name(page))
 
     def viewer_path(self, route: str, view: Any, page: str) -> Any:
-        """Return a URL path for a view that only staff who may view these rows can open."""
+        """Return a URL pattern for a view. Only staff who may view these rows can open it."""
 
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not self.has_view_permission(request):

@@ -164,8 +164,8 @@ class ApplicationSerializer(ListedApplicationSerializer):
         return row
 
     def changed(self, row: Application, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the values that the request changes. Columns of a version that were sent back
-        unchanged are omitted.
+        """Return the values that the request changes. Omit version columns that the client sent
+        back unchanged.
         """
         return {
             name: value
@@ -177,7 +177,8 @@ class ApplicationSerializer(ListedApplicationSerializer):
     def before_save(self, row: Application, values: dict[str, Any]) -> None:
         """Replace the plain credentials in the request's manifest with secrets.
 
-        Raises `PermissionDenied` if saving would publish and the user may not publish.
+        Raises `PermissionDenied` if saving would publish the application and the user may not
+        publish it.
         """
         if values.keys() & {*COLUMNS}:
             check_may_publish(self.context["request"])

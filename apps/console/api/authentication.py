@@ -53,7 +53,7 @@ class StaffWithPermission(DjangoModelPermissions):
     }
 
     def _queryset(self, view: Any) -> Any:
-        """Return rows of the model whose permissions are checked. Which rows does not matter."""
+        """Return a queryset of the model whose permissions are checked. Only its model matters."""
         return view.get_queryset() if view.queryset is None else view.queryset
 
     def has_permission(self, request: Request, view: Any) -> bool:

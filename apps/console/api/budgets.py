@@ -72,7 +72,7 @@ class BudgetSerializer(RowSerializer[Budget]):
         )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Replace the name of the budget's subject with its row."""
+        """Replace the name of the budget's user, team, key or application with the database row."""
         if isinstance(self.instance, Budget):
             self.refuse_changes(self.instance, attrs)
             attrs.pop("subject", None)

@@ -184,7 +184,9 @@ def contents(item: LayerItem) -> dict[str, Any]:
 
 
 def stack_or_404(kind: str, name: str) -> Sequence[LayerItem]:
-    """Return the predefined item as it is in each layer. Raises `Http404` if there is none."""
+    """Return the item's definitions in all layers, lowest first. Raises `Http404` if there is
+    none.
+    """
     stack = stack_of(kind, name)
     if not stack:
         raise Http404

@@ -1,4 +1,4 @@
-"""Serves the API for deployments. Clients can set and remove their keys, but not read them."""
+"""Serves the API for deployments. Clients can set and remove API keys, but not read them."""
 
 from typing import Any
 

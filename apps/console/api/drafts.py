@@ -115,7 +115,7 @@ class DraftActions:
     @extend_schema(request=ChoicesSerializer, responses=DraftSerializer, parameters=[IF_MATCH])
     @action(**OPTIONS, methods=["post"], url_path="draft/rebase")
     def rebase_draft(self, request: Request, slug: str) -> Response:
-        """Merge a version that was published after the draft was started into the draft.
+        """Merge the live version into the draft, if it was published after the draft was started.
 
         Returns 409 with the `conflicts` if both changed the same values and no choices were sent.
         """

@@ -48,7 +48,7 @@ class GrantSerializer(StrictSerializer[Mapping[str, str]]):
 
 class GrantPermission(StaffWithPermission):
     """Allows changes only to users who may change applications. `changed_grants` checks that they
-    own this one.
+    own the application.
     """
 
     perms_map = {
@@ -81,8 +81,8 @@ def changed_grants(request: Request, application: Application) -> Response:
 
 
 def wanted_grants(request: Request, before: Mapping[Holder, Role]) -> Mapping[Holder, Role]:
-    """Return the grants after the request. Raises `RowInvalid` or `ValidationError` if it is
-    invalid, and `NotFound` if the grant to remove does not exist.
+    """Return the grants as they will be after the request. Raises `RowInvalid` or `ValidationError`
+    if the request is invalid, and `NotFound` if the grant to remove does not exist.
     """
     if request.method == "DELETE":
         named: Any = [*request.query_params.dict().items()]

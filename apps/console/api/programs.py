@@ -1,5 +1,5 @@
-"""The API for programs that users can connect, and for connected programs. The secret of a program
-is only in the response that creates it.
+"""Serves the API for OAuth clients ("programs") that users can connect, and for connected ones.
+Only the response that creates a secret contains it.
 """
 
 from collections.abc import Callable, Sequence
@@ -52,7 +52,7 @@ class RedirectUrisField(serializers.ListField):
 
 class ProgramSerializer(StrictModelSerializer[Program]):
     secret_told = ""
-    """The secret is set only if this request created it."""
+    """The program's secret if this request created it, else ""."""
     id = serializers.SerializerMethodField(help_text="The client ID as it is in URLs of this API.")
     client_id = serializers.CharField(source="pk", read_only=True)
     type = serializers.ChoiceField(choices=["confidential", "public"])

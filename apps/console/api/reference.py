@@ -23,7 +23,7 @@ PURPOSES = {
     "partial_update": "Changes the fields that are sent.",
     "destroy": "Deletes an object.",
 }
-"""This maps the last part of an operation's ID to its description, if the view has none."""
+"""This maps the last part of an operation's ID to a default description, for views without one."""
 EXAMPLES: Schema = {
     "integer": 1,
     "number": 1,

@@ -1,5 +1,5 @@
-"""Serves the API for schedules: everything about those of service accounts, but only the times and
-limits of users' schedules.
+"""Serves the API for schedules. It shows all fields of service accounts' schedules, but only the
+times and limits of users' schedules.
 """
 
 from typing import Any

@@ -179,9 +179,7 @@ class TeamViewSet(viewsets.ModelViewSet[Team]):
     @action(detail=True, methods=["put"], url_path="members/(?P<username>[^/]+)")
     @transaction.atomic
     def put_member(self, request: Request, pk: str, username: str) -> Response:
-        """Add a member to the team. `is_administrator` makes the member an administrator, or no
-        longer one.
-        """
+        """Add a member to the team. `is_administrator` grants or revokes the administrator role."""
         team = self.get_object()
         sent = MemberSerializer(data=request.data)
         sent.is_valid(raise_exception=True)

@@ -1,4 +1,4 @@
-"""Parses what the framed editor sends to be saved, and defines the result."""
+"""Parses the save requests of the framed editor, and defines their results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -74,7 +74,7 @@ def check_core_manifest(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def signed_in(request: HttpRequest) -> HttpResponse:
-    """Show the last page of the sign-in window."""
+    """Show the page that ends the sign-in in its window."""
     template = "editor/signed_in.html" if is_staff(request) else "editor/not_staff.html"
     return TemplateResponse(request, template)
 

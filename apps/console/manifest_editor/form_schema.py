@@ -1,8 +1,8 @@
 """Adapts the JSON schema of manifests for the form of the manifest editor.
 
-Bounds, nulls and markers are removed, because the form would reject or guess values that the server
-validates anyway. A union by `type` becomes a choice with a hidden `type`. An additional choice is
-for types that the form does not support.
+Bounds, nulls and Markdown are removed, because the form would reject or guess values that the
+server validates anyway. A union by `type` becomes a choice with a hidden `type`. An additional
+choice covers all types that the form does not support.
 """
 
 import re
@@ -94,8 +94,8 @@ class Rewriter:
         """Return one choice of a union. If it has a `type`, the possible values are added as
         `tags`.
 
-        `about` describes the union. It is added to the choice, because the form's library shows
-        only the choice.
+        `about` is the union's description. It is added to that of the choice, because the form's
+        library shows only the choice.
         """
         written = self.rewrite(choice, "")
         name = choice.get("$ref", "").rpartition("/")[2]

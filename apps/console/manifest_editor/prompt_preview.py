@@ -1,7 +1,7 @@
 """Previews the prompt of the manifest that a user is typing, as a stream of server-sent events.
 
 The events `issues` and `layer` show the steps in order. `request` contains the model request that
-would be sent, with the whole prompt. `problem` ends a preview that fails.
+would be sent, with the whole prompt. `problem` is the last event of a preview that fails.
 """
 
 import json
@@ -74,11 +74,11 @@ def preview_request(request: HttpRequest) -> StreamingHttpResponse:
 
 
 def read_draft(request: HttpRequest) -> tuple[ResolvedApplication, ChatPlace | None]:
-    """Prepare the application with the typed manifest, and return it with the chosen chat place, or
-    None.
+    """Prepare the application with the typed manifest. Return it with the chat place that the user
+    chose, or None.
 
     Raises `Unpreviewable` if the manifest has errors, `ApplicationBroken` if its references cannot
-    be resolved, and `PlaceNotFound`.
+    be resolved, and `PlaceNotFound` if the application does not have this place.
     """
     typed, row = request.POST.get("manifest", ""), request.GET.get("row", "")
     stored = editable_applications(request).filter(pk=read_integer(row) or 0).first()
@@ -101,7 +101,7 @@ async def only(text: str) -> AsyncGenerator[str, None]:
 async def steps(
     application: ResolvedApplication, question: str, place: ChatPlace | None, caller: Caller
 ) -> AsyncGenerator[str, None]:
-    # The bridge forwards every emitted object, like the events of a run.
+    # The bridge forwards any emitted object, not only run events.
     work: Any = partial(assemble, application, question, place, caller)
     try:
         async with aclosing(stream(work)) as batches:

@@ -40,8 +40,8 @@ def draft_caller(request: HttpRequest) -> Caller:
 
 
 def for_editors(view: View) -> View:
-    """Wrap a view so that it gets the application, if the user can edit it. An unreadable request
-    results in status 400.
+    """Wrap a view so that it is called with the application in the URL, and only for users who can
+    edit it. An unreadable request results in status 400.
     """
 
     @require_POST

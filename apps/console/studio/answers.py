@@ -1,8 +1,8 @@
 """Answers questions with the draft that an editor is typing, in the chat of the studio.
 
-An answer is a normal run of the operator, whose costs and limits apply. The conversation is not
-stored on the server: the page sends the messages and their state with the next question, like a
-client of the gateway. The answer is a stream of server-sent events.
+An answer is a normal run of the operator: it counts toward the operator's costs and limits. The
+conversation is not stored on the server: the page sends the messages and their state with the next
+question, like a client of the gateway. The answer is a stream of server-sent events.
 """
 
 import json
@@ -64,7 +64,9 @@ Tell = Callable[[str, dict[str, Any]], None]
 
 
 class WatchedMeter:
-    """Forwards every call to the run's meter, and also sends it to the page."""
+    """Forwards all reports of model and tool calls to the run's meter, and sends them to the
+    page.
+    """
 
     keeps_requests = True
 
@@ -145,7 +147,7 @@ def is_message(written: Any) -> bool:
 async def frames(
     application: ResolvedApplication, messages: tuple[ModelMessage, ...], caller: Caller
 ) -> AsyncGenerator[str, None]:
-    # The bridge forwards every emitted object, like the events of a run.
+    # The bridge forwards any emitted object, not only run events.
     work: Any = partial(run_draft, application, messages, caller)
     try:
         async with aclosing(stream(work)) as batches:

@@ -20,8 +20,8 @@ LIVE = "live"
 
 @dataclass(frozen=True, slots=True)
 class AskedVersion:
-    """The manifest of a version, without masks. `resolve` prepares this manifest, or a part of it,
-    to run.
+    """The manifest of a version, without masks. `resolve` prepares this manifest, or a reduced copy
+    of it, to run.
     """
 
     document: Any

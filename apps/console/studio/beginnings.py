@@ -88,8 +88,8 @@ def sent_file(name: str, content: bytes) -> ContentFile:
 
 
 def colour_for(title: str, slug: str) -> str:
-    """Return the icon of a new application: a color that differs from that of other tiles with the
-    same letters.
+    """Return an icon for a new application: a color that no other application with the same letters
+    has, if one is free.
     """
     named = Application.objects.filter(archived_at=None).values_list("title", "slug", "icon")
     return free_colour(title, slug, [tile_of(*one) for one in named])

@@ -1,4 +1,4 @@
-"""Describes how clients connect to an application: its doors, its widget, and the pages where users
+"""Describes how clients connect to an application: its APIs, its widget, and the pages where users
 create API keys.
 """
 
@@ -16,7 +16,7 @@ from apps.doors.guides import load_guides
 
 
 def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the guides of all doors, and the settings of the widget.
+    """Return the guides for all APIs, and the settings of the widget.
 
     `keys` is the URL at which users create keys of the installation, or "" without permission.
     `own_keys` is the URL at which users create their own keys, or "" if that is disabled.

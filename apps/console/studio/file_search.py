@@ -16,7 +16,7 @@ from apps.console.studio.typed_draft import body_of, typed_in
 from apps.workspace.local.corpora.attached import LocalCorpus
 
 MOST_PASSAGES = 20
-"""`features.documents.results` in a manifest can be at most this number."""
+"""The maximum value of `features.documents.results` in a manifest."""
 NOT_SEARCHED = "Add a file or a folder with stored files, and correct the errors of the draft."
 
 

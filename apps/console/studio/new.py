@@ -161,7 +161,7 @@ def start_from_form(form: NewApplicationForm, request: HttpRequest) -> Applicati
 
 
 def tell(form: NewApplicationForm, error: ValidationError) -> None:
-    """Add the errors to the form. Those that are not about the title or the slug belong to the
+    """Add the errors to the form. Errors that are not about the title or the slug are shown at the
     chosen starting point.
     """
     chosen = form.cleaned_data["start"]

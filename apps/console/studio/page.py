@@ -108,8 +108,8 @@ def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def review_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return what the bar at the top shows about publishing by two users, and about a newer live
-    version to merge.
+    """Return data for the bar at the top: the state of the review by a second user, and a newer
+    live version to merge.
     """
     draft = draft_of(row)
     found: dict[str, Any] = {"takes_two": is_required(row), "notice": "", "take_over": ""}
@@ -222,7 +222,7 @@ def replayed_turns(request: HttpRequest, row: Application) -> list[dict[str, Any
     """Return the messages of the run in the URL, up to its question, or [] if the URL contains no
     run.
 
-    The audit log records the reading. Raises `PermissionDenied` if the user may not read contents,
+    The audit log records the access. Raises `PermissionDenied` if the user may not read contents,
     and `Http404` if there is no such run.
     """
     named = request.GET.get(REPLAY, "")

@@ -1,5 +1,5 @@
-"""Reads what the studio's cards of toolsets show in addition to the fields: the kind, the tools and
-recent failures.
+"""Reads the data that the studio's toolset cards show in addition to the fields: the kind, the
+tools and recent failures.
 
 The draft need not be valid. Parts that cannot be parsed are skipped.
 """
@@ -24,7 +24,7 @@ from apps.manifest.toolsets.mcp import RemoteTools
 from apps.manifest.toolsets.shared_fields import Described, Named
 
 DAYS = 7
-"""The cards show failures of this many days."""
+"""The cards show the failures of the last `DAYS` days."""
 
 _toolset: TypeAdapter[ToolSet] = TypeAdapter(ToolSet)
 
@@ -50,7 +50,7 @@ class ToolsetCard:
 
 
 def kinds_on_cards() -> dict[str, Any]:
-    """Return how the studio's script draws the card of each type of toolset."""
+    """Return, for each type of toolset, how the studio's script draws its card."""
     return {name: kind_on_cards(schema) for name, schema in KINDS.items()}
 
 

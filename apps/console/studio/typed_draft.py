@@ -11,7 +11,7 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class UnreadableDraft(Exception):
-    """A request does not have the form in which the studio's scripts send it."""
+    """A request does not have the format that the studio's scripts send."""
 
 
 def body_of(request: HttpRequest) -> dict[str, Any]:

@@ -56,8 +56,8 @@ def draft_sources(row: Application) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class SavedDraft:
-    """The result of saving a draft. `said` is the message to show to the user. Fields in `refused` keep their
-    stored values, and `findings` are the reasons.
+    """The result of saving a draft. `said` is the message to show to the user. Fields in `refused`
+    keep their stored values, and `findings` are the reasons.
     """
 
     said: str

@@ -40,9 +40,9 @@ def section_tabs(context: template.RequestContext) -> dict[str, Any]:
 
 @register.inclusion_tag("admin/menu/path.html", takes_context=True)
 def page_path(context: template.RequestContext) -> dict[str, Any]:
-    """Return the breadcrumbs in the header, from the menu's entry to the current page.
+    """Return the breadcrumbs in the header, from the menu item to the current page.
 
-    The admin's own pages add the breadcrumbs below the list themselves.
+    Django's own admin pages add the breadcrumbs below the list themselves.
     """
     own_path = str(context.get("own_path") or "")
     found = parents(context) if own_path.strip() else crumbs(context)

@@ -14,7 +14,7 @@ class A2aAgentToolSet(AgentToolSet):
         title="A2A agent",
         tools="one tool that sends tasks to an A2A agent",
         order=60,
-        is_deferrable=False,  # It has one tool, which is an agent of its own.
+        is_deferrable=False,  # Its only tool is an agent.
         card=(
             CardField("text", "url", "Agent URL", "https://agents.example.com/travel"),
             CardField("authorization", "authorization"),

@@ -14,7 +14,7 @@ class DeploymentToolSet(WrittenToolSet):
         title="Models and applications",
         tools="models and applications",
         order=2,
-        is_deferrable=False,  # It has few tools, and each tool is an agent of its own.
+        is_deferrable=False,  # It has few tools, and each of them is an agent.
     )
 
     type: Literal["dial-deployment"] = "dial-deployment"

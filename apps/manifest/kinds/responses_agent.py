@@ -16,7 +16,7 @@ class ResponsesAgentToolSet(AgentToolSet):
         title="Responses agent",
         tools="one tool that calls an agent through OpenAI's Responses API",
         order=61,
-        is_deferrable=False,  # It has one tool, which is an agent of its own.
+        is_deferrable=False,  # Its only tool is an agent.
         card=(
             CardField("text", "base_url", "API URL", "https://agents.example.com/v1"),
             CardField("text", "model", "Model or agent", "travel"),

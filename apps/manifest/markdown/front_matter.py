@@ -2,7 +2,7 @@
 
 Authors often do not know YAML, so an unquoted colon in a text only results in a warning. The
 document is untrusted. It is therefore parsed only into texts, lists and objects, and its size is
-limited. References are rejected, because they could multiply its content.
+limited. YAML aliases are rejected, because they could multiply its content.
 """
 
 import re
@@ -133,7 +133,7 @@ def node_values(node: yaml.Node | None) -> dict[str, Value]:
 
 
 def value_of(node: yaml.Node, seen: set[int]) -> Value:
-    """Return the value of a YAML node. Raises `FrontMatterInvalid` if it is invalid or refers to
+    """Return the value of a YAML node. Raises `FrontMatterInvalid` if it is invalid or an alias of
     another node.
     """
     if id(node) in seen:

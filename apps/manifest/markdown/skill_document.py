@@ -134,8 +134,8 @@ def too_long(most: int, text: str) -> str:
 
 
 def size_problem(text: str, most_bytes: int) -> str:
-    """Return why a SKILL.md with this text is empty, too large or not UTF-8, or "" if it is none of
-    these.
+    """Return an error message if the text of a SKILL.md is empty, too large or not valid UTF-8,
+    else "".
     """
     try:
         decode_skill_file(text, most_bytes)

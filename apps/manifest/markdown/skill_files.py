@@ -23,7 +23,7 @@ TEXT_ENDINGS = frozenset(
         ".toml", ".ini", ".sql", ".py", ".sh", ".js", ".ts",
     }
 )  # fmt: skip
-"""Models can read files with these extensions. All other files are treated as binary."""
+"""Extensions of the files that models can read. All other files are treated as binary."""
 
 _control = re.compile(r"[\x00-\x1f\x7f\\]")
 

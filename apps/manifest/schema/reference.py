@@ -97,7 +97,9 @@ def check_complete(schema: Schema, models: Mapping[str, Model], anchors: Anchors
 
 
 def tagged_models(schema: object) -> Iterator[str]:
-    """Yield the names of the models that are selected by their `type`, which is therefore required."""
+    """Yield the names of the models that are selected by their `type`. These models require the
+    field.
+    """
     if isinstance(schema, list):
         yield from (name for item in schema for name in tagged_models(item))
     elif isinstance(schema, dict):

@@ -99,7 +99,7 @@ class TableRows:
         return [f"{self.plain(schema)}{limits(schema)}"]
 
     def plain(self, schema: Schema) -> str:
-        """Return the type of a field whose value is no model."""
+        """Return the type of a field whose value is not a model."""
         if isinstance(items := schema.get("items"), dict):
             return f"list of {plural(self.kind(items))}"
         if isinstance(values := schema.get("additionalProperties"), dict):

@@ -1,4 +1,4 @@
-"""Defines which attachments of a tool are kept, and which REST responses become attachments."""
+"""Defines which attachments of a tool are stored, and which REST responses become attachments."""
 
 from typing import Annotated, Any
 

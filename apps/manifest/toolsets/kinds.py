@@ -55,7 +55,7 @@ KINDS: Mapping[str, Schema] = by_type(schemas_in(kinds))
 """This maps each `type` of toolset to its model, sorted by `Kind.order`."""
 
 WRITTEN = tuple(one for one in KINDS.values() if issubclass(one, WrittenToolSet))
-"""These toolsets have tools that the manifest defines."""
+"""Kinds of toolset whose tools are defined in the manifest."""
 
 if TYPE_CHECKING:
     ToolSet = Described | PredefinedToolSet
@@ -64,7 +64,7 @@ else:
 
 
 def tool_of(schema: type[WrittenToolSet]) -> Any:
-    """Return the annotation of a toolset's tools."""
+    """Return the type annotation of a toolset's `tools`."""
     return get_args(schema.model_fields["tools"].annotation)[0]
 
 

@@ -70,8 +70,8 @@ class RestConstParameter(ConstParameter, Placed):
 
 
 def is_credential(parameter: Mapping[str, Any]) -> bool:
-    """Return True if the parameter is a constant text, and its name in the request is usual for a
-    credential.
+    """Return True if the parameter is a constant text whose name in the request is a common name
+    for a credential.
     """
     place = parameter.get("parameter_info")
     return (

@@ -48,12 +48,14 @@ class Described(Node):
 
     @property
     def origin(self) -> str:
-        """Return where the toolset's tools come from, such as a host, in words for operators."""
+        """Describe the origin of the toolset's tools for operators, such as a host."""
         return ""
 
     @property
     def server(self) -> McpServerInfo | str | None:
-        """Return the MCP server of the toolset, its ID in DIAL Core, or None if it has no server."""
+        """Return the toolset's MCP server or, for servers in DIAL Core, its ID there. Return None
+        if there is no server.
+        """
         return None
 
     def visible_tools(self) -> Iterator[tuple[str, str]]:

@@ -43,7 +43,7 @@ def changes_type(patch: Mapping[str, Any]) -> bool:
 
 
 def _changes_no_type(patch: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-    # A disabled reference is not checked. In a run, an invalid one is left out with an issue.
+    # A disabled reference is not checked. A run omits an invalid one, and reports an issue.
     if is_checked(info) and info.data.get("enabled", True) and changes_type(patch):
         raise PydanticCustomError("override_type", CHANGES_TYPE)
     return patch

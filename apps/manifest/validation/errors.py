@@ -50,15 +50,15 @@ def failure_problems(
         if spot.union is not None and spot.place != spot.union:
             passed.add(spot.union)
         failures.setdefault(spot.place, []).append((spot, failure))
-    # The author probably meant the alternative of a union whose errors are nested deepest.
+    # Of a union's alternatives, the author probably meant the one with the deepest errors.
     return [_problem(found, document) for place, found in failures.items() if place not in passed]
 
 
 def locate(
     location: tuple[str | int, ...], document: dict[str, Any], model: type[BaseModel]
 ) -> Spot:
-    """Convert pydantic's location, which also contains the names of choices, to a position in the
-    document.
+    """Convert pydantic's location, which also contains the names of union members, to a position in
+    the document.
     """
     shape: Shape = model
     value: Any = document

@@ -50,8 +50,8 @@ def describe_type(annotation: Any) -> str:
 
 
 def in_a_row(values: Iterable[object], last: str) -> str:
-    """Join values in JSON notation, such as `"a", "b" or "c"`. `last` is the word before the last
-    value.
+    """Join values in JSON notation, such as `"a", "b" or "c"`. `last` is the conjunction before the
+    last value.
     """
     words = [json.dumps(value) for value in values]
     return " ".join((", ".join(words[:-1]), last, words[-1])) if len(words) > 1 else words[0]

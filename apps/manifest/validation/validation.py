@@ -42,8 +42,8 @@ def read_manifest(
     `default_deployment` is the orchestrator's deployment if the document names none. Without
     `preview`, fields of preview features are set to null, and models of preview features are
     omitted. `is_foreign` means that the document is stored elsewhere, so it may not refer to
-    secrets of this installation. With `is_checked`, mistakes that do not prevent a run, because the
-    run omits the invalid part, are also problems.
+    secrets of this installation. With `is_checked`, problems include mistakes that do not prevent a
+    run, because the run omits the invalid part.
     """
     if problems := document_problems(document):
         raise ManifestInvalid(cut_problems(problems))
@@ -98,8 +98,8 @@ def with_deployment(document: dict[str, Any], deployment_id: str) -> dict[str, A
 
 
 def name_problems(manifest: Manifest) -> list[Problem]:
-    """Return a problem for each enabled tool whose name an earlier tool already has, or is reserved
-    for the platform.
+    """Return a problem for each enabled tool whose name is reserved for the platform, or is already
+    the name of an earlier tool.
     """
     first: dict[str, str] = {}
     found = []

@@ -88,8 +88,8 @@ class Command(BaseCommand):
             raise CommandError(f"{len(results) - passed} failed.")
 
     def request(self, application: Application, options: dict[str, Any]) -> CaseRunRequest:
-        """Return the run that the options describe. Raises `CommandError` if options are
-        incompatible or a test case is unknown.
+        """Return the run request that the command's options describe. Raises `CommandError` if
+        options are incompatible or a test case is unknown.
         """
         if options["record"] and not options["live"]:
             raise CommandError("--record requires --live. Add --live.")

@@ -1,3 +1,1 @@
-"""Registers the admin pages for schedules and webhooks, which start runs, and for subscriptions to
-events.
-"""
+"""Registers the admin pages for schedules, webhooks and event subscriptions."""

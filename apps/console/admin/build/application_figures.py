@@ -69,8 +69,8 @@ def read_week(slugs: Collection[str], now: datetime) -> dict[str, WeekFigures]:
 
 
 def read_costs(slugs: Collection[str], now: datetime) -> Mapping[str, Sums]:
-    """Return the costs of each application by slug, from the hourly sums and from model calls that
-    these do not yet include.
+    """Return the costs of each application by slug. They include recent model calls that are not
+    yet in the hourly sums.
     """
     period = Period.ending(now, WEEK)
     found: dict[str, Sums] = defaultdict(Sums)

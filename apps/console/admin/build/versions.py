@@ -228,8 +228,8 @@ def report_outcome(
 
 
 def review_context(row: Application, draft: ApplicationDraft, user: Any) -> dict[str, Any]:
-    """Return the template context for publishing by two users. `asked` in it is the publishing
-    request, open or sent back, or None.
+    """Return the template context for the review by a second user. `asked` in it is the publishing
+    request, even if it was sent back, or None.
     """
     if not is_required(row):
         return {"takes_two": False, "asked": None, "refusal": ""}

@@ -1,4 +1,4 @@
-"""The form for deployments. Operators can set and remove their keys, but cannot read them."""
+"""Defines the form for deployments. Operators can set and remove API keys, but cannot read them."""
 
 from typing import Any
 

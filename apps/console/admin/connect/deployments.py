@@ -51,7 +51,9 @@ from apps.workspace.services.model_list import ListedModel
 from apps.workspace.services.probe import ProbeResult
 
 NEW_APPLICATION = "application"
-"""The value of the query parameter `next` of an operator who connects the first model."""
+"""If the query parameter `next` has this value, saving the deployment opens the page that creates
+an application.
+"""
 UNREACHED = frozenset({"address", "name", "connection", "encryption", "time"})
 """A test that fails at one of these steps did not reach the service."""
 MOST_TESTED = 10

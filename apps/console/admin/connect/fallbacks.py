@@ -64,7 +64,7 @@ def choice_of(row: Deployment) -> FallbackChoice:
 
 
 def named_by(rows: Sequence[Deployment]) -> dict[str, list[Deployment]]:
-    """Return the deployments that use one of the rows as a fallback, by the fallback's ID."""
+    """Map the ID of each row to the deployments that use it as a fallback."""
     users: dict[str, list[Deployment]] = {row.deployment_id: [] for row in rows}
     for one in Deployment.objects.exclude(fallbacks=[]):
         for name in users.keys() & set(one.fallbacks):

@@ -21,7 +21,7 @@ HOW = "One NAME=value per line, or a JSON object. Your entry replaces all stored
 
 
 class SecretTextarea(LowTextarea):
-    """A text area that never shows what the user typed again, even if the form has errors."""
+    """A text area that never shows the typed text again, even if the form has errors."""
 
     def format_value(self, value: Any) -> str:
         return ""

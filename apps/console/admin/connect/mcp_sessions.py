@@ -68,7 +68,7 @@ def sessions_of(server: McpServer, found: Iterable[PooledSession]) -> list[Poole
 
 
 def server_state(server: McpServer, found: Iterable[PooledSession]) -> str:
-    """Return the state of an MCP server, which depends on its sessions, as text."""
+    """Describe the state of an MCP server, based on its sessions."""
     states = {state_name(session) for session in found}
     state = next((state for state in ORDER if state in states), "not started")
     return state if server.is_enabled else "disabled"

@@ -30,7 +30,9 @@ class Use:
 
 
 def uses_by_server() -> dict[str, list[Use]]:
-    """Return the toolsets of enabled applications that use each MCP server, by `server_key`."""
+    """Map the `server_key` of each MCP server to the toolsets of enabled applications that use
+    it.
+    """
     found: dict[str, list[Use]] = {}
     for application in Application.objects.filter(is_enabled=True):
         for toolset in toolsets_of(application):
@@ -61,7 +63,8 @@ def toolsets_of(application: Application) -> tuple[Any, ...]:
 def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
     """Return the names under which models see these MCP tools, in all applications.
 
-    Each of the `tools` is the name of a program or host, and the name of a tool on that server.
+    Each of the `tools` is a pair: the name of the server's program or host, and the name of the
+    tool on the server.
     """
     by_server: dict[str, set[str]] = {}
     for server, tool in tools:

@@ -1,4 +1,4 @@
-"""Defines the admin pages for the prices of deployments, and their part of each deployment's page."""
+"""Defines the admin pages for deployment prices, and the price table on each deployment's page."""
 
 from django.contrib import admin
 

@@ -1,5 +1,5 @@
-"""Defines the admin pages for secrets. They show which manifests refer to a secret, which therefore
-cannot be deleted.
+"""Defines the admin pages for secrets. They show which manifests use a secret. A used secret cannot
+be deleted.
 """
 
 from collections.abc import Iterable

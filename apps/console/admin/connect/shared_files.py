@@ -77,8 +77,8 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
         return {**cleaned, "name": name}
 
     def refuse_overtaken(self, seen: str) -> None:
-        """Add an error if another user replaced the file after the form was opened. The next save
-        then replaces it. The row stays locked until it is saved.
+        """Add an error if another user replaced the file after the form was opened. Saving again
+        then overwrites it. The row stays locked until it is saved.
         """
         if not self.instance.pk or not seen:
             return
@@ -123,7 +123,7 @@ class SharedFileAdmin(RecordedAdmin[SharedFile]):
 
     @admin.display(description="path", empty_value="")
     def path(self, file: SharedFile) -> str:
-        """Return the URL with which a manifest's context attaches the file."""
+        """Return the URL that a manifest uses in `contexts` to attach the file."""
         return write_path(PUBLIC, file.name)
 
     @admin.display(description="size", ordering="size")

@@ -117,7 +117,7 @@ class ContentForm(DocumentForm[ContentItem]):
             )
 
     def known(self, name: str) -> str:
-        """Return the stored value of the item's field `name`, or the value that the user chose, or
+        """Return the stored value of the item's field `name`, or else the submitted one, or else
         "".
         """
         value = getattr(self.instance, name) or self.data.get(name) or self.initial.get(name)
@@ -182,7 +182,9 @@ def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]
 
 
 def stack_of(kind: str, name: str) -> tuple[LayerItem, ...]:
-    """Return the predefined item as it is in each layer. The last one is in use."""
+    """Return the item's definitions in all layers, lowest first. The last definition takes
+    effect.
+    """
     return installed_content().stacks.get(cast(ItemKind, kind), {}).get(name, ())
 
 

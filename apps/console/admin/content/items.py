@@ -1,5 +1,5 @@
-"""Defines the admin pages for predefined content. They show each item in all its layers, and edit
-the items that operators store in the database.
+"""Defines the admin pages for predefined content. Operators see each item in all its layers, and
+edit those that are stored in the database.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,5 +1,5 @@
-"""Reads the data for the admin pages of predefined content: the entries of the list, and the layers
-of one item.
+"""Reads the data for the admin pages of predefined content: the rows of the list, and the layers of
+one item.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,13 +20,15 @@ from apps.catalog.uses import NOBODY, ItemReference, ReferringApplication, Uses,
 STATES: Mapping[str, str] = {"broken": "Broken", "replaced": "In several layers", "row": "Edited"}
 
 Stack = tuple[LayerItem, ...]
-"""A predefined item as it is in each layer. The last one is in use."""
+"""The definitions of a predefined item in all layers, lowest first. The last definition takes
+effect.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class LayeredItem:
-    """An entry in the list of predefined content. `layer` is the title of the layer in use, and
-    `layers` the number of layers.
+    """A row in the list of predefined content. `layer` is the title of the layer whose definition
+    takes effect, and `layers` the number of layers that define the item.
     """
 
     item: LayerItem
@@ -42,8 +44,8 @@ class LayeredItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemLayer:
-    """A predefined item in one layer. `lines` are its differences from the layer below, or None for
-    the lowest layer.
+    """The definition of a predefined item in one layer. `lines` are its differences from the layer
+    below, or None for the lowest layer.
     """
 
     item: LayerItem
@@ -61,8 +63,8 @@ def required_tools(item: LayerItem) -> tuple[str, ...]:
 
 
 def filtered_stacks(content: Content, filters: QueryDict) -> list[Stack]:
-    """Return the items that match the list's filters `kind`, `state` and `q`, which is a part of
-    the name.
+    """Return the items that match the list's filters `kind`, `state` and `q` (a substring of the
+    name).
     """
     kind, state, words = (filters.get(name, "").strip() for name in ("kind", "state", "q"))
     broken = problems_by_item(content)
@@ -104,7 +106,7 @@ def layer_entries(
 
 
 def all_uses(content: Content, applications: QuerySet[ApplicationRow]) -> dict[ItemReference, Uses]:
-    """Return the applications and predefined items that use each predefined item."""
+    """Map each predefined item to the applications and predefined items that use it."""
     rows = applications.values_list("pk", "title", "manifest")
     return uses_of(content, (ReferringApplication(*row) for row in rows.iterator()))
 
@@ -116,7 +118,7 @@ def item_title(content: Content, item: LayerItem) -> str:
 
 
 def layers_of(content: Content, stack: Stack) -> list[ItemLayer]:
-    """Return the item in each layer. The layer in use comes first."""
+    """Return the item's definition in each layer. The one that takes effect comes first."""
     found = [
         ItemLayer(
             item,

@@ -17,6 +17,8 @@ class SavedPromptAdmin(Admin[SavedPrompt]):
     search_fields = ("name", "title")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SavedPrompt]:
-        """Return the prompts of teams and for all users, without users' private prompts."""
+        """Return the prompts that are shared with a team or with all users, without users' private
+        prompts.
+        """
         rows: QuerySet[SavedPrompt] = super().get_queryset(request)
         return rows.filter(user=None)

@@ -123,7 +123,9 @@ class FilesField(forms.Field):
 
 
 def files_of(value: Any) -> list[SkillFile]:
-    """Convert the value of the field, texts by path or typed files, to a list of files."""
+    """Convert the field's value to a list of files. The value maps paths to texts, or is already a
+    list of the files that the user typed.
+    """
     if isinstance(value, Mapping):
         return [SkillFile(str(path), str(text)) for path, text in sorted(value.items())]
     return list(value or ())

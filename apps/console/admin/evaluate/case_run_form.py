@@ -80,8 +80,8 @@ def model_problem(application: Application, target: str) -> str:
 
 
 def targets_of(application: Application) -> list[tuple[str, str]]:
-    """Return the states of the application on which test cases can run, with their labels. The
-    first one is the default.
+    """Return the options for what the test cases run on, such as the draft, with their labels. The
+    first option is the default.
     """
     found = []
     if has_draft(application):

@@ -31,7 +31,9 @@ from apps.console.operator_rights import may_rule, of_seen
 from apps.integers import read_integer
 
 FRAGMENT = "X-Fragment"
-"""The script that updates the page of a run sends this header."""
+"""The script that updates the page of a run sends this request header, and gets only the
+results.
+"""
 SILENT_SECONDS = ATTEMPT_SECONDS + 60
 """A run without progress for this many seconds counts as interrupted."""
 STATES = {

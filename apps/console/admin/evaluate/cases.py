@@ -171,7 +171,8 @@ class CaseAdmin(RecordedAdmin[Case]):
         """Return an unsaved test case from a run, or None if its messages cannot be read. The audit
         log records that the run was read.
 
-        Raises `PermissionDenied`, or `Http404` if there is no such run.
+        Raises `PermissionDenied` if the user may not read the run or edit its application, and
+        `Http404` if there is no such run.
         """
         run = self.run_of(request, number)
         record_reading(request, run, "a test case made from it", is_allowed=may_read(request))

@@ -1,5 +1,5 @@
 """Shows the transcripts that users attach to their feedback, and creates test cases from them. The
-audit log records each reading.
+audit log records each access.
 """
 
 from django.contrib import messages
@@ -16,7 +16,7 @@ from apps.integers import read_integer
 
 
 def shared_feedback(request: HttpRequest, number: str) -> Feedback:
-    """Return feedback whose transcript the operator may read, and record the reading in the audit
+    """Return feedback whose transcript the operator may read, and record the access in the audit
     log.
 
     Raises `PermissionDenied` if it has no transcript or the operator may not read it, and `Http404`

@@ -1,4 +1,6 @@
-"""Shows what an account is allowed to do and why, and previews the applications that its user sees."""
+"""Shows what an account is allowed to do and why. Also previews which applications its user
+sees.
+"""
 
 from typing import Any
 

@@ -92,10 +92,10 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
 
 
 def of_words(words: str) -> Q:
-    """Return a filter for the words of a search. A username finds what the user did and what was
-    done to the user's account.
+    """Return a filter for the search text. A username finds what the user did and what was done to
+    the user's account.
 
-    An index serves each condition.
+    Each condition can use an index.
     """
     found = Q(actor=words)
     for column in ("address", "application", "subject"):

@@ -1,5 +1,5 @@
-"""Defines the admin pages for budgets. They show how much of a budget is used, and raise it for one
-holder until it renews.
+"""Defines the admin pages for budgets. Operators see how much of a budget each holder, such as a
+user or a team, has used. They can raise it for one holder until it renews.
 """
 
 from collections.abc import Iterable, Mapping

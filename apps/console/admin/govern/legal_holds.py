@@ -56,8 +56,8 @@ class LegalHoldForm(forms.ModelForm[LegalHold]):
 
 
 def account_of(bucket: str) -> Any:
-    """Return the user whose bucket this is, or None if it belongs to a visitor, a key or a deleted
-    account.
+    """Return the user to whom the bucket belongs, or None if it is that of a visitor, an API key or
+    a deleted account.
     """
     place = owner_ids(bucket)
     return None if place is None else get_user_model().objects.filter(pk=place[0]).first()

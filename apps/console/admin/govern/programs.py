@@ -1,5 +1,5 @@
-"""The admin pages for programs that users can connect, and for connected programs. The secret of a
-new program is shown once, on the page after the form.
+"""Defines the admin pages for OAuth clients ("programs") that users can connect, and for connected
+ones. The secret of a new program is shown once, on the page after the form.
 """
 
 from typing import Any
@@ -174,8 +174,8 @@ class ProgramAdmin(Admin[Program]):
         return self.page(request, "admin/program_secret.html", program.name, context)
 
     def renew(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Replace the secret of a program, and show the new secret. Raises PermissionDenied and
-        Http404.
+        """Replace the secret of a program, and show the new secret. Raises `PermissionDenied` if
+        the user may not do this, and `Http404` if there is no such program.
         """
         program: Any = self.found(request, object_id)
         if not self.may_renew(request, program):

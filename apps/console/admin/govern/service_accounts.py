@@ -1,5 +1,5 @@
-"""Defines the admin pages for service accounts, which have no password, but permissions and API
-keys of their own.
+"""Defines the admin pages for service accounts. These have permissions and API keys, but no
+password.
 """
 
 from typing import Any

@@ -1,5 +1,5 @@
-"""Records in the audit log how operators change teams in the admin. Team administrators' changes
-are recorded in the same form.
+"""Records in the audit log how operators change teams in the admin, in the same format as changes
+by team administrators.
 """
 
 from collections.abc import Iterable

@@ -17,7 +17,7 @@ class DocumentForm(VersionedForm[Row]):
     """A form of a row with a JSON document. Saving creates secrets for its credentials in the
     caller's transaction.
 
-    The field `document_field` has `documents`, whose credentials replace the masks in the typed
+    Credentials in the `documents` of the field `document_field` replace the masks in the typed
     document.
     """
 

@@ -31,7 +31,7 @@ class OperatedRows(RecordedAdmin[Row]):
     """Manages rows with a secret. Operators can change them if they can edit the application.
 
     The secret is shown once, after the row is created or the secret is renewed. Subclasses create
-    the secret and name it.
+    and describe the secret.
     """
 
     renewal_words = "The new one replaces it immediately."
@@ -46,7 +46,7 @@ class OperatedRows(RecordedAdmin[Row]):
         return rows.filter(of_seen(request, "application__slug"))
 
     def deletions_seen(self, request: HttpRequest) -> Q:
-        # The remains of a deleted application have no roles.
+        # Nobody has a role in a deleted application.
         return Q() if sees_all(request.user) else Q(pk__in=())
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:

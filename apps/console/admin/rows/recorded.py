@@ -1,5 +1,5 @@
-"""Contains the base class for the admin of rows whose history is recorded: their form, their
-deletion and their restoration.
+"""Contains the base class for the admin of rows with a recorded history. It edits, deletes and
+restores rows.
 """
 
 from collections.abc import Iterable
@@ -52,8 +52,8 @@ class RecordedAdmin(HistoryAdmin[Row]):
         return prepare_restoration(self, request, change, state, row)
 
     def get_fieldsets(self, request: HttpRequest, obj: Row | None = None) -> Any:
-        """Omit groups that contain only read-only fields from the form for a new row, because they
-        would be empty.
+        """Return the form's groups of fields. The form for a new row omits groups of read-only
+        fields, because they would be empty.
         """
         fieldsets = super().get_fieldsets(request, obj)
         if obj is not None:
@@ -71,8 +71,8 @@ class RecordedAdmin(HistoryAdmin[Row]):
         return type(form.__name__, (form,), self.form_attributes(request, obj))
 
     def form_attributes(self, request: HttpRequest, obj: Row | None) -> dict[str, Any]:
-        """Return attributes for the form's class that depend on the request, which Django does not
-        pass to the form.
+        """Return attributes for the form's class that depend on the request. Django does not pass
+        the request to the form.
         """
         if request.method == "GET" and (asked := request.GET.get(RESTORE_PARAMETER, "")):
             return {"starting": starting_values(self, request, asked, obj)}

@@ -24,7 +24,7 @@ from apps.console.admin.rows.history import SIDES, HistoryAdmin, is_row_number
 from apps.console.admin.rows.versioned_form import VersionedForm
 
 RESTORE_PARAMETER = "restore"
-"""This query parameter starts a form with a recorded state. Its value is `{ID of the
+"""This query parameter fills a form with a recorded state. Its value is `{ID of the
 change}-{side}`.
 """
 
@@ -34,8 +34,8 @@ class Restoration:
     """A restoration to confirm. `restore` saves the row and returns it, but must not be called if
     there are `problems`.
 
-    `about` is a sentence for the page. With `has_form`, the page links to the form, which then
-    starts with the values of the state.
+    `about` is a note for the page. With `has_form`, the page links to the form, filled with the
+    recorded values.
     """
 
     restore: Callable[[], Model]

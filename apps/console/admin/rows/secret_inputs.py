@@ -25,7 +25,9 @@ class SecretInputsForm(forms.ModelForm[Row]):
                 self.fields[typed].help_text = self.secret_state(getattr(self.instance, column))
 
     def secret_state(self, stored: str) -> str:
-        """Return a help text that describes the stored value and what entering another value does."""
+        """Return a help text that describes the stored value and the effect of entering another
+        value.
+        """
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any] | None:

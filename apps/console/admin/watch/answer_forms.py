@@ -163,8 +163,8 @@ def heading(asked: Interaction) -> str:
 
 
 def shown_arguments(asked: Interaction) -> list[tuple[str, str]]:
-    """Return the names and values of a tool call's arguments as text. Long values are truncated; of
-    a private call, only the lengths are returned.
+    """Return the names and values of a tool call's arguments as text. Long values are truncated.
+    For a private call, only the lengths of the values are returned.
     """
     arguments = asked.asked.get("arguments") or {}
     show = private if asked.asked.get("private") else show_value

@@ -46,8 +46,8 @@ class RecurringJob:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action of an operator. `change` gets the ID of a job if `is_of_job`, else a kind of jobs.
-    It returns a notice, or "" if nothing changed.
+    """An action of an operator. `change` is called with the ID of a job if `is_of_job`, else with a
+    kind of job. It returns a message for the operator, or "" if nothing changed.
     """
 
     event: Event

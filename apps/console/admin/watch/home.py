@@ -1,7 +1,8 @@
 """Reads the blocks of the admin's home page, such as "Needs attention", "Runs now", "Errors" and
 "Health".
 
-Each block is read separately. If one cannot be read, it says so, and the others are not affected.
+Each block is read separately. A block that cannot be read shows a message, and does not affect the
+others.
 """
 
 import logging
@@ -48,16 +49,17 @@ RECENT = timedelta(hours=24)
 MOST_ERRORS = 6
 """The page shows at most this many causes of failed runs, and as many of failed calls."""
 MOST_SPACES = 5
-"""The page shows at most this many workspaces of notes."""
+"""The page shows at most this many note workspaces."""
 MOST_TOOLSETS = 3
 """The page names at most this many toolsets of an unavailable MCP server."""
 LEAST_FREE = 0.1
 """If a smaller share of the disk is free, the page reports it."""
 LATEST_SUMS = timedelta(hours=3)
-"""Usage sums that are older than this are late, because they are computed every hour."""
+"""Usage sums that are older than this are reported as late. They are computed every hour."""
 
 Ends = Callable[[], Mapping[str, datetime]]
-"""A function that returns the time up to which usage is summed, by span. It is read once per page.
+"""A function that returns the times up to which usage is summed, by the length of the sums, such as
+an hour. It is called once per page.
 """
 Slugs = frozenset[str] | None
 """The slugs of the applications that the user can see, or None for all applications."""
@@ -156,7 +158,7 @@ def stored_files() -> Fact:
 
 
 def notes() -> Iterator[Fact]:
-    """Yield the owners and sizes of the largest workspaces of notes. Their contents stay private."""
+    """Yield the owners and sizes of the largest note workspaces. Their contents stay private."""
     sizes = largest_spaces(MOST_SPACES)
     names = caller_names(one.owner for one in sizes)
     for one in sizes:
@@ -281,8 +283,8 @@ def error_with_host(session: PooledSession) -> str:
 def read_daily_runs(
     now: datetime, ends: Mapping[str, datetime], among: Collection[str] | None = None
 ) -> dict[str, int]:
-    """Return how many runs there were and failed, today and yesterday, by the names in `FIGURES`.
-    Runs two queries.
+    """Count all runs and failed runs of today and yesterday, by the names in `FIGURES`. Runs two
+    queries.
 
     `ends` are the times up to which usage is summed. `among` are slugs, or None for all
     applications.

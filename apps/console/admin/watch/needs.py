@@ -33,8 +33,8 @@ from apps.live.models import Interaction, Run
 from apps.live.run_summary import RunSummary
 
 ALMOST_SPENT = 80
-"""The page reports budgets of which at least this percentage is used, because an operator may have
-to raise them.
+"""The page lists budgets once this percentage is used, because an operator may have to raise
+them.
 """
 MOST_BUDGETS = 5
 
@@ -60,7 +60,7 @@ class RowCount:
 
 
 UsedBudgets = Callable[[], Sequence[tuple[str, BudgetStatus]]]
-"""A function that returns the most used budgets with their names. They are read once per page."""
+"""A function that returns the most used budgets with their names. It is called once per page."""
 Counts = Mapping[str, RowCount]
 """The counts by name. A name is missing if the user may not see its rows."""
 

@@ -48,7 +48,7 @@ LONGEST_HEADING = 100
 GONE = "This question was already answered or withdrawn."
 OPEN = Interaction.objects.filter(answer__isnull=True).order_by("pk")
 WHILE_GOING = "elicitation"
-"""Only this kind of question can be open while a run continues."""
+"""Only questions of this kind can be open while their run continues."""
 ANSWERABLE = Q(run__status=Run.Status.WAITING) | Q(run__status=Run.Status.RUNNING, kind=WHILE_GOING)
 
 

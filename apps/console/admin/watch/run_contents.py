@@ -1,4 +1,4 @@
-"""Checks the permission to read the contents of runs, and records each reading in the audit log."""
+"""Checks the permission to read the contents of runs, and records each access in the audit log."""
 
 from uuid import UUID
 
@@ -26,8 +26,8 @@ def record_reading(
 def record_contents(
     request: HttpRequest, application: str, run: UUID | None, subject: str, *, is_allowed: bool
 ) -> None:
-    """Record in the audit log that the operator read contents of a run or, if not `is_allowed`, was
-    denied access.
+    """Record in the audit log that the operator read the contents of a run or, unless `is_allowed`,
+    was denied access.
 
     `application` is a slug, and `run` the ID of the run, or None if it is unknown. `subject` says
     what was read.

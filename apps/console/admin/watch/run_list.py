@@ -87,7 +87,7 @@ class RunList(RowList):
 
     @property
     def is_narrowed(self) -> bool:
-        """Return True if the search has any condition other than its words."""
+        """Return True if the search has any condition other than the search text."""
         return any(self.params.get(name) for name in PARAMETERS if name != "q")
 
     def choices_of(self, name: str, label: str, options: Mapping[str, str]) -> Mapping[str, Any]:
@@ -113,8 +113,8 @@ def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
 
 
 def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
-    """Return the selection lists of the search. They include the applications that the user can
-    see.
+    """Return the select inputs of the search form, one of which lists the applications that the
+    user can see.
     """
     applications = distinct_titles(visible_applications(request).order_by("title"))
     return [

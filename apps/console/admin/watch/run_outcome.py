@@ -1,4 +1,4 @@
-"""Reads what the page of a run shows at the top: the question, the answer, and the failed call."""
+"""Reads the data at the top of a run's page: the question, the answer, and the failed call."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -33,8 +33,8 @@ class SaidInRun:
 
 
 def said_in(run: UUID) -> SaidInRun:
-    """Read the question and the answer of a run. The caller checks the permission and records the
-    reading.
+    """Read the question and the answer of a run. The caller must check the permission and record
+    the access in the audit log.
     """
     messages = kept_messages(run)
     questions = [message for message in messages if message.role == "user"]

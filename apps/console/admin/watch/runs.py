@@ -148,8 +148,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         return answer
 
     def beginning(self, request: HttpRequest, run: RunSummary) -> dict[str, Any]:
-        """Return the template context for the top of a run's page. The audit log records that
-        contents were read.
+        """Return the template context for the top of a run's page, and record the access to
+        contents in the audit log.
         """
         said = said_in(run.pk) if may_read(request) else SaidInRun()
         if said != SaidInRun():
@@ -210,7 +210,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="sub-agents")
     def subagents(self, run: RunSummary) -> SafeString:
-        """List the run's sub-agents and what they used. The numbers of the run include theirs."""
+        """List the run's sub-agents with their usage, which is included in the run's usage."""
         lines = format_html_join(
             "", "<li>{}</li>", ((subagent_line(row),) for row in subagents_of(run))
         )
@@ -240,7 +240,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         ]
 
     def requests_view(self, request: HttpRequest, number: UUID) -> HttpResponse:
-        """Show the model requests of a run, and record the reading in the audit log. Raises
+        """Show the model requests of a run, and record the access in the audit log. Raises
         `PermissionDenied` if the user may not read contents.
         """
         run = self.get_object(request, str(number))
@@ -286,7 +286,7 @@ class RunLink:
 
 
 def links_of(request: HttpRequest, run: RunSummary, said: SaidInRun) -> dict[str, Any]:
-    """Return the links of a run's page, and the reason why the run cannot be replayed."""
+    """Return the links on a run's page. If the run cannot be replayed, also return the reason."""
     application = editable_applications(request).filter(slug=run.application).first()
     if application is None:
         return {"links": []}

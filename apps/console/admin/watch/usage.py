@@ -155,7 +155,7 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
 
 
 def figures_context(chosen: Selection, links: Links) -> dict[str, Any]:
-    # The page shows only the percentiles of tools among the lines; the file has all.
+    # On the page, only the lines of tools show percentiles. The download has them in all lines.
     found = chosen.report(MOST_LINES, with_percentiles=chosen.by == "tool")
     table = lines_table(chosen.by, found, links).of_page
     return {
@@ -192,7 +192,7 @@ def file_table(slug: str, chosen: Selection, links: Links) -> Table:
 
 
 SMALL_TABLES = {"series": series_table, "slowest": slowest_table, "errors": errors_table}
-"""These tables need no usage by application, user or other grouping."""
+"""These tables do not need a breakdown of usage by application, user or another grouping."""
 
 
 def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:

@@ -25,12 +25,16 @@ HEADINGS: dict[By, str] = {
     "tool": "Tool",
 }
 WITH_RUNS: tuple[By, ...] = ("application", "user", "key")
-"""Only these groupings count runs, because the row of a run has no version and no calls."""
+"""Only tables with these groupings count runs, because a run's row contains neither its version nor
+its calls.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links usage to the pages about it, if the user may see those."""
+    """Builds links from lines of usage to the runs or deployments behind them, if the user may see
+    those.
+    """
 
     runs: bool
     deployments: bool
@@ -113,7 +117,9 @@ def lines_table(by: By, found: UsageReport, links: Links) -> Table:
 
 
 def find_titles(by: By, names: Iterable[str]) -> dict[str, str]:
-    """Return the displayed title of each name, if names of this grouping have titles."""
+    """Map each name to the title to display. Names in some groupings, such as tools, have no
+    titles.
+    """
     match by:
         case "user" | "key":
             return caller_names(names)

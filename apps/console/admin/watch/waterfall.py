@@ -1,7 +1,7 @@
 """Builds the waterfall of a run, which shows its model calls, tool calls, nested runs and waits
 over time.
 
-It uses the rows of calls, which contain no messages, and the steps of a stored run.
+It is based on call records, which contain no messages, and on the steps of a stored run.
 """
 
 from collections.abc import Iterator, Sequence
@@ -134,7 +134,7 @@ def details_of(call: ModelCall) -> Iterator[str]:
 
 def runs_inside(calls: Sequence[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
     """Yield a bar for each nested application. It covers all of the application's calls, because
-    the rows do not tell its runs apart.
+    call records do not identify the nested run.
     """
     by_application = attrgetter("application")
     titles = application_titles(call.application for call in calls)

@@ -1,4 +1,4 @@
-"""Writes docs/connect.md. Run this command after you change the guide of a door."""
+"""Writes docs/connect.md. Run this command after you change the guide for clients of an API."""
 
 from collections.abc import Iterable
 from typing import Any

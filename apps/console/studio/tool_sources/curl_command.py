@@ -1,7 +1,7 @@
 """Converts a pasted curl command to a REST tool. The command is never executed.
 
-The name of a secret replaces a credential in the command. The user decides whether to store the
-credential as this secret.
+A reference to a secret replaces the credential in the command. The user decides whether to store
+the credential as this secret.
 """
 
 import json

@@ -44,8 +44,8 @@ _bad_in_path = re.compile(r"[\s\\?#\x00-\x1f\x7f]|(?:^|/)(?:\.|%2e){1,2}(?:/|$)|
 
 @dataclass(frozen=True, slots=True)
 class DescribedOperation:
-    """An operation in an OpenAPI document. It has a `tool` for a manifest, or a `problem` that
-    prevents it.
+    """An operation in an OpenAPI document. It has either a `tool` for a manifest, or a `problem`:
+    the reason why no tool can call it.
     """
 
     method: str
@@ -171,7 +171,9 @@ class OperationReader:
     def operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
     ) -> DescribedOperation:
-        """Describe the operation with as many levels of its arguments as fit into a tool."""
+        """Describe the operation. Cut its parameters to the largest nesting depth that fits into a
+        tool.
+        """
         for deepest in DEPTHS:
             self.schemas.begin_tool(deepest)
             try:
@@ -182,13 +184,13 @@ class OperationReader:
                 return found
             note = f"Its arguments are described to a depth of {deepest} levels; deeper values are not checked."
             return replace(found, notes=(*found.notes, note))
-        raise AssertionError  # The last depth omits arguments instead of raising an error.
+        raise AssertionError  # At depth 0, arguments are omitted instead of raising an error.
 
     def described_operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
     ) -> DescribedOperation:
-        """Describe the operation with the current number of levels. Raises `ToolTooLarge` if they
-        do not fit into a tool.
+        """Describe the operation with its parameters cut to the current nesting depth. Raises
+        `ToolTooLarge` if they do not fit into a tool.
         """
         found = item[method]
         summary = description_or_default(found.get("summary")) or description_or_default(
@@ -237,8 +239,8 @@ class OperationReader:
     ) -> list[RestParameter]:
         """Return the parameters that fit into a tool.
 
-        Raises `ToolTooLarge` if they do not fit. At the last depth, omits optional parameters
-        instead, and raises `SourceInvalid` if the required ones do not fit.
+        Raises `ToolTooLarge` if they do not fit. At depth 0, omits optional parameters instead, and
+        raises `SourceInvalid` if the required ones do not fit.
         """
         sizes = [parameter_size(one.key, one.schema) for one in parameters]
         if sum(sizes) <= MOST_TOOL_CHARACTERS:

@@ -1,4 +1,6 @@
-"""Converts the JSON schemas of services to the smaller dialect for parameters in a manifest."""
+"""Converts JSON schemas in OpenAPI documents to the subset that manifests support for tool
+parameters.
+"""
 
 import json
 from collections.abc import Mapping
@@ -13,18 +15,19 @@ LONGEST_DEFAULT = 1_024
 itself.
 """
 DEEPEST = 6
-"""At most this many levels of an argument are described. Deeper values can be anything.
+"""The schema of a parameter has at most this many levels. Deeper values can be anything.
 
 A manifest has no references, so a schema that is used in several places is repeated.
 """
 DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
 """The nesting depths to which a tool's schema is cut. They are tried in this order until the schema
-is small enough."""
+is small enough.
+"""
 PART_CHARACTERS = 40
-"""A part of a schema has about this many characters, in addition to its description."""
+"""The approximate number of characters of one subschema, without its name and description."""
 MOST_PARTS = 400_000
-"""The schemas of a document can have at most this many parts in total, because references can
-multiply a few parts.
+"""After this many subschemas in a document, nested values are no longer described. Without this
+limit, a short document could expand to any number of subschemas through its references.
 """
 SIMPLE = ("string", "integer", "number", "boolean")
 MOST_CHOICES = 200
@@ -40,8 +43,9 @@ class ToolTooLarge(Exception):
 class ParameterReader:
     """Converts the schemas in one document.
 
-    `parts` counts the parts written so far. `left` is about how many characters the schema of the
-    current tool may still use. `deepest` is the number of levels that are described.
+    `parts` counts the subschemas written so far. `left` is the approximate number of characters
+    that the schema of the current tool may still use. `deepest` is the nesting depth to which it is
+    cut.
     """
 
     references: References
@@ -94,8 +98,8 @@ class ParameterReader:
         return self.written_object(read, place, above, depth, words, is_open=is_open)
 
     def count(self, place: str, words: str) -> None:
-        """Count a part of the current tool's schema. Raises `ToolTooLarge` if the limit is
-        exceeded, except at the last depth.
+        """Subtract the size of a subschema from the limit of the current tool. Raises
+        `ToolTooLarge` if the limit is exceeded, except at depth 0.
         """
         self.parts += 1
         self.left -= PART_CHARACTERS + len(words) + len(place.rpartition(".")[2])
@@ -126,8 +130,8 @@ class ParameterReader:
     def merged(
         self, schema: Any, place: str, above: frozenset[str]
     ) -> tuple[dict[str, Any], frozenset[str]]:
-        """Resolve a schema's reference, merge its `allOf`, and apply the first of its choices. Also
-        return the references that were followed.
+        """Resolve a schema's reference, merge its `allOf`, and merge the first option of its
+        `oneOf` or `anyOf`. Also return the references that were followed.
 
         A circular reference becomes a schema that allows anything.
         """
@@ -153,7 +157,9 @@ class ParameterReader:
 
 
 def with_choices(words: str, choices: Any) -> str:
-    """Return the description. If there are too many choices for a model, append the first of them."""
+    """Return the description. If there are too many choices for a model, append a few as
+    examples.
+    """
     if not isinstance(choices, list) or len(choices) <= MOST_CHOICES:
         return words
     first = ", ".join(str(one)[:CHOICE_CHARACTERS] for one in choices[:CHOICES_NAMED])

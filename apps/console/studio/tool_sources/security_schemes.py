@@ -1,6 +1,6 @@
 """Converts the security schemes of an OpenAPI document to the authorization of a toolset.
 
-Such documents contain no credentials. Each credential therefore becomes the name of a secret that
+Such documents contain no credentials. The authorization therefore refers to a secret by name, which
 an operator must store.
 """
 

@@ -1,4 +1,4 @@
-"""Reads the untrusted documents in which services describe themselves, in JSON or YAML."""
+"""Reads untrusted service descriptions in JSON or YAML."""
 
 import json
 import re
@@ -18,11 +18,11 @@ MOST_CHARACTERS = 32_000_000
 """The maximum number of characters of a document. GitHub's, the largest known one, has 13 million.
 """
 CHARACTERS_PER_VALUE = 10
-"""The limit of values in a document is its limit of characters divided by this number. Documents of
-large services have 12 to 20 characters per value.
+"""The maximum number of values in a document is `MOST_CHARACTERS` divided by this number. Documents
+of large services have 12 to 20 characters per value.
 """
 LEAST_VALUES = 100_000
-"""A document of any length may have this many values."""
+"""Even a short document may contain this many values."""
 MOST_YAML_CHARACTERS = 1_500_000
 """A YAML document can have at most this many characters, because parsing YAML takes many times as
 long as parsing JSON.

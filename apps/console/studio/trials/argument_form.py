@@ -1,4 +1,4 @@
-"""Generates a form for the arguments of a tool from the schema that models get.
+"""Generates a form for a tool's arguments from the JSON schema that models get.
 
 The form parses what the user types as JSON values. The tool itself validates them.
 """

@@ -61,8 +61,8 @@ def read_parameters(
 
 
 def properties(schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the schemas of an object's properties by name. A schema that is no object, such as
-    `true`, becomes {}, which allows anything.
+    """Return the schemas of an object's properties by name. A schema that is not an object, such as
+    `true`, becomes {}, the schema that allows anything.
     """
     found = schema.get("properties") or {}
     return {name: part if isinstance(part, dict) else {} for name, part in found.items()}

@@ -73,8 +73,8 @@ class ReportedStage:
 
 @dataclass(frozen=True, slots=True)
 class TrialReport:
-    """The report about a tool call. `content` is the start of the result for the model, which has
-    `length` characters, or None if the model gets no result.
+    """The report about a tool call. `content` is the start of the result for the model, or None if
+    the model gets no result. `length` is the number of characters of the whole result.
     """
 
     outcome: ToolOutcome

@@ -1,4 +1,4 @@
-"""Opens toolsets in the studio, and calls one of their tools.
+"""Tries out toolsets in the studio: lists their tools, and calls one of them.
 
 A call has the same effects as in a run, so it requires the permission to change the application.
 """
@@ -28,7 +28,7 @@ from apps.runs.tool_trial import OfferedTools, offer, only_toolset, try_tool
 ALL = "all"
 """This value of `place` in a request selects all toolsets together."""
 IDENTITY = ("type", "name", "template_name", "deployment_id")
-"""These fields identify a toolset of the draft in the live version."""
+"""A toolset of the draft and one of the live version are the same if these fields are equal."""
 MOST_UNFILTERED = 8
 """If there are more tools than this, the list has a search field."""
 
