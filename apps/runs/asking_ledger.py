@@ -84,10 +84,10 @@ def scope_of(application: ResolvedApplication, caller: Caller) -> Scope:
 
 
 class AskingLedger(UnstoredLedger):
-    """The ledger of a run that is not stored. Its question to the user is part of its answer.
+    """The ledger of a run that is not stored, and that asks the user in its answer.
 
-    `answered` is the user's answer to the first of the calls with which the run begins. `asked` is
-    the question with which the run ends, or None.
+    `answered` is the user's reply to the first pending call, with which the run begins. `asked` is
+    the question that ends the run, or None.
     """
 
     can_ask: Set[InteractionKind] = frozenset(CARDS)

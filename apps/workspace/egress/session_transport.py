@@ -60,8 +60,8 @@ Select = Callable[[bytes], Takes]
 the SDK reads from the event stream.
 """
 Broken = Callable[[RequestContext], None]
-"""A function that is called if a message was not delivered, because the SDK does not report
-this.
+"""A callback for undelivered messages. It is needed because the SDK does not report
+failures of delivery.
 """
 
 
