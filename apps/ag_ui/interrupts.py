@@ -110,7 +110,7 @@ def read_resume(
     if len(entries) > 1:
         raise invalid(
             "resume",
-            f"The list has {len(entries)} entries, but one interrupt is open. Send one entry.",
+            f"The list has {len(entries)} entries, but only one interrupt is open. Send one entry.",
         )
     entry = entries[0]
     if entry.interrupt_id != waiting.id:

@@ -35,7 +35,10 @@ def integer_filter(asked: Mapping[str, Any], name: str) -> int | None:
         return None
     found = read_integer(text, LARGEST_COLUMN)
     if found is None:
-        raise FilterInvalid(name, f"{text[:LONGEST_QUOTE]!r} is not a whole number. Use one.")
+        raise FilterInvalid(
+            name,
+            f"{text[:LONGEST_QUOTE]!r} is not a whole number. Enter a whole number, such as 10.",
+        )
     return found
 
 

@@ -221,7 +221,7 @@ def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
         )
     versions = ", ".join(offered) or f"JSONRPC {card.protocol_version or 'of an unknown version'}"
     raise ToolError(
-        f"{who}: the agent offers {one_line(versions)}; an interface with JSONRPC or HTTP+JSON of "
+        f"{who}: the agent offers {one_line(versions)}; a JSONRPC or HTTP+JSON interface of "
         f"version {PROTOCOL_VERSION} is required."
     )
 

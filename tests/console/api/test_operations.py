@@ -336,7 +336,10 @@ def test_a_filter_that_is_no_number_is_refused_with_its_name(address, name, writ
         {
             "detail": "The query has invalid parameters.",
             "errors": [
-                {"path": name, "message": f"{written[:40]!r} is not a whole number. Use one."}
+                {
+                    "path": name,
+                    "message": f"{written[:40]!r} is not a whole number. Enter a whole number, such as 10.",
+                }
             ],
         },
     )

@@ -58,7 +58,7 @@ def read_curl(text: str) -> CurlTool:
     asked = read_command(text)
     addresses = [*asked.url, *asked.addresses]
     if len(addresses) != 1:
-        raise SourceInvalid(f"The command has {len(addresses)} URLs. Use a command with one.")
+        raise SourceInvalid(f"The command has {len(addresses)} URLs. Use a command with one URL.")
     url = addresses[0] if "://" in addresses[0] else f"https://{addresses[0]}"
     try:
         parts = urlsplit(url)

@@ -134,7 +134,7 @@ def test_every_other_credential_is_left_out():
 PROBLEMS = {
     "": "This is not a curl command. It must begin with curl.",
     "rm -rf /": "This is not a curl command. It must begin with curl.",
-    "curl": "The command has 0 URLs. Use a command with one.",
+    "curl": "The command has 0 URLs. Use a command with one URL.",
     "curl --help": "The command cannot be read: unrecognized arguments: --help.",
     "curl -X": "The command cannot be read: argument -X/--request: expected one argument.",
     f"curl '{HOST}": "The command cannot be read: no closing quotation.",
