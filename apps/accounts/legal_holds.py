@@ -53,7 +53,7 @@ class LegalHold(models.Model):
         help_text="The ID of a conversation to hold, instead of all data of a user.",
     )
     reason = models.TextField(
-        max_length=2000, help_text="For example, the case number. The user does not see it."
+        max_length=2000, help_text="For example, a case number. The user cannot see the reason."
     )
     placed_by = models.CharField(max_length=100, editable=False)
     placed_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -116,7 +116,7 @@ def read_resume(
     if entry.interrupt_id != waiting.id:
         raise invalid(
             "resume.0.interruptId",
-            f"Unknown interrupt: '{shorten_text(entry.interrupt_id)}'. Use the ID of the open one.",
+            f"Unknown interrupt: '{shorten_text(entry.interrupt_id)}'. Use the ID of the open interrupt.",
         )
     if waiting.due <= time.time():
         raise invalid("resume.0", "The interrupt has expired. Ask again in a new message.")

@@ -45,7 +45,7 @@ class Folder(models.Model):
     instructions = models.TextField(  # noqa: DJ001
         null=True,
         editable=False,
-        help_text="Instructions for all models in its conversations.",
+        help_text="Instructions that are sent to the model in all conversations of the folder.",
     )
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -100,7 +100,7 @@ class Conversation(models.Model):
     pinned_version = models.PositiveIntegerField(
         null=True,
         editable=False,
-        help_text="The pinned version number; empty for the live version.",
+        help_text="The number of the pinned version; empty for the live version.",
     )
     # Nullable, because SQLite would copy the table to add a column with a default.
     reasoning_effort = models.CharField(  # noqa: DJ001
@@ -136,7 +136,7 @@ class Conversation(models.Model):
         null=True,
         editable=False,
         help_text=(
-            "When the conversation was deleted by its owner. It is permanently deleted soon afterwards."
+            "When the owner deleted the conversation, which is permanently deleted soon afterwards."
         ),
     )
     temporary_until = models.DateTimeField(

@@ -85,7 +85,7 @@ class Run(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     stream = models.UUIDField(db_index=True)
     request = models.UUIDField(
-        help_text=("Chosen by the client, so that the same request runs only once.")
+        help_text=("The ID that the client chose, so that the same request is run only once.")
     )
     application = models.SlugField()
     application_pk = models.BigIntegerField(

@@ -74,7 +74,7 @@ class Webhook(Endpoint):
         on_delete=models.CASCADE,
         related_name="webhooks",
         verbose_name="service account",
-        help_text="Runs use this account, with the permissions that it has at that time.",
+        help_text="Runs use this account, with the permissions that it has when the run begins.",
     )
     check_kind = models.CharField(
         "authentication",

@@ -65,7 +65,7 @@ def skills_in(written: Any) -> Skills | None:
         return None
     if not isinstance(written, dict) or not all(map(is_folder, written.values())):
         raise UnreadableDraft(
-            "skills: send an object that maps each skill to an object of its files by path."
+            "skills: map each skill name to an object that maps file paths to text."
         )
     return written
 

@@ -126,7 +126,7 @@ def body_fields(asked: Namespace, notes: list[str]) -> Iterator[tuple[str, Any]]
         except (ValueError, RecursionError):
             raise SourceInvalid("The body of the command is not valid JSON.") from None
         if document_problems(body):
-            raise SourceInvalid("The body is not an object, so tools cannot send it.")
+            raise SourceInvalid("The body is not a JSON object, so tools cannot send it.")
         yield from body.items()
         return
     yield from parse_qsl(whole, keep_blank_values=True)

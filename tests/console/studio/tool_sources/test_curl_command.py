@@ -143,7 +143,7 @@ PROBLEMS = {
     f"curl {HOST} -d @/etc/passwd": ("The command reads its body from a file. Paste the "
                                     "content instead."),
     f"curl {HOST} -F a=@/etc/passwd": "The command sends a file, but tools can send only JSON.",
-    f"curl {HOST} -d '[1]'": "The body is not an object, so tools cannot send it.",
+    f"curl {HOST} -d '[1]'": "The body is not a JSON object, so tools cannot send it.",
     f"curl {HOST} -d '{'[' * 5000}'": "The body of the command is not valid JSON.",
     "curl file:///etc/passwd": ("The command's URL cannot be used: use a URL that "
                                "begins with http://, https:// or /."),
