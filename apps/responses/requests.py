@@ -15,7 +15,7 @@ NOT_STORED = (
     "applications. Send the whole conversation as 'input'."
 )
 UNSUPPORTED = {
-    "prompt": "Prompts are part of the application. Leave it out.",
+    "prompt": "Prompts are part of the application. Leave 'prompt' out.",
 }
 
 
