@@ -44,16 +44,16 @@ class LegalHold(models.Model):
         null=True,
         blank=True,
         related_name="legal_holds",
-        help_text="The user whose data stays.",
+        help_text="The user whose data is retained.",
     )
     owner = models.CharField("held data of", max_length=100, editable=False)
     conversation = models.UUIDField(
         null=True,
         blank=True,
-        help_text="The ID of a conversation, to hold only that instead of all data of a user.",
+        help_text="The ID of a conversation to hold, instead of all data of a user.",
     )
     reason = models.TextField(
-        max_length=2000, help_text="For example, the case number. The user does not see it."
+        max_length=2000, help_text="For example, a case number. The user cannot see the reason."
     )
     placed_by = models.CharField(max_length=100, editable=False)
     placed_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -48,18 +48,18 @@ class Team(models.Model):
         settings.AUTH_USER_MODEL,
         blank=True,
         related_name="administered_teams",
-        help_text="They choose the members, and who can read the team's conversations.",
+        help_text="Administrators choose the members and who can read the team's conversations.",
     )
     visibility = models.CharField(
         max_length=20,
         choices=Visibility,
         default=Visibility.INSTALLATION,
-        help_text="For new conversations; existing ones do not change.",
+        help_text="Applies only to new conversations.",
     )
     prompt = models.CharField(
         max_length=100,
         blank=True,
-        help_text="The name of the predefined prompt that is added to the system prompt of answers in the team.",
+        help_text="The name of a predefined prompt that is added to the system prompt in this team.",
     )
 
     objects = Teams()
@@ -165,13 +165,13 @@ class ApiKey(AbstractAPIKey):
     requests_per_minute = models.PositiveIntegerField(
         null=True,
         blank=True,
-        help_text=("Leave empty for the default of all keys; 0 for no limit."),
+        help_text=("Leave empty for the default limit, or enter 0 for no limit."),
     )
     tokens_per_minute = models.PositiveIntegerField(
         null=True,
         blank=True,
         help_text=(
-            "Questions and answers count together. Leave empty for the default of all keys; 0 for no limit."
+            "Input and output tokens count together. Leave empty for the default limit, or enter 0 for no limit."
         ),
     )
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -182,7 +182,7 @@ class ApiKey(AbstractAPIKey):
         editable=False,
         related_name="+",
         help_text=(
-            "Empty for keys from the command line, and for keys created before this was recorded."
+            "Empty if the key was created on the command line, or before creators were recorded."
         ),
     )
 

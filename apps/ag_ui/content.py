@@ -124,7 +124,7 @@ def read_content(content: str | Sequence[Object] | Object | None, path: str) -> 
     if isinstance(content, str):
         found.text(content)
     elif isinstance(content, Mapping):
-        raise invalid(path, "Expected a string or a list of content parts.")
+        raise invalid(path, "Send a string or an array of parts.")
     else:
         for index, part in enumerate(content or ()):
             read_part(found, part, f"{path}.{index}")

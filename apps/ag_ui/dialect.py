@@ -48,7 +48,7 @@ class AgUiDialect:
 
 
 def whole(application: str) -> WholeEncoder:
-    raise NotImplementedError("AG-UI supports only streams.")
+    raise NotImplementedError("AG-UI supports only streaming responses.")
 
 
 def prepare(

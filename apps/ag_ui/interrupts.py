@@ -110,13 +110,13 @@ def read_resume(
     if len(entries) > 1:
         raise invalid(
             "resume",
-            f"The list has {len(entries)} entries, but one interrupt is open. Send one entry.",
+            f"The list has {len(entries)} entries, but only one interrupt is open. Send one entry.",
         )
     entry = entries[0]
     if entry.interrupt_id != waiting.id:
         raise invalid(
             "resume.0.interruptId",
-            f"Unknown interrupt: '{shorten_text(entry.interrupt_id)}'. Use the ID of the open one.",
+            f"Unknown interrupt: '{shorten_text(entry.interrupt_id)}'. Use the ID of the open interrupt.",
         )
     if waiting.due <= time.time():
         raise invalid("resume.0", "The interrupt has expired. Ask again in a new message.")

@@ -94,7 +94,7 @@ It returns the final text, which may be "", or None if the nested run waits for 
 
 async def nobody(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
     """Raise `Unsupported`, for runs that cannot delegate."""
-    raise Unsupported("Tasks cannot be delegated here.")
+    raise Unsupported("Sub-agents are not available in this run.")
 
 
 class Key(Generic[T]):

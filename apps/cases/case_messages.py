@@ -75,7 +75,7 @@ class CaseTurns(BaseModel):
         if last.role != "user":
             raise ValueError("the last message must be from the user: it is the question")
         if not last.text.strip() and not last.files:
-            raise ValueError("the last message is empty; add a text or a file")
+            raise ValueError("the last message is empty; add text or a file")
         return turns
 
 

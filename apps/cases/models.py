@@ -170,7 +170,7 @@ class CaseResult(models.Model):
     name = models.CharField(max_length=200)
     attempt = models.PositiveSmallIntegerField(default=1)
     place = models.PositiveIntegerField(
-        default=0, db_default=0, help_text=("The index in its run, from 0.")
+        default=0, db_default=0, help_text=("The index of the attempt in its run, starting at 0.")
     )
     passed = models.BooleanField()
     failures = models.JSONField(default=list)

@@ -44,7 +44,7 @@ def resolve_target(application: Application, target: str) -> ResolvedApplication
     found = find_version(copy(application), number_of(application, target), installed_content())
     if found is None:
         raise TargetUnknown(
-            f"{application.slug} has no version {target}, or it was withdrawn. Choose another."
+            f"{application.slug} has no version {target}, or it was withdrawn. Choose another version."
         )
     return prepared_version(found)
 

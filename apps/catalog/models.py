@@ -200,7 +200,9 @@ class OperatorKey(AbstractAPIKey):
         on_delete=models.CASCADE,
         related_name="operator_keys",
         limit_choices_to={"is_staff": True},
-        help_text=("The account whose permissions the key has, as long as it is active and staff."),
+        help_text=(
+            "The account whose permissions the key has. The account must be active and have staff status."
+        ),
     )
 
     expiry_date = BoundedDateTimeField(

@@ -45,7 +45,7 @@ class Folder(models.Model):
     instructions = models.TextField(  # noqa: DJ001
         null=True,
         editable=False,
-        help_text="Instructions for all models in its conversations.",
+        help_text="Instructions that are sent to the model in all conversations of the folder.",
     )
     created_at = models.DateTimeField(default=timezone.now)
 
@@ -100,7 +100,7 @@ class Conversation(models.Model):
     pinned_version = models.PositiveIntegerField(
         null=True,
         editable=False,
-        help_text="The pinned version number; empty for the live version.",
+        help_text="The number of the pinned version; empty for the live version.",
     )
     # Nullable, because SQLite would copy the table to add a column with a default.
     reasoning_effort = models.CharField(  # noqa: DJ001
@@ -125,7 +125,7 @@ class Conversation(models.Model):
         choices=Team.Visibility,
         null=True,
         editable=False,
-        help_text="Other readers, as set in the team when the conversation began.",
+        help_text="Who else can read the conversation, as set in the team when the conversation began.",
     )
     folder = models.ForeignKey(
         Folder, on_delete=models.SET_NULL, null=True, editable=False, related_name="conversations"
@@ -135,27 +135,38 @@ class Conversation(models.Model):
     deleted_at = models.DateTimeField(
         null=True,
         editable=False,
-        help_text=("When it was hidden; it is permanently deleted soon afterwards."),
+        help_text=(
+            "When the owner deleted the conversation, which is permanently deleted soon afterwards."
+        ),
     )
     temporary_until = models.DateTimeField(
-        null=True, editable=False, help_text="When it is permanently deleted; empty for never."
+        null=True,
+        editable=False,
+        help_text="When the conversation is permanently deleted; empty for never.",
     )
     imported_from = models.CharField(  # noqa: DJ001
         max_length=20,
         null=True,
         editable=False,
-        help_text=("The program that it was imported from."),
+        help_text=("The program that the conversation was imported from."),
     )
     imported_id = models.CharField(  # noqa: DJ001
-        max_length=200, null=True, editable=False, help_text="Its ID in that program."
+        max_length=200,
+        null=True,
+        editable=False,
+        help_text="The ID of the conversation in the program that it was imported from.",
     )
     arranged_at = models.DateTimeField(
         null=True,
         editable=False,
-        help_text=("When its owner last renamed, pinned, moved, archived, deleted or restored it."),
+        help_text=(
+            "When the owner last renamed, pinned, moved, archived, deleted or restored the conversation."
+        ),
     )
     handed_over_at = models.DateTimeField(
-        null=True, editable=False, help_text="When it last changed its application."
+        null=True,
+        editable=False,
+        help_text="When the conversation was last continued in another application.",
     )
     # Without a constraint, because the database would otherwise search for conversations whenever
     # it deletes a message.
@@ -248,7 +259,9 @@ class QueuedMessage(models.Model):
     place = models.JSONField(null=True, blank=True, help_text=PLACE_HELP)
     sender = models.JSONField(null=True, blank=True, help_text=SENDER_HELP)
     is_held = models.BooleanField(default=False)
-    problem = models.TextField(blank=True, help_text="The reason why it could not run.")
+    problem = models.TextField(
+        blank=True, help_text="The reason why the message could not be sent."
+    )
     created_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

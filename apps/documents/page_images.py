@@ -46,7 +46,7 @@ def picture(page: PdfPage) -> str:
     rows = [pixels[start : start + width] for start in range(0, bitmap.height * stride, stride)]
     if all(row.count(pixels[0]) == width for row in rows):
         if any(is_large(one) for one in page.get_objects([FPDF_PAGEOBJ_IMAGE])):
-            raise UnreadableDocument("the image on it is too large.")
+            raise UnreadableDocument("the image on the page is too large.")
         return ""
     return b64encode(png(width, bitmap.height, rows)).decode()
 

@@ -94,12 +94,12 @@ def check_message(path: str, message: ChatMessage) -> None:
 def check_part(path: str, part: Object) -> None:
     kind = part.get("type")
     if not isinstance(kind, str):
-        raise invalid(f"{path}.type", "Expected `str`.")
+        raise invalid(f"{path}.type", "Send a string.")
     if kind == "text" and not isinstance(part.get("text"), str):
-        raise invalid(f"{path}.text", "Expected `str`.")
+        raise invalid(f"{path}.text", "Send a string.")
     image = part.get("image_url")
     if kind == "image_url" and not (isinstance(image, dict) and isinstance(image.get("url"), str)):
-        raise invalid(f"{path}.image_url.url", "Expected `str`.")
+        raise invalid(f"{path}.image_url.url", "Send a string.")
 
 
 def check_custom(path: str, written: Object) -> None:

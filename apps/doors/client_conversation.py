@@ -94,10 +94,10 @@ def check_fields(path: str, message: ChatMessage) -> None:
             f"{path}.function_call", "Legacy functions are not supported. Send 'tool_calls'."
         )
     if message.audio is not None:
-        raise invalid(f"{path}.audio", "Audio answers are not supported. Leave it out.")
+        raise invalid(f"{path}.audio", "Audio answers are not supported. Leave 'audio' out.")
     for name in ("name", "refusal"):
         if not isinstance(getattr(message, name), str | None):
-            raise invalid(f"{path}.{name}", "Expected `str | null`.")
+            raise invalid(f"{path}.{name}", "Send a string or null.")
     if message.role in SYSTEM:
         check_text_alone(path, message.content)
 

@@ -72,7 +72,10 @@ async def unsupported_parameters(
     if supported is None:
         return frozenset()
     if parameters.get("logprobs") and "logprobs" not in supported:
-        raise invalid("logprobs", "The model of this application does not report it. Leave it out.")
+        raise invalid(
+            "logprobs",
+            "The model of this application does not report log probabilities. Leave 'logprobs' out.",
+        )
     return frozenset(parameters.keys() - supported)
 
 

@@ -65,7 +65,7 @@ def text_at(told: Mapping[str, Any], key: str, path: str) -> str:
     if text is None:
         return ""
     if not isinstance(text, str):
-        raise invalid(f"{path}.{key}", "Expected `str`.")
+        raise invalid(f"{path}.{key}", "Send a string.")
     if len(text) > LONGEST_NARRATIVE:
         raise invalid(
             f"{path}.{key}", f"The text is too long; the limit is {LONGEST_NARRATIVE:,} characters."

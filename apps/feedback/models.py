@@ -53,7 +53,9 @@ class Feedback(models.Model):
     transcript = models.JSONField(null=True, blank=True, editable=False)
     state = models.CharField(max_length=7, choices=State, default=State.NEW)
     note = models.TextField(
-        max_length=LONGEST_NOTE, blank=True, help_text="For operators; never shown to the user."
+        max_length=LONGEST_NOTE,
+        blank=True,
+        help_text="A note for operators, which is never shown to the user.",
     )
     created_at = models.DateTimeField("from", default=timezone.now, editable=False)
     updated_at = models.DateTimeField("changed", auto_now=True)

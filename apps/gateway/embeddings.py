@@ -87,7 +87,7 @@ def check_texts(asked: EmbeddingsRequest) -> None:
     long.
     """
     if not isinstance(asked.input, str | list):
-        raise invalid("input", "Expected `str | array`.")
+        raise invalid("input", "Send a string or an array of strings.")
     if not 0 < len(asked.texts) <= MOST_TEXTS:
         raise invalid("input", f"Send 1 to {MOST_TEXTS} texts.")
     for index, text in enumerate(asked.texts):
@@ -95,9 +95,9 @@ def check_texts(asked: EmbeddingsRequest) -> None:
         if isinstance(text, int | list):
             raise invalid(path, "Tokens are not supported. Send text.")
         if not isinstance(text, str):
-            raise invalid(path, "Expected `str`.")
+            raise invalid(path, "Send a string.")
         if not text.strip():
-            raise invalid(path, "The text is empty. Send a text.")
+            raise invalid(path, "The text is empty. Send some text.")
     check_size(asked.texts)
 
 
@@ -136,7 +136,7 @@ class EmbeddingsConsumer(GatewayConsumer):
         if asked.dimensions not in (None, found.vectors.shape[1]):
             raise invalid(
                 "dimensions",
-                f"The model's vectors have {found.vectors.shape[1]} dimensions. Leave it out.",
+                f"The model's vectors have {found.vectors.shape[1]} dimensions. Leave 'dimensions' out.",
             )
         body = await asyncio.to_thread(answer_body, found, name, asked.encoding_format)
         is_other = self.slug and asked.model not in (None, name)
@@ -178,7 +178,8 @@ async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Em
     if dimensions is not None:
         if isinstance(embedder, BuiltInEmbedder) and dimensions != DIMENSION:
             raise invalid(
-                "dimensions", f"The model's vectors have {DIMENSION} dimensions. Leave it out."
+                "dimensions",
+                f"The model's vectors have {DIMENSION} dimensions. Leave 'dimensions' out.",
             )
         if isinstance(embedder, ServiceEmbedder):
             return replace(embedder, parameters={**embedder.parameters, "dimensions": dimensions})

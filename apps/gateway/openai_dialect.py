@@ -37,7 +37,7 @@ from apps.runs.requests import RunRequest
 UNSUPPORTED = {
     "functions": "Legacy functions are not supported. Send 'tools'.",
     "function_call": "Legacy functions are not supported. Send 'tool_choice'.",
-    "audio": "Audio answers are not supported. Leave it out.",
+    "audio": "Audio answers are not supported. Leave 'audio' out.",
     "web_search_options": "Leave it out; the application has its own tools.",
 }
 
@@ -133,7 +133,7 @@ def check_supported(request: OpenAIRequest) -> None:
         if getattr(request, name) is not None:
             raise invalid(name, advice)
     if request.store:
-        raise invalid("store", "This server does not store answers for clients. Leave it out.")
+        raise invalid("store", "This server does not store answers for clients. Leave 'store' out.")
     if set(request.modalities or ()) - {"text"}:
         raise invalid("modalities", "Only text is supported. Use ['text'], or leave it out.")
     if request.stream_options is not None and not request.stream:

@@ -138,7 +138,7 @@ def to_specs(tools: Sequence[OpenAITool]) -> dict[str, ToolSpec]:
             continue
         name, strict = tool.function.name, tool.function.strict
         if not isinstance(strict, bool | None):
-            raise invalid(f"tools.{index}.function.strict", "Expected `bool | null`.")
+            raise invalid(f"tools.{index}.function.strict", "Send true, false or null.")
         if strict is not None or tool.custom is not None:
             specs[name] = replace(specs[name], strict=strict, takes_text=tool.custom is not None)
     return specs

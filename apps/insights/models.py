@@ -45,7 +45,9 @@ class CallRecord(models.Model):
     bucket = models.CharField(max_length=100)
     bucket_kind = models.CharField(max_length=10)
     team = models.BigIntegerField(null=True, help_text="The ID of the caller's team.")
-    iteration = models.PositiveIntegerField(help_text="The number in the run, from 1.")
+    iteration = models.PositiveIntegerField(
+        help_text="The number of the model call in its run, starting at 1."
+    )
     started_at = models.DateTimeField()
     seconds = models.FloatField(null=True)
 
@@ -172,7 +174,9 @@ class UsageSum(models.Model):
     output_tokens = models.BigIntegerField(default=0)
     reasoning_tokens = models.BigIntegerField(default=0)
     cost = models.DecimalField(max_digits=COST_DIGITS, decimal_places=COST_PLACES, default=0)
-    unpriced = models.BigIntegerField(default=0, help_text="Calls without a price.")
+    unpriced = models.BigIntegerField(
+        default=0, help_text="The number of calls of models that have no price."
+    )
     cache_shares = models.FloatField(default=0)
     cache_reports = models.BigIntegerField(default=0)
     total_seconds = models.FloatField(default=0)

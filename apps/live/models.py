@@ -85,7 +85,7 @@ class Run(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     stream = models.UUIDField(db_index=True)
     request = models.UUIDField(
-        help_text=("Chosen by the client, so that the same request runs only once.")
+        help_text=("The ID that the client chose, so that the same request is run only once.")
     )
     application = models.SlugField()
     application_pk = models.BigIntegerField(
@@ -105,7 +105,7 @@ class Run(models.Model):
         default="",
         db_default="",
         editable=False,
-        help_text="The owner whose running answers it counts towards; empty for the bucket.",
+        help_text="The owner whose limit of running answers this run counts towards; empty for the bucket.",
     )
     caller = models.JSONField(default=dict)
     door = models.CharField(max_length=20, default="page")
@@ -116,9 +116,12 @@ class Run(models.Model):
     )
     status = models.CharField(max_length=10, choices=Status, default=Status.RUNNING)
     is_stop_requested = models.BooleanField("stop requested", default=False)
-    holder = models.CharField(max_length=100, blank=True, help_text="The process that works on it.")
+    holder = models.CharField(
+        max_length=100, blank=True, help_text="The process that executes the run."
+    )
     attempts = models.PositiveSmallIntegerField(
-        default=0, help_text="The number of takeovers since its last new step."
+        default=0,
+        help_text="How often another process has taken over the run since its last new step.",
     )
     format = models.PositiveSmallIntegerField(default=FORMAT)
     beat_at = models.DateTimeField(
@@ -208,7 +211,7 @@ class Interaction(models.Model):
     request = models.UUIDField(
         null=True,
         editable=False,
-        help_text="The message with the answer, by the sender's ID.",
+        help_text="The sender's ID of the message that contains the answer.",
     )
     due_at = models.DateTimeField(null=True, blank=True, help_text=("When the question times out."))
 

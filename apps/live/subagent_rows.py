@@ -20,7 +20,9 @@ class HelperRun(models.Model):
 
     run = models.ForeignKey("Run", on_delete=models.CASCADE, related_name="helpers")
     key = models.CharField(max_length=LONGEST_SUBAGENT_KEY)
-    name = models.CharField(max_length=LONGEST_NAME, help_text="The beginning of its task.")
+    name = models.CharField(
+        max_length=LONGEST_NAME, help_text="The beginning of the sub-agent's task."
+    )
     agent = models.CharField(max_length=LONGEST_NAME, blank=True)
     status = models.CharField(max_length=10, choices=Status, default=Status.RUNNING)
     is_stop_requested = models.BooleanField("stop requested", default=False)

@@ -112,7 +112,7 @@ class DeploymentReference(Node):
     def _names_a_deployment(self) -> Self:
         if not self.id:
             raise PydanticCustomError(
-                "deployment_missing", "has no `deployment_id`; set it to the deployment's ID"
+                "deployment_missing", "has no `deployment_id`; set it to the ID of a deployment"
             )
         return self
 

@@ -35,7 +35,7 @@ def read_message(arguments: Mapping[str, Any] | None) -> ModelMessage:
     """
     read = converted(dict(arguments or {}), CallArguments, PATH)
     if not read.message.strip():
-        raise invalid(f"{PATH}.message", "The message is empty. Send a text.")
+        raise invalid(f"{PATH}.message", "The message is empty. Enter some text.")
     attachments = (attachment_of(file, index) for index, file in enumerate(read.files))
     return ModelMessage("user", read.message, attachments=tuple(attachments))
 

@@ -86,7 +86,9 @@ def read_answer(asked: Interaction, response: Any) -> dict[str, Any]:
         given = types.ElicitResult.model_validate(response)
     except ValidationError as error:
         place = f"inputResponses.{asked.key}"
-        raise MCPError(types.INVALID_PARAMS, f"{place} is not the result of a form.") from error
+        raise MCPError(
+            types.INVALID_PARAMS, f"{place} is not a form result (`ElicitResult`)."
+        ) from error
     if asked.kind in UNANSWERABLE:
         return UNANSWERABLE[asked.kind]
     waiting = waiting_call(asked)

@@ -102,7 +102,7 @@ def read_answer(blocks: Sequence[Object], path: str) -> ChatMessage:
             case {"type": "redacted_thinking", "data": str(data)}:
                 answer.custom_content = {"state": unsealed(data)}
             case {"type": "thinking" | "redacted_thinking" | "text"}:
-                raise invalid(f"{path}.{index}", "The block has no content. Send it.")
+                raise invalid(f"{path}.{index}", "The block has no content. Add the content.")
             case _:
                 pass  # These blocks come from tools that Anthropic runs.
     answer.content = "\n\n".join(said)
@@ -164,12 +164,13 @@ class ContentReader(MessageContent):
                 self.text(texts(content, f"{path}.content"))
             case {"type": "text" | "image" | "document" | "search_result"}:
                 raise invalid(
-                    path, "The block has no content, or its source has an unknown type. Send it."
+                    path,
+                    "The block has no content, or its source has an unknown type. Add the content, with a source of a supported type.",
                 )
             case {"type": str()}:
                 pass  # These blocks come from tools that Anthropic runs.
             case _:
-                raise invalid(f"{path}.type", "Expected `str`.")
+                raise invalid(f"{path}.type", "Send a string.")
 
     def document(self, source: Object, title: Any, path: str) -> None:
         """Add a document block. Raises `BadRequest` if the type of its source is unknown."""

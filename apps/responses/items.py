@@ -186,7 +186,7 @@ def read_part(part: Object, path: str) -> Object:
                 "image_url": {"url": url, **({"detail": detail} if detail else {})},
             }
         case {"type": "input_image"}:
-            raise invalid(f"{path}.image_url", "Send the picture as a URL or a data URL.")
+            raise invalid(f"{path}.image_url", "Send the image as a URL or a data URL.")
         case _:
             raise invalid(
                 path, "Use 'input_text', 'input_image' or 'input_file', with its content."

@@ -15,7 +15,7 @@ NOT_STORED = (
     "applications. Send the whole conversation as 'input'."
 )
 UNSUPPORTED = {
-    "prompt": "Prompts are part of the application. Leave it out.",
+    "prompt": "Prompts are part of the application. Leave 'prompt' out.",
 }
 
 
@@ -75,7 +75,7 @@ def read_request(body: bytes) -> tuple[ResponseRequest, frozenset[str]]:
     request, unknown = decode_body(body, _decode)
     if request.input is None:
         if not continues_stored(request):
-            raise invalid("input", "Send a string or items.")
+            raise invalid("input", "Send a string or an array of items.")
         request.input = []
     if len(request.input) > settings.GATEWAY_MAX_MESSAGES and isinstance(request.input, list):
         raise invalid("input", f"Too many items; the limit is {settings.GATEWAY_MAX_MESSAGES}.")

@@ -112,7 +112,7 @@ def expand_rule(rule: str, start: datetime, horizon: datetime) -> rrule:
     text = ";".join(f"{name}={value}" for name, value in parts.items())
     found = rrulestr(text, dtstart=start.replace(second=0, microsecond=0))
     if not isinstance(found, rrule):
-        raise ValueError("use one rule")
+        raise ValueError("use a single rule")
     return found.replace(until=end)
 
 

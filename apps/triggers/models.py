@@ -74,7 +74,7 @@ class Webhook(Endpoint):
         on_delete=models.CASCADE,
         related_name="webhooks",
         verbose_name="service account",
-        help_text="Runs use this account, with the permissions that it has at that time.",
+        help_text="Runs use this account, with the permissions that it has when the run begins.",
     )
     check_kind = models.CharField(
         "authentication",
@@ -96,7 +96,9 @@ class Webhook(Endpoint):
     )
     conversation = models.UUIDField(null=True, editable=False)
     requests_per_minute = models.PositiveIntegerField(
-        default=60, validators=[MinValueValidator(1)], help_text="Further requests get 429."
+        default=60,
+        validators=[MinValueValidator(1)],
+        help_text="Requests above this limit are rejected with status 429.",
     )
     answer_minutes = models.PositiveIntegerField(
         "minutes for approvals",
@@ -229,7 +231,9 @@ class Delivery(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     due_at = models.DateTimeField(
         default=timezone.now,
-        help_text=("The next attempt; for a running attempt, when it counts as lost."),
+        help_text=(
+            "The time of the next attempt. For a running attempt, the time when it is considered lost."
+        ),
     )
     response_status = models.PositiveSmallIntegerField("status of the answer", null=True)
     error = models.CharField("last error", max_length=LONGEST_ERROR, blank=True)

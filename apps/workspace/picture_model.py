@@ -178,7 +178,7 @@ def picture_type(content: bytes) -> str:
     """
     kind = filetype.guess_mime(content)
     if kind not in PICTURE_TYPES:
-        raise unusable("something that is not an image")
+        raise unusable("a file that is not an image")
     return str(kind)
 
 

@@ -105,7 +105,7 @@ def test_pictures_are_content_and_other_files_are_attached():
 @each_row(
     ("content", "problem"),
     [
-        ({"a": 1}, "messages.0.content. Expected a string or a list of content parts."),
+        ({"a": 1}, "messages.0.content. Send a string or an array of parts."),
         ([{"type": "text"}], "messages.0.content.0. Use type"),
         ([{"type": ["text"]}], "messages.0.content.0. Use type"),
         ([{"type": "image"}], "messages.0.content.0. "),

@@ -107,7 +107,7 @@ def test_the_registration_of_the_built_in_agent_names_the_files_that_it_takes_g_
 
 @pytest.mark.django_db
 def test_a_registration_of_an_unknown_application_is_refused():
-    with pytest.raises(CommandError, match="Not an enabled application: travel"):
+    with pytest.raises(CommandError, match="Unknown or disabled application: travel"):
         printed("dial_registration", "travel")
 
 

@@ -82,5 +82,5 @@ async def test_an_image_that_unpacks_to_gigabytes_is_refused():
     )
     tight = Bounds(seconds=5.0, memory=256 * 1024 * 1024)
 
-    with pytest.raises(UnreadableDocument, match="the image on it is too large"):
+    with pytest.raises(UnreadableDocument, match="the image on the page is too large"):
         await drawn(bomb, bounds=tight)

@@ -165,8 +165,8 @@ def test_calls_that_are_no_assistants_are_left_out():
         ([ChatMessage("function", "1")], "on path messages.0.role. Legacy functions"),
         ([ChatMessage("assistant", function_call={})], "on path messages.0.function_call. Legacy"),
         ([HELLO, ChatMessage("assistant", audio={"id": "1"})], "on path messages.1.audio. "),
-        ([ChatMessage("user", "1", name=5)], "on path messages.0.name. Expected `str | null`."),
-        ([ChatMessage("assistant", refusal=[])], "on path messages.0.refusal. Expected"),
+        ([ChatMessage("user", "1", name=5)], "on path messages.0.name. Send a string or null."),
+        ([ChatMessage("assistant", refusal=[])], "on path messages.0.refusal. Send"),
         ([ChatMessage("system", [{"type": "image_url"}])], "on path messages.0.content.0.type. "),
     ],
 )

@@ -58,7 +58,7 @@ def test_a_program_names_the_place_and_what_the_person_sees(dialect, field):
         (
             DIAL,
             {"custom_fields": {"configuration": {"place": 7}}},
-            "custom_fields.configuration.place. Expected `str`",
+            "custom_fields.configuration.place. Send a string.",
         ),
         (
             OPENAI,

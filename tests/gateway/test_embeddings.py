@@ -111,15 +111,17 @@ async def test_what_has_no_effect_is_named(key: str):
     [
         ({"input": []}, "on path input. Send 1 to 2048 texts."),
         ({"input": ["a"] * 2049}, "on path input. Send 1 to 2048 texts."),
-        ({"input": {"a": 1}}, "on path input. Expected `str | array`."),
+        ({"input": {"a": 1}}, "on path input. Send a string or an array of strings."),
         ({"input": [1, 2, 3]}, "on path input.0. Tokens are not supported. Send text."),
         ({"input": [[1], [2]]}, "on path input.0. Tokens are not supported. Send text."),
-        ({"input": ["a", None]}, "on path input.1. Expected `str`."),
-        ({"input": " "}, "on path input. The text is empty. Send a text."),
-        ({"input": ["a", ""]}, "on path input.1. The text is empty. Send a text."),
+        ({"input": ["a", None]}, "on path input.1. Send a string."),
+        ({"input": " "}, "on path input. The text is empty. Send some text."),
+        ({"input": ["a", ""]}, "on path input.1. The text is empty. Send some text."),
         (
             {"dimensions": 256},
-            ("on path dimensions. The model's vectors have 384 dimensions. Leave it out."),
+            (
+                "on path dimensions. The model's vectors have 384 dimensions. Leave 'dimensions' out."
+            ),
         ),
         ({"dimensions": 0}, "on path dimensions. Expected `int` >= 1."),
         ({"encoding_format": "hex"}, "on path encoding_format. Invalid enum value 'hex'."),
@@ -220,7 +222,7 @@ async def test_dimensions_are_passed_on_to_a_service(key: str, settings: Any):
     }
     assert right.json()["data"][0]["embedding"] == [1.0, 0.0, 0.0]
     assert message(wrong)[1].endswith(
-        "on path dimensions. The model's vectors have 3 dimensions. Leave it out."
+        "on path dimensions. The model's vectors have 3 dimensions. Leave 'dimensions' out."
     )
 
 

@@ -148,7 +148,7 @@ async def test_files_reach_the_application():
     [
         ({}, "on path arguments. Object missing required field `message`."),
         ({"message": 3}, "on path arguments.message. Expected `str`, got `int`."),
-        ({"message": " "}, "on path arguments.message. The message is empty. Send a text."),
+        ({"message": " "}, "on path arguments.message. The message is empty. Enter some text."),
         ({"message": "a", "b": 1}, "on path arguments. Object contains unknown field `b`."),
         (
             {"message": "a", "files": [{"type": "text/plain", "data": "?"}]},

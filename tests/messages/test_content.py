@@ -112,7 +112,7 @@ def test_pictures_are_parts_and_documents_are_attachments():
 @each_row(
     ("role", "block", "problem"),
     [
-        ("user", {}, "path messages.0.content.0.type. Expected `str`."),
+        ("user", {}, "path messages.0.content.0.type. Send a string."),
         ("user", {"type": "text"}, "path messages.0.content.0. The block has no content"),
         ("user", {"type": "image", "source": {"type": "file"}}, "path messages.0.content.0. "),
         (

@@ -55,7 +55,7 @@ def test_a_user_without_teams_is_not_asked(ada: User):
     page = signed_in(ada).get("/oauth/authorize", query(client_id()))
 
     assert offered(page) == []
-    assert "The program uses the apps, files and memory" not in page.text
+    assert "The program uses your apps, files and memory" not in page.text
 
 
 def test_the_team_in_which_the_user_works_is_chosen_at_first(ada: User, desk: Team):

@@ -126,7 +126,7 @@ test("a call that the server does not grant is not carried out", async (t) => {
   await ask(tab, "Count");
   call(tab, "shop.count", { n: 1 });
 
-  await tab.appears(".decision", "Running on the page where you asked");
+  await tab.appears(".decision", "Running on the page where you sent the message");
   await until(() => tab.network.sent("/api/ai/tool-claim").length, 1);
   await settle();
   assert.deepEqual([made, results(tab)], [[], []]);

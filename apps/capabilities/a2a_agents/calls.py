@@ -151,7 +151,8 @@ def find_conversation(target: Target, invocation: Invocation) -> Conversation:
     ]
     if not found:
         raise InvalidParameter(
-            SESSION, "no earlier answer ends with it. Leave it out to begin a new conversation."
+            SESSION,
+            "no earlier answer ends with this ID. Omit the parameter to begin a new conversation.",
         )
     return msgspec.convert(found[-1], Conversation)
 

@@ -166,7 +166,7 @@ async def load_agent(server: AgentServer, draft: RequestDraft) -> FoundAgent:
                 body = await read_body(response, MOST_CARD_BYTES)
     except TimeoutError as error:
         raise ToolError(
-            f"{called(server, name)}: its agent card did not arrive within {CARD_SECONDS:g} seconds."
+            f"{called(server, name)}: the server did not send its agent card within {CARD_SECONDS:g} seconds."
         ) from error
     card = read_card(server, body)
     return FoundAgent(card, find_endpoint(server, card))
@@ -221,7 +221,7 @@ def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
         )
     versions = ", ".join(offered) or f"JSONRPC {card.protocol_version or 'of an unknown version'}"
     raise ToolError(
-        f"{who}: the agent offers {one_line(versions)}; an interface with JSONRPC or HTTP+JSON of "
+        f"{who}: the agent offers {one_line(versions)}; a JSONRPC or HTTP+JSON interface of "
         f"version {PROTOCOL_VERSION} is required."
     )
 

@@ -160,7 +160,9 @@ class AgentClient:
         envelope = read_envelope(payload)
         if envelope.error is not None:
             reason = one_line(envelope.error.message, MESSAGE_CHARACTERS) or "no reason given"
-            raise ToolError(f"{called(self.server, self.name)}: the agent refused: {reason}")
+            raise ToolError(
+                f"{called(self.server, self.name)}: the agent rejected the request: {reason}"
+            )
         if self.endpoint.binding != "JSONRPC":
             return payload
         if not envelope.result:

@@ -115,7 +115,7 @@ class DocumentAnswers:
         """
         place = FILE_URL if self.names.takes_one_file else FILE_URLS
         if not urls:
-            raise InvalidParameter(place, "pass the files to answer from.")
+            raise InvalidParameter(place, "pass the files that contain the answer.")
         if len(urls) > MOST_FILES:
             problem = f"there are {len(urls)} files; the limit is {MOST_FILES}."
             raise InvalidParameter(FILE_URLS, problem)
@@ -135,7 +135,7 @@ class DocumentAnswers:
         state = f"Attached files: {summary(known) or 'none'}"
         if searched is None:
             place = FILE_URL if self.names.takes_one_file else FILE_URLS
-            raise InvalidParameter(place, f"pass the file to answer from. {state}.")
+            raise InvalidParameter(place, f"pass the file that contains the answer. {state}.")
         invocation.stage.write(f"- {state}\n\n")
         return searched
 

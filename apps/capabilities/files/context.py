@@ -55,7 +55,7 @@ class FileToolContext:
                     return found
         except TimeoutError:
             raise InvalidParameter(
-                parameter, "listing the folder timed out; use a smaller one."
+                parameter, "listing the folder timed out; use a smaller folder."
             ) from None
 
     def forget(self, *paths: str) -> None:

@@ -65,11 +65,11 @@ async def read_lines(context: FileToolContext, arguments: Arguments) -> ToolResu
     path, start, end = arguments["path"], arguments["start_line"], arguments["end_line"]
     check_file("path", path)
     if start < 0:
-        raise InvalidParameter("start_line", "it must be 0 or more; lines are counted from 0.")
+        raise InvalidParameter("start_line", "it must be 0 or more; line numbers start at 0.")
     if end <= start:
         raise InvalidParameter(
             "end_line",
-            "it must be greater than start_line, because it is the first line that is not read.",
+            "it must be greater than start_line; end_line is exclusive.",
         )
     home = await context.home()
     place = full_path(home, path)

@@ -28,9 +28,7 @@ async def find_files(context: FileToolContext, arguments: Arguments) -> ToolResu
     path, pattern = arguments.get("path") or "", arguments["pattern"]
     check_folder("path", path)
     if not pattern.strip("/ ") or len(pattern) > LONGEST_PATTERN:
-        raise InvalidParameter(
-            "pattern", "it must be a pattern for paths, such as *.md or notes/**."
-        )
+        raise InvalidParameter("pattern", "it must be a path pattern, such as *.md or notes/**.")
     home = await context.home()
     folder = full_folder(home, path)
     found = await files_below(context, folder, depth_of(arguments, DEEPEST))

@@ -62,7 +62,9 @@ class RunNotes:
         try:
             return await find_embedder(self.opening, self.deployment_id)
         except (DeploymentNotFound, Unsupported) as error:
-            raise ToolError(f"Notes cannot be compared here: {error}", is_lasting=True) from error
+            raise ToolError(
+                f"Semantic search in notes is not available: {error}", is_lasting=True
+            ) from error
 
     def has_read(self, note: Note) -> None:
         """Record that the run has read the note, which may contain untrusted content."""
@@ -92,7 +94,7 @@ def refusals() -> Iterator[None]:
             raise InvalidParameter(error.field, str(error)) from error
         raise ToolError(str(error)) from error
     except ServiceFailed as error:
-        raise ToolError(f"The notes cannot be compared at the moment. {error}") from error
+        raise ToolError(f"Semantic search in notes is currently unavailable. {error}") from error
 
 
 async def run_query(

@@ -160,5 +160,5 @@ def read_tags(value: Any) -> tuple[str, ...]:
         plain, exact = parts[::2], parts[1::2]
         return (*(tag for part in plain for tag in part.split()), *exact)
     if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
-        raise InvalidParameter("extraMeta", "its tags are not a list of words.")
+        raise InvalidParameter("extraMeta", "its tags are not a list of strings.")
     return tuple(value)

@@ -85,7 +85,7 @@ def check_length(path: str, text: str, most: int) -> str:
     `InvalidParameter`.
     """
     if not text:
-        raise InvalidParameter(path, "it is empty. Write the text for the user.")
+        raise InvalidParameter(path, "it is empty. Enter the text to show to the user.")
     if len(text) > most:
         problem = f"it has {len(text)} characters; the limit is {most}. Shorten it."
         raise InvalidParameter(path, problem)

@@ -119,7 +119,7 @@ def read_server(path: str, field: str, url: str, node: AgentToolSet, seconds: fl
         raise InitializationIssue(f"{path}.authorization: {problem}")
     if isinstance(how, ApiKeyAuthorization) and how.location == "body":
         raise InitializationIssue(
-            f"{path}.authorization.location: the protocol has no place for a key in the body. "
+            f"{path}.authorization.location: the protocol does not support a key in the body. "
             "Use 'header' or 'query'."
         )
     for name in ("token_url", "authorization_url"):

@@ -101,7 +101,9 @@ def read_task(arguments: Mapping[str, object], offer: OfferedTypes) -> SubagentT
     if chosen.chooses_toolsets:
         return SubagentTask(chosen, prompt, read_toolsets(given, offer))
     if given is not None:
-        raise InvalidParameter("tool_sets", f"{name!r} has a fixed tool set. Omit it.")
+        raise InvalidParameter(
+            "tool_sets", f"{name!r} has a fixed set of tools. Omit this parameter."
+        )
     return SubagentTask(chosen, prompt)
 
 

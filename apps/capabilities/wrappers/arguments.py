@@ -65,7 +65,7 @@ class Arguments:
             violations = self.schema_check.violations(named)
         except CheckUnfinished as error:
             raise ToolError(
-                f"The arguments could not be checked: {error}. Send fewer or smaller ones."
+                f"The arguments could not be checked: {error}. Send fewer or smaller arguments."
             ) from error
         if violations:
             raise refusal(sorted(violations, key=lambda each: each.json_path), unshown)

@@ -18,7 +18,7 @@ def check(row: Application) -> None:
     """Raise `ValidationError` if a single user may publish the application."""
     if not is_required(row):
         raise ValidationError(
-            "This application does not need two people to publish it. Publish it directly."
+            "This application does not require a second user to publish it. Publish it directly."
         )
 
 

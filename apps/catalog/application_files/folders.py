@@ -67,7 +67,7 @@ def paths_below(folder: Path, root: Path, depth: int = 0) -> Iterator[Path]:
         if path.is_symlink() and not path.resolve().is_relative_to(root):
             raise FilesRefused(
                 path.name,
-                "is a link to a target outside of the directory; replace it with the file itself.",
+                "is a link to a file outside of the directory; replace it with the file itself.",
             )
         if path.is_dir():
             yield from paths_below(path, root, depth + 1)

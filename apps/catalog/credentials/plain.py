@@ -65,16 +65,18 @@ def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
     secrets store them. Raises `ValueError` if it cannot become a secret.
     """
     if ("orchestrator" in document and keys[0] != "tool_sets") or PARAMETERS in pairwise(keys):
-        raise ValueError("it is not a credential of a toolset")
+        raise ValueError("only credentials of toolsets can become secrets")
     written = sorted(servers_of(document, keys))
     if not written or any(server.startswith("registered ") for server in written):
-        raise ValueError("the document does not define the server that it is sent to")
+        raise ValueError("the document does not define the server that the credential is sent to")
     if any(server.startswith("predefined ") for server in written):
-        raise ValueError("it is sent to the server of predefined content")
+        raise ValueError("the credential is sent to a server that is defined in predefined content")
     if "/" in written and "rest_api_method_info" in document:
-        raise ValueError("the tool has no host, so it is sent to the server of its toolset")
+        raise ValueError(
+            "the tool has no host, so the credential is sent to the server of the toolset"
+        )
     if len(written) > MOST_SERVERS:
-        raise ValueError(f"it is sent to too many servers; the limit is {MOST_SERVERS}")
+        raise ValueError(f"the credential is sent to too many servers; the limit is {MOST_SERVERS}")
     return tuple(dict.fromkeys(map(read_server, written)))
 
 

@@ -34,7 +34,9 @@ class Change(models.Model):
         max_length=60, help_text="The model's label, such as catalog.application."
     )
     object_id = models.BigIntegerField()
-    title = models.CharField(max_length=300, help_text="The name of the row at that time.")
+    title = models.CharField(
+        max_length=300, help_text="The name of the row at the time of the change."
+    )
     version = models.PositiveIntegerField(
         null=True, help_text=("The state of the row after the change.")
     )
@@ -49,7 +51,9 @@ class Change(models.Model):
         max_length=150, help_text=("The name is retained after the account is deleted.")
     )
     via = models.CharField(max_length=10, choices=Via)
-    through = models.CharField(max_length=300, help_text="The key or the command.")
+    through = models.CharField(
+        max_length=300, help_text="The API key or the command that made the change."
+    )
     reason = models.CharField(max_length=300)
     at = models.DateTimeField(default=now)
     before = models.JSONField(null=True)

@@ -59,7 +59,9 @@ class ApplicationVersion(models.Model):
     application = models.ForeignKey(
         "catalog.Application", on_delete=models.CASCADE, related_name="versions"
     )
-    number = models.PositiveIntegerField(help_text="Counted from 1 for each application.")
+    number = models.PositiveIntegerField(
+        help_text="The version number, counted from 1 for each application."
+    )
     title = models.CharField(max_length=200)
     description = models.TextField(blank=True)
     icon = models.CharField(max_length=LONGEST_ICON, blank=True, default="")
@@ -69,12 +71,13 @@ class ApplicationVersion(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
     author_name = models.CharField(
-        max_length=150, help_text=("Retained after the account is deleted.")
+        max_length=150,
+        help_text=("The author's name, which is retained after the account is deleted."),
     )
     via = models.CharField(max_length=10, choices=Change.Via)
     note = models.CharField(max_length=300)
     is_automatic = models.BooleanField(
-        default=False, help_text="Published by saving, without a note."
+        default=False, help_text="True if the version was published by saving, without a note."
     )
     published_at = models.DateTimeField(default=now)
     withdrawn_at = models.DateTimeField(null=True)
@@ -114,7 +117,7 @@ class ApplicationDraft(Versioned):
     skills = models.JSONField(
         null=True,
         blank=True,
-        help_text="Texts of its own skills by path; null for the current ones.",
+        help_text="The files of the application's own skills, by path; null for the current files.",
     )
     based_on = models.PositiveIntegerField(default=0)
     author = models.ForeignKey(
@@ -124,7 +127,7 @@ class ApplicationDraft(Versioned):
         settings.AUTH_USER_MODEL,
         related_name="+",
         help_text=(
-            "Users who changed the draft. They cannot publish it if two people are required."
+            "Users who changed the draft. They cannot publish it if publishing requires two users."
         ),
     )
     updated_at = models.DateTimeField(auto_now=True)

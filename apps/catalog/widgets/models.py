@@ -15,10 +15,12 @@ class Widget(models.Model):
     )
     is_enabled = models.BooleanField("enabled", default=False)
     origins = models.JSONField(
-        default=list, help_text="Pages of these origins can show the widget."
+        default=list, help_text="Pages on these origins can show the widget."
     )
     identity_key = SecretField(
-        blank=True, default="", help_text="The other site signs identities of its users with it."
+        blank=True,
+        default="",
+        help_text="The public key that verifies the user identities signed by the other site.",
     )
 
     class Meta:

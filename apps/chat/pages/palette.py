@@ -32,7 +32,7 @@ PAGES = (
     (gettext_lazy("Approvals"), gettext_lazy("Tools that don’t ask you again"), "approvals"),
 )
 OF_PEOPLE = (
-    (gettext_lazy("Prompts"), gettext_lazy("Texts that you insert with “/”"), "prompts"),
+    (gettext_lazy("Prompts"), gettext_lazy("Snippets that you insert with “/”"), "prompts"),
     (gettext_lazy("Account"), gettext_lazy("Name, picture, sign-in"), "account"),
     (gettext_lazy("Notes"), gettext_lazy("Notes that you and your agents write"), "notes"),
     (gettext_lazy("Memory"), gettext_lazy("Your memories"), "memory"),

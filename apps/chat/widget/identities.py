@@ -46,7 +46,7 @@ def mark_as_used(name: str, until: datetime) -> None:
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
     _, is_new = UsedIdentity.objects.get_or_create(digest=digest, defaults={"expires_at": until})
     if not is_new:
-        raise refusal("it was used before")
+        raise refusal("it was already used")
 
 
 def verified_claims(widget: Widget, identity: str) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def use_code(widget: Widget, host: str, code: str) -> VisitorToken:
         found = signing.loads(code[: LONGEST_CODE + 1], salt=SALT, max_age=LIFE)
         application, user, session, name = found
     except (signing.BadSignature, TypeError, ValueError) as error:
-        raise refusal("the code of the sign-in has expired") from error
+        raise refusal("the sign-in code has expired") from error
     token = token_of_account(widget, host, user, session)
     if application != widget.pk or not is_admitted(token, widget):
         raise refusal("the account cannot use this application")

@@ -94,7 +94,9 @@ class ListedApplicationSerializer(RowSerializer[Application]):
     )
 
     state = serializers.SerializerMethodField()
-    tile = serializers.SerializerMethodField(help_text="The icon.")
+    tile = serializers.SerializerMethodField(
+        help_text="The emoji, initials, color or image URL of the icon."
+    )
 
     class Meta:
         model = Application

@@ -89,7 +89,7 @@ class CaseCallSerializer(StrictSerializer[Any]):
     name = serializers.CharField()
     arguments = serializers.DictField()
     refused = serializers.BooleanField(
-        help_text=("True if it was not called because it has side effects.")
+        help_text=("True if the tool was not called because it has side effects.")
     )
 
 
@@ -108,7 +108,7 @@ class CostsField(serializers.JSONField): ...
 class CaseResultSerializer(StrictModelSerializer[CaseResult]):
     failures = CaseFailuresField()
     tools = CaseCallsField(help_text="The tool calls, in order.")
-    costs = CostsField(help_text="Amounts by currency.")
+    costs = CostsField(help_text="The cost in each currency.")
 
     class Meta:
         model = CaseResult
@@ -128,8 +128,12 @@ class CaseRunSerializer(StrictModelSerializer[CaseRun]):
         required=False,
         help_text="The IDs of the test cases; by default all test cases of the application.",
     )
-    passed = serializers.IntegerField(read_only=True, help_text="Attempts.")
-    done = serializers.IntegerField(source="made", read_only=True, help_text="Attempts.")
+    passed = serializers.IntegerField(
+        read_only=True, help_text="The number of attempts that passed."
+    )
+    done = serializers.IntegerField(
+        source="made", read_only=True, help_text="The number of finished attempts."
+    )
     started_by = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
 
     class Meta:

@@ -46,12 +46,12 @@ class ListedItemSerializer(StrictSerializer[Any]):
         help_text=("The layer of the active item: `built in`, a directory or `database`."),
     )
     layers = serializers.IntegerField(
-        read_only=True, help_text=("The number of layers with the item.")
+        read_only=True, help_text=("The number of layers that contain the item.")
     )
     problems = serializers.ListField(
         child=serializers.CharField(),
         read_only=True,
-        help_text=("The reason why the item cannot be used."),
+        help_text=("The reasons why the item cannot be used."),
     )
 
 
@@ -68,7 +68,7 @@ class ItemSerializer(ListedItemSerializer):
     files = serializers.DictField(
         child=serializers.CharField(trim_whitespace=False, allow_blank=True),
         required=False,
-        help_text="For skills: the contents of the skill's other text files, by path.",
+        help_text="For a skill: its other text files, by path.",
     )
     version = serializers.IntegerField(read_only=True)
 

@@ -28,7 +28,7 @@ class DeploymentSerializer(RowSerializer[Deployment]):
         write_only=True,
         required=False,
         allow_blank=True,
-        help_text='Replaces the stored key; "" removes it. Omit to keep it.',
+        help_text='A new key, which replaces the stored key; "" removes the stored key. Omit the field to keep it.',
     )
     has_api_key = serializers.SerializerMethodField(help_text="True if a key is stored.")
     features = serializers.DictField(required=False)

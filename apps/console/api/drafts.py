@@ -172,7 +172,7 @@ def overtaken_draft() -> Iterator[None]:
         yield
     except DraftOvertaken as error:
         version = 0 if error.draft is None else error.draft.version
-        raise EditConflict(412, f"{error} Fetch it again.", {"version": version}) from error
+        raise EditConflict(412, f"{error} Fetch the draft again.", {"version": version}) from error
 
 
 @contextmanager

@@ -61,7 +61,7 @@ class FeedbackSerializer(StrictModelSerializer[Feedback]):
 class SaidSerializer(StrictSerializer[Any]):
     text = serializers.CharField()
     files = serializers.ListField(
-        child=serializers.CharField(), help_text="The names of the files."
+        child=serializers.CharField(), help_text="The names of the attached files."
     )
     at = serializers.DateTimeField()
 

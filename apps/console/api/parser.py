@@ -20,7 +20,7 @@ class StrictJSONParser(JSONParser):
             return parse_json(stream.read().decode("utf-8"))
         except UnicodeDecodeError as error:
             raise ParseError(
-                "The request body is not valid JSON. It is not in UTF-8. Send it in UTF-8."
+                "The request body is not valid JSON. It is not UTF-8. Encode it as UTF-8."
             ) from error
         except JSONTextInvalid as error:
             problem = str(error)

@@ -53,12 +53,14 @@ class RedirectUrisField(serializers.ListField):
 class ProgramSerializer(StrictModelSerializer[Program]):
     secret_told = ""
     """The program's secret if this request created it, else ""."""
-    id = serializers.SerializerMethodField(help_text="The client ID as it is in URLs of this API.")
+    id = serializers.SerializerMethodField(
+        help_text="The client ID, encoded for the URLs of this API."
+    )
     client_id = serializers.CharField(source="pk", read_only=True)
     type = serializers.ChoiceField(choices=["confidential", "public"])
     redirect_uris = RedirectUrisField(help_text="Up to 10 redirect URIs.")
     source = serializers.ChoiceField(  # type: ignore[assignment]  # also a setting of fields
-        choices=SOURCES, read_only=True, help_text="Where the name and the URIs come from."
+        choices=SOURCES, read_only=True, help_text="The source of the name and the redirect URIs."
     )
     is_blocked = serializers.BooleanField(
         required=False, help_text="Blocking a program also disconnects it from all users."
@@ -179,7 +181,10 @@ class ProgramConnectionSerializer(StrictModelSerializer[ProgramConnection]):
     program_name = serializers.CharField(source="program.name")
     user = serializers.CharField(source="user.username")
     team = serializers.CharField(
-        source="team.group.name", default=None, allow_null=True, help_text="Null outside teams."
+        source="team.group.name",
+        default=None,
+        allow_null=True,
+        help_text="The team that the program works in; null for the personal workspace.",
     )
     application = serializers.SerializerMethodField(
         help_text="The slug of the application that the program can use; null for all."

@@ -73,7 +73,7 @@ class ListedRunSerializer(StrictModelSerializer[RunSummary]):
         source="person_name", read_only=True, help_text="The name of the caller, if any."
     )
     status = serializers.CharField(read_only=True)
-    costs = serializers.SerializerMethodField(help_text="Amounts by currency.")
+    costs = serializers.SerializerMethodField(help_text="The cost in each currency.")
 
     class Meta:
         model = RunSummary
@@ -99,7 +99,7 @@ class SpanSerializer(StrictSerializer[Any]):
     seconds = serializers.FloatField(allow_null=True)
     detail = serializers.CharField()
     has_failed = serializers.BooleanField()
-    is_inside = serializers.BooleanField(help_text="True for calls of a nested run.")
+    is_inside = serializers.BooleanField(help_text="True if the call belongs to a nested run.")
 
 
 class RunSerializer(ListedRunSerializer):
@@ -119,7 +119,7 @@ class PieceSerializer(StrictSerializer[Any]):
     layer = serializers.CharField()
     source = serializers.CharField()  # type: ignore[assignment]  # the name of an attribute of fields, too
     text = serializers.CharField()
-    tokens = serializers.IntegerField(help_text="Estimated from the whole text.")
+    tokens = serializers.IntegerField(help_text="The estimated number of tokens in the whole text.")
     is_cut = serializers.BooleanField(help_text="True if only the beginning is stored.")
 
 
@@ -132,7 +132,7 @@ class ModelRequestSerializer(StrictSerializer[RequestView]):
     prompt = PieceSerializer(many=True)
     messages = PieceSerializer(many=True)
     tools = PieceSerializer(many=True)
-    parameters = serializers.CharField(help_text="JSON.")
+    parameters = serializers.CharField(help_text="The parameters of the request, as JSON.")
 
 
 class RunPermission(StaffWithPermission):

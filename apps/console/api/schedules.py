@@ -54,8 +54,12 @@ class ScheduleSerializer(StrictModelSerializer[Schedule]):
     )
     user = serializers.CharField(source="user.username", read_only=True)
     team = serializers.StringRelatedField[Team]()
-    runs = serializers.CharField(source="words", read_only=True, help_text="The times in words.")
-    next_at = serializers.SerializerMethodField(help_text="The next time; null if paused.")
+    runs = serializers.CharField(
+        source="words", read_only=True, help_text="The times of the runs, in words."
+    )
+    next_at = serializers.SerializerMethodField(
+        help_text="The time of the next run; null if the schedule is paused."
+    )
     differences = serializers.SerializerMethodField(
         help_text="The changes that wait for the owner's consent: `label`, `before`, `after`."
     )

@@ -32,13 +32,15 @@ class SecretSerializer(RowSerializer[Secret]):
         required=False,
         trim_whitespace=False,
         max_length=MOST_CHARACTERS,
-        help_text=("Stored encrypted, never returned. Required for a new secret. Omit to keep it."),
+        help_text=(
+            "The value, which is stored encrypted and never returned. Required for a new secret. Omit the field to keep the stored value."
+        ),
     )
     servers = serializers.ListField(
         child=serializers.CharField(),
         required=False,
         help_text=(
-            "The servers that it can be sent to, such as `api.example.com` or `*.example.com`."
+            "The servers that the secret can be sent to, such as `api.example.com` or `*.example.com`."
         ),
     )
 

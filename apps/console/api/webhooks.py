@@ -61,7 +61,7 @@ class WebhookSerializer(RowSerializer[Webhook]):
     )
     secret = serializers.SerializerMethodField(
         help_text=(
-            "The webhook’s secret, which signs requests or is the API key. Null after the creation."
+            "The secret that signs requests, or the API key. Null except when the webhook is created."
         )
     )
 

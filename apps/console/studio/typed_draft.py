@@ -34,11 +34,11 @@ def object_in(content: bytes) -> dict[str, Any]:
     try:
         body = parse_json(content.decode())
     except UnicodeDecodeError as error:
-        raise UnreadableDraft("The request is not in UTF-8. Send it in UTF-8.") from error
+        raise UnreadableDraft("The request is not UTF-8. Encode it as UTF-8.") from error
     except JSONTextInvalid as error:
         raise UnreadableDraft(str(error)) from error
     if not isinstance(body, dict):
-        raise UnreadableDraft("The request is not a JSON object. Send one.")
+        raise UnreadableDraft("The request is not a JSON object. Send a JSON object.")
     return body
 
 
@@ -47,7 +47,7 @@ def typed_in(body: Any) -> ApplicationDefinition:
     no manifest.
     """
     if not isinstance(body, dict) or not isinstance(body.get("manifest"), dict):
-        raise UnreadableDraft("The request has no manifest. Send it as an object.")
+        raise UnreadableDraft("The request has no manifest. Send the manifest as an object.")
     return ApplicationDefinition(
         title=str(body.get("title", "")).strip(),
         description=str(body.get("description", "")),
@@ -64,7 +64,9 @@ def skills_in(written: Any) -> Skills | None:
     if written is None:
         return None
     if not isinstance(written, dict) or not all(map(is_folder, written.values())):
-        raise UnreadableDraft("skills: send an object that maps each name to texts by path.")
+        raise UnreadableDraft(
+            "skills: map each skill name to an object that maps file paths to text."
+        )
     return written
 
 

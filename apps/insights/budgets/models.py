@@ -93,7 +93,7 @@ class Budget(Versioned):
         blank=True,
         related_name="+",
         help_text=(
-            "The usage of all members in the team. Leave empty to give a separate budget to each team without its own."
+            "Limits the usage of all members of the team together. Leave empty to give a separate budget to each team that has no budget of its own."
         ),
     )
     key = models.ForeignKey(
@@ -103,7 +103,7 @@ class Budget(Versioned):
         null=True,
         blank=True,
         related_name="+",
-        help_text="Leave empty to give a separate budget to each key without its own.",
+        help_text="Leave empty to give a separate budget to each key that has no budget of its own.",
     )
     application = models.ForeignKey(
         Application,
@@ -120,7 +120,7 @@ class Budget(Versioned):
         max_length=3,
         default="USD",
         validators=[RegexValidator("^[A-Z]{3}$", "Such as USD.")],
-        help_text="For a budget of money. Costs in other currencies do not count.",
+        help_text="Applies only to cost budgets. Costs in other currencies do not count.",
     )
     amount = models.DecimalField(
         **AMOUNT, help_text="No model is called after the limit is reached; 0 blocks all calls."
@@ -137,7 +137,7 @@ class Budget(Versioned):
         max_length=5,
         choices=WindowKind.choices,
         blank=True,
-        help_text="How often the budget renews. Not for a budget of runs.",
+        help_text="How often the budget renews. Does not apply to run budgets.",
     )
     time_zone = models.CharField(
         max_length=64,
@@ -248,7 +248,9 @@ class BudgetWindow(models.Model):
     spent = models.BigIntegerField(default=0)
     reserved = models.BigIntegerField(default=0)
     raised = models.BigIntegerField(default=0)
-    unpriced = models.BigIntegerField(default=0, help_text="Calls without a price.")
+    unpriced = models.BigIntegerField(
+        default=0, help_text="The number of calls of models that have no price."
+    )
     made_at = models.DateTimeField(default=timezone.now)
 
     class Meta:

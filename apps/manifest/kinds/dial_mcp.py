@@ -75,6 +75,6 @@ class DialMcpToolSet(Described, McpTools):
     def _names_a_toolset(self) -> Self:
         if not self.id:
             raise PydanticCustomError(
-                "deployment_missing", "has no `deployment_id`; set it to the toolset's ID"
+                "deployment_missing", "has no `deployment_id`; set it to the ID of a toolset"
             )
         return self

@@ -55,10 +55,12 @@ class McpServerInfo(Node):
             if not self.server:
                 raise PydanticCustomError(
                     "server_missing",
-                    "has no server; add the name of a registered one as `server`",
+                    "has no `server`; set it to the name of a registered server",
                 )
         elif "url" not in self.model_fields_set:
-            raise PydanticCustomError("url_missing", "has no URL; add the server's URL as `url`")
+            raise PydanticCustomError(
+                "url_missing", "has no `url`; set it to the URL of the server"
+            )
         return self
 
 

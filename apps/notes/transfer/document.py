@@ -131,7 +131,7 @@ def read_fields(value: Value) -> dict[str, str]:
         raise NoteRefused("fields", "must be an object whose values are strings.")
     for name, one in value.items():
         if isinstance(one, dict):
-            raise NoteRefused(f"fields.{name[:60]}", "must be text.")
+            raise NoteRefused(f"fields.{name[:60]}", "must be a string.")
     return {name: field_text(one) for name, one in value.items()}
 
 

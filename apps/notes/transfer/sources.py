@@ -118,7 +118,9 @@ def check_entry(name: str, entry: ZipInfo) -> None:
     """Raise `NoteRefused` if an entry of an archive is a link, is encrypted or has an unsafe path."""
     check_path(name)
     if stat.S_ISLNK(entry.external_attr >> 16):
-        raise refusal_error(name, "it is a link to another file; put the file itself there.")
+        raise refusal_error(
+            name, "it is a link to another file; replace the link with the file itself."
+        )
     if entry.flag_bits & 1:
         raise refusal_error(name, "it has a password; create the archive without one.")
 

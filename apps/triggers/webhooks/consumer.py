@@ -56,7 +56,9 @@ class WebhookConsumer(JsonConsumer):
     async def answer(self) -> None:
         body = await self.read_body(settings.WEBHOOK_MAX_BODY_BYTES)
         if self.hub.is_closing:
-            raise Closing("server_stopping", "The server is restarting. Send it again in a moment.")
+            raise Closing(
+                "server_stopping", "The server is restarting. Send the request again in a moment."
+            )
         uuid: UUID = self.scope["url_route"]["kwargs"]["uuid"]
         webhook = await intake.find_webhook(uuid)
         headers = text_headers(self.scope["headers"])

@@ -53,7 +53,7 @@ def find_unpacker(coding: str) -> "zlib._Decompress | None":
     if name in {"", "identity"}:
         return None
     if name not in WINDOW_BITS:
-        raise BodyUnreadable(f"The response has the unsupported compression {name!r}.")
+        raise BodyUnreadable(f"The response uses the unsupported compression {name!r}.")
     return zlib.decompressobj(WINDOW_BITS[name])
 
 

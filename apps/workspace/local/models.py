@@ -140,7 +140,7 @@ class StoredFile(models.Model):
     hidden_at = models.DateTimeField(
         null=True,
         editable=False,
-        help_text="Set if the owner deleted the file together with its conversation, which is not erased yet.",
+        help_text="Set if the owner deleted the conversation that contains the file, until the conversation is permanently deleted.",
     )
 
     class Meta:
@@ -219,7 +219,7 @@ class McpServer(Versioned):
     working_directory = models.CharField(
         max_length=500,
         blank=True,
-        help_text=("An absolute path. Leave empty for the server's own."),
+        help_text=("An absolute path. Leave empty for the working directory of QuickApps."),
     )
     is_enabled = models.BooleanField("enabled", default=True)
     created_at = models.DateTimeField(auto_now_add=True)

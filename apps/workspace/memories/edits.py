@@ -64,7 +64,9 @@ def check_memory(
         )
     topics = tuple(dict.fromkeys(filter(None, (name(one, "topics") for one in memory.topics))))
     if len(topics) > MOST_TOPICS:
-        raise MemoryRefused("topics", f"there are {len(topics)}; the limit is {MOST_TOPICS}.")
+        raise MemoryRefused(
+            "topics", f"there are {len(topics)} topics; the limit is {MOST_TOPICS}."
+        )
     return replace(memory, content=content, category=category, topics=topics)
 
 

@@ -117,7 +117,7 @@ def read_answer(data: bytes) -> ImagesAnswer:
     if is_filled(answer.error):
         raise failure_in_stream(mend(data))
     if not answer.data:
-        raise unusable("no image")
+        raise unusable("a response without an image")
     return answer
 
 
@@ -129,7 +129,7 @@ async def content_of(picture: GeneratedPicture) -> bytes:
         try:
             return base64.b64decode(picture.b64_json, validate=True)
         except ValueError as error:
-            raise unusable("an image that is not base64") from error
+            raise unusable("an image that is not valid base64") from error
     try:
         found = await fetch(picture.url or "", ServicePolicy(), MOST_BYTES, seconds=FETCH_SECONDS)
     except FetchRefused as error:

@@ -140,8 +140,8 @@ async def test_the_model_answers_what_the_agent_asks_and_continues_the_conversat
     )
     assert (second.content, third.content) == ("Booked.", "Canceled.")
     assert str(unknown.value) == (
-        "Parameter session_id is invalid: no earlier answer ends with it. Leave it out to begin a "
-        "new conversation."
+        "Parameter session_id is invalid: no earlier answer ends with this ID. Omit the parameter "
+        "to begin a new conversation."
     )
     sent = [params["message"] for _, params in agent.asked]
     assert [(one.get("contextId"), one.get("taskId")) for one in sent] == [
@@ -266,7 +266,7 @@ RPC_ERROR = '{"jsonrpc":"2.0","id":"1","error":{"code":-32004,"message":"No\\nst
             "the server returned 400 Bad Request: Bad part",
         ),
         (json_reply("[1]", 500), "the server returned 500 Internal Server Error."),
-        (json_reply(RPC_ERROR), "the agent refused: No streams"),
+        (json_reply(RPC_ERROR), "the agent rejected the request: No streams"),
         (json_reply("{"), "its response is not JSON."),
         (json_reply('{"a":' + "[" * 100_000), "its response is not JSON."),
         (json_reply("{}"), "its response has neither a result nor an error."),

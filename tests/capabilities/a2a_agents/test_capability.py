@@ -75,12 +75,12 @@ def interface(url: str, binding: str = "JSONRPC", version: str = "1.0") -> dict[
         ),
         (
             {"supportedInterfaces": [interface("/a", "GRPC"), interface("/a", version="0.3")]},
-            "the agent offers GRPC 1.0, JSONRPC 0.3; an interface with JSONRPC or HTTP+JSON of "
+            "the agent offers GRPC 1.0, JSONRPC 0.3; a JSONRPC or HTTP+JSON interface of "
             "version 1.0 is required.",
         ),
         (
             {"supportedInterfaces": None, "protocolVersion": "0.3.0"},
-            "the agent offers JSONRPC 0.3.0; an interface with JSONRPC or HTTP+JSON of version 1.0 "
+            "the agent offers JSONRPC 0.3.0; a JSONRPC or HTTP+JSON interface of version 1.0 "
             "is required.",
         ),
         (
@@ -130,7 +130,7 @@ async def test_an_address_without_a_card_is_an_issue(reply, problem):
         ),
         (
             {"authorization": {"type": "api_key", "key": "k", "name": "k", "location": "body"}},
-            "tool_sets[0].authorization.location: the protocol has no place for a key in the body. "
+            "tool_sets[0].authorization.location: the protocol does not support a key in the body. "
             "Use 'header' or 'query'.",
         ),
         (

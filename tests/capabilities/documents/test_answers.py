@@ -208,7 +208,7 @@ async def test_a_model_that_takes_too_long_is_told_as_the_time_out_of_the_tool(d
 async def test_a_call_names_its_files(desk):
     async with desk.run() as run:
         assert await run.refused(request="?") == (
-            "Parameter file_url is invalid: pass the files to answer from."
+            "Parameter file_url is invalid: pass the files that contain the answer."
         )
         assert "the limit is 20" in await run.refused(request="?", file_urls=["files/x"] * 21)
         assert "does not exist, or you have no access" in await run.refused(

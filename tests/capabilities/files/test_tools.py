@@ -320,7 +320,7 @@ async def test_more_lines_than_there_is_room_for_are_asked_for_one_after_the_oth
         ("search", {"pattern": "a", "context_lines": -1}, "context_lines is invalid: it must be a number"),
         ("list", {"path": "", "max_depth": 11}, ("max_depth is invalid: it must be a number from 1 "
                                                 "to 10.")),
-        ("find", {"pattern": "/"}, "pattern is invalid: it must be a pattern"),
+        ("find", {"pattern": "/"}, "pattern is invalid: it must be a path pattern"),
         ("write", {"content": "a", "content_type": "a/b\r\nX: y"}, "content_type is invalid:"),
         ("write", {"content": "\ud800"}, "content is invalid: it contains invalid Unicode"),
         ("read_lines", {"path": "https://x/y", "start_line": 0, "end_line": 1}, "path is invalid: 'https://x/y' cannot be used: it is a URL"),

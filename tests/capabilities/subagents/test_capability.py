@@ -284,9 +284,13 @@ REFUSED: list[tuple[object, str, str]] = [
     (
         task_of("scout", tool_sets=["experts"]),
         "tool_sets",
-        "'scout' has a fixed tool set. Omit it.",
+        "'scout' has a fixed set of tools. Omit this parameter.",
     ),
-    (task_of("scout", tool_sets=[]), "tool_sets", "'scout' has a fixed tool set. Omit it."),
+    (
+        task_of("scout", tool_sets=[]),
+        "tool_sets",
+        "'scout' has a fixed set of tools. Omit this parameter.",
+    ),
     (
         task_of("nobody", tool_sets=[]),
         "subagent_type",

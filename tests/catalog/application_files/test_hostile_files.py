@@ -222,5 +222,5 @@ def test_links_out_of_the_directory_and_circles_of_links_are_refused(tmp_path):
 
     assert caught.value.problems == (
         "application/loop: skills: folders are nested too deeply; the limit is 8 levels.",
-        "application/travel: prompt.md: is a link to a target outside of the directory; replace it with the file itself.",
+        "application/travel: prompt.md: is a link to a file outside of the directory; replace it with the file itself.",
     )

@@ -150,7 +150,7 @@ async def test_what_a_manifest_names_no_more_is_not_searched_before_anybody_has_
         problem = await run.refused(request="late")
 
     assert [one.title for one in named.propagated] == ["[1] dogs.txt"]
-    assert "pass the file to answer from. Attached files: 1 being prepared." in problem
+    assert "pass the file that contains the answer. Attached files: 1 being prepared." in problem
 
 
 async def test_the_tool_is_another_one_only_where_something_is_attached(

@@ -1,4 +1,4 @@
-"""Pictures and files are imported from a ZIP, and from messages that contain them."""
+"""Images and files are imported from a ZIP, and from messages that contain them."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
     (
         "an unnamed deployment",
         manifest(orchestrator={"deployment": {"deployment_id": ""}}),
-        [("orchestrator.deployment", "has no `deployment_id`; set it to the deployment's ID")],
+        [("orchestrator.deployment", "has no `deployment_id`; set it to the ID of a deployment")],
     ),
     (
         "null for an object",
@@ -413,7 +413,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
     (
         "a server without an address",
         manifest(tool_sets=[{"type": "mcp", "name": "x", "mcp_server_info": {"protocol": "sse"}}]),
-        [("tool_sets[0].mcp_server_info", "has no URL; add the server's URL as `url`")],
+        [("tool_sets[0].mcp_server_info", "has no `url`; set it to the URL of the server")],
     ),
     (
         "an unnamed server of the installation",
@@ -423,7 +423,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
         [
             (
                 "tool_sets[0].mcp_server_info",
-                "has no server; add the name of a registered one as `server`",
+                "has no `server`; set it to the name of a registered server",
             )
         ],
     ),
@@ -449,7 +449,7 @@ MISTAKES: list[tuple[str, object, list[tuple[str, str]]]] = [
     (
         "an unnamed toolset of DIAL",
         manifest(tool_sets=[{"type": "dial-mcp"}]),
-        [("tool_sets[0]", "has no `deployment_id`; set it to the toolset's ID")],
+        [("tool_sets[0]", "has no `deployment_id`; set it to the ID of a toolset")],
     ),
     *(
         (

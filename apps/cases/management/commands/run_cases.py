@@ -85,7 +85,7 @@ class Command(BaseCommand):
         passed = sum(result.passed for result in results)
         self.stdout.write(f"{passed} of {len(results)} passed.")
         if run.state != CaseRun.State.PASSED:
-            raise CommandError(f"{len(results) - passed} failed.")
+            raise CommandError(f"{len(results) - passed} of {len(results)} attempts failed.")
 
     def request(self, application: Application, options: dict[str, Any]) -> CaseRunRequest:
         """Return the run request that the command's options describe. Raises `CommandError` if

@@ -36,6 +36,6 @@ class Command(BaseCommand):
         if slugs := options["slugs"]:
             found = found.filter(slug__in=slugs)
             if unknown := sorted({*slugs} - {application.slug for application in found}):
-                raise CommandError(f"Not an enabled application: {', '.join(unknown)}.")
+                raise CommandError(f"Unknown or disabled application: {', '.join(unknown)}.")
         entries = registration(options["id"], Addresses(service, site), found)
         self.stdout.write(json.dumps(entries, indent=2, ensure_ascii=False))

@@ -52,7 +52,7 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was imported.\n{lines}") from error
         except IntegrityError as error:
             raise CommandError(
-                "Nothing was imported: the same rows were changed at the same time. Try again."
+                "Nothing was imported: another process changed the same rows at the same time. Try again."
             ) from error
         for warning in report.warnings:
             self.stderr.write(self.style.WARNING(f"Warning: {warning}"))

@@ -71,7 +71,7 @@ class NewScheduleForm(OperatedScheduleForm):
         ServiceAccount.objects.none(),
         label="Service account",
         widget=SearchedSelect,
-        help_text="Runs use this account, with the permissions that it has at that time.",
+        help_text="Runs use this account, with the permissions that it has when the run begins.",
         error_messages={"invalid_choice": "Choose an account that you can manage."},
     )
 

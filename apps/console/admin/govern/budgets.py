@@ -59,7 +59,9 @@ class RaiseForm(forms.Form):
         decimal_places=6,
         widget=forms.TextInput({"inputmode": "decimal"}),
     )
-    note = forms.CharField(max_length=LONGEST_NOTE, help_text="The reason, which is logged.")
+    note = forms.CharField(
+        max_length=LONGEST_NOTE, help_text="The reason for the increase, which is logged."
+    )
     seen = forms.IntegerField(widget=forms.HiddenInput)
 
     data: Any

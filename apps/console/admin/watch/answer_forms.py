@@ -46,7 +46,7 @@ class ApprovalForm(AnswerForm):
         required=False,
         max_length=LONGEST_REASON,
         widget=LowTextarea,
-        help_text="If you deny the call, the model reads this, and the conversation shows it.",
+        help_text="If you deny the call, this reason is sent to the model and shown in the conversation.",
     )
 
     @property
@@ -111,7 +111,7 @@ class ClientToolForm(AnswerForm):
         required=False,
         max_length=LONGEST_REASON,
         widget=LowTextarea,
-        help_text="The model reads this.",
+        help_text="This reason is sent to the model.",
     )
 
     @property

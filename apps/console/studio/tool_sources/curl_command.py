@@ -58,7 +58,7 @@ def read_curl(text: str) -> CurlTool:
     asked = read_command(text)
     addresses = [*asked.url, *asked.addresses]
     if len(addresses) != 1:
-        raise SourceInvalid(f"The command has {len(addresses)} URLs. Use a command with one.")
+        raise SourceInvalid(f"The command has {len(addresses)} URLs. Use a command with one URL.")
     url = addresses[0] if "://" in addresses[0] else f"https://{addresses[0]}"
     try:
         parts = urlsplit(url)
@@ -126,7 +126,7 @@ def body_fields(asked: Namespace, notes: list[str]) -> Iterator[tuple[str, Any]]
         except (ValueError, RecursionError):
             raise SourceInvalid("The body of the command is not valid JSON.") from None
         if document_problems(body):
-            raise SourceInvalid("The body is not an object, so tools cannot send it.")
+            raise SourceInvalid("The body is not a JSON object, so tools cannot send it.")
         yield from body.items()
         return
     yield from parse_qsl(whole, keep_blank_values=True)

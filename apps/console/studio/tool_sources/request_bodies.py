@@ -40,7 +40,7 @@ class BodyReader:
             raise SourceInvalid(f"{at}: the body is a list, but tools can send only objects.")
         fields = parameter_fields(schema)
         if not fields and read.get("required") is True:
-            raise SourceInvalid(f"{at}: its fields are not described.")
+            raise SourceInvalid(f"{at}: the schema does not describe the fields of the body.")
         if not fields:
             notes.append("The fields of the body are not described. Add the fields that you need.")
         required = list_names(schema.get("required")) if read.get("required") is True else []

@@ -141,7 +141,7 @@ def number(text: str) -> float | int:
     with suppress(ValueError):
         if math.isfinite(found := float(text)):
             return found
-    raise ValueError("This is not a number.")
+    raise ValueError("This is not a number. Enter a number, such as 10.")
 
 
 class ConstantRefused(ValueError):
@@ -149,4 +149,4 @@ class ConstantRefused(ValueError):
 
 
 def refuse_constant(name: str) -> Any:
-    raise ConstantRefused(f"{name} is not JSON.")
+    raise ConstantRefused(f"{name} is not valid in JSON.")

@@ -23,7 +23,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, folder: str | None, **options: Any) -> None:
         wanted = folder or settings.CONVERSATION_MIRROR
         if not wanted or not Path(wanted).is_dir():
-            raise CommandError(f"The folder {wanted!r} does not exist. Use the folder of a mirror.")
+            raise CommandError(
+                f"The folder {wanted!r} does not exist. Use the folder of a conversation mirror."
+            )
         counts = {True: 0, False: 0}
         refused = 0
         for path in files(Path(wanted)):

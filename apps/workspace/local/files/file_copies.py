@@ -83,7 +83,7 @@ class FileCopier:
         if checksum(self.target, name) != digest.hexdigest():
             self.target.delete(name)
             raise DamagedCopy(
-                f"{self.target.location} returns different bytes of {name} than it received."
+                f"{self.target.location} returned different content for {name} than was written."
             )
         return CopyOutcome.COPIED if digest.hexdigest() == file.sha256 else CopyOutcome.ALTERED
 

@@ -134,7 +134,7 @@ def test_every_other_credential_is_left_out():
 PROBLEMS = {
     "": "This is not a curl command. It must begin with curl.",
     "rm -rf /": "This is not a curl command. It must begin with curl.",
-    "curl": "The command has 0 URLs. Use a command with one.",
+    "curl": "The command has 0 URLs. Use a command with one URL.",
     "curl --help": "The command cannot be read: unrecognized arguments: --help.",
     "curl -X": "The command cannot be read: argument -X/--request: expected one argument.",
     f"curl '{HOST}": "The command cannot be read: no closing quotation.",
@@ -143,7 +143,7 @@ PROBLEMS = {
     f"curl {HOST} -d @/etc/passwd": ("The command reads its body from a file. Paste the "
                                     "content instead."),
     f"curl {HOST} -F a=@/etc/passwd": "The command sends a file, but tools can send only JSON.",
-    f"curl {HOST} -d '[1]'": "The body is not an object, so tools cannot send it.",
+    f"curl {HOST} -d '[1]'": "The body is not a JSON object, so tools cannot send it.",
     f"curl {HOST} -d '{'[' * 5000}'": "The body of the command is not valid JSON.",
     "curl file:///etc/passwd": ("The command's URL cannot be used: use a URL that "
                                "begins with http://, https:// or /."),

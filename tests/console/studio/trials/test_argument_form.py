@@ -80,10 +80,10 @@ def test_fields_may_be_left_out_also_where_the_tool_will_refuse_it():
 @pytest.mark.parametrize(
     ("values", "error"),
     [
-        ({"count": "many"}, "This is not a number."),
-        ({"count": "inf"}, "This is not a number."),
+        ({"count": "many"}, "This is not a number. Enter a number, such as 10."),
+        ({"count": "inf"}, "This is not a number. Enter a number, such as 10."),
         ({"tags": "[a]"}, "This is not JSON: Expecting value, line 1, column 2."),
-        ({"tags": "NaN"}, "NaN is not JSON."),
+        ({"tags": "NaN"}, "NaN is not valid in JSON."),
         (
             {"tags": "1" * 5000},
             "This is not JSON: an integer has too many digits; the limit is 4,300.",

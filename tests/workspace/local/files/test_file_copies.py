@@ -88,7 +88,7 @@ def test_a_target_that_returns_other_bytes_stops_the_copying(target, monkeypatch
         DirectoryStorage, "put", lambda self, name, pieces: put(self, name, [*pieces, b"!"])
     )
 
-    with pytest.raises(DamagedCopy, match="returns different bytes of"):
+    with pytest.raises(DamagedCopy, match="returned different content for"):
         copied(target)
 
     assert contents(target) == {}

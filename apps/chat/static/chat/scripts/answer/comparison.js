@@ -179,7 +179,7 @@ export class ModelComparison extends LitElement {
       name: "waiting",
       title: model.title,
       detail: "",
-      body: html`<p class="notice">${gettext("Answers after the other model.")}</p>`,
+      body: html`<p class="notice">${gettext("This model answers after the other model has finished.")}</p>`,
       act: html`<button type="button" class="button" @click=${remove}>${gettext("Remove")}</button>`,
     };
   }

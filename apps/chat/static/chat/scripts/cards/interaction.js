@@ -129,7 +129,7 @@ function callLine({ asked, isHere }) {
     ${icon("loader-circle")}
     <span>
       <span class="decision-title" dir="auto">${headingOf(asked)}</span>
-      <span>${isHere ? gettext("Running on this page") : gettext("Running on the page where you asked")}</span>
+      <span>${isHere ? gettext("Running on this page") : gettext("Running on the page where you sent the message")}</span>
     </span>
   </p>`;
 }

@@ -53,7 +53,7 @@ class DrawingQueue {
       this.#drawer ??= this.#open();
       const drawer = await this.#drawer;
       const made = await inTime(drawer.draw(asked));
-      if (made) return (made.svg?.length ?? 0) > MOST_SVG ? { problem: gettext("The resulting picture is too large.") } : made;
+      if (made) return (made.svg?.length ?? 0) > MOST_SVG ? { problem: gettext("The resulting image is too large.") } : made;
       drawer.end();
       this.#drawer = null;
       return { problem: TOO_LONG };

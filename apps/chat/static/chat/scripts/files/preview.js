@@ -55,7 +55,7 @@ export class FilePreview extends LitElement {
           ? html`<button type="button" class="link" @click=${this.#openPage}>${icon("eye")}${gettext("Preview")}</button>`
           : nothing}
         ${this.size > MOST_BYTES
-          ? html`<span>${gettext("The first {size}", { size: sizeText(this.size) })}</span>`
+          ? html`<span>${gettext("Only the beginning is shown. Total size: {size}.", { size: sizeText(this.size) })}</span>`
           : nothing}
       </p>
     </details>`;

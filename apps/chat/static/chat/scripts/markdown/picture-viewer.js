@@ -40,7 +40,7 @@ export class PictureViewer extends LitElement {
     return html`<dialog class="picture-viewer" aria-label=${gettext("Picture")} @close=${this.#leave} @keydown=${this.#steer} @click=${this.#closeOutside}>
       <div class="picture-head">
         <p class="picture-words" dir="auto" aria-live="polite">
-          ${many ? html`<span class="picture-number">${gettext("Picture {number} of {count}", { number: this.at + 1, count: this.places.length })}</span>` : nothing}
+          ${many ? html`<span class="picture-number">${gettext("Image {number} of {count}", { number: this.at + 1, count: this.places.length })}</span>` : nothing}
           ${picture.alt}
         </p>
         <button type="button" class="quiet" aria-pressed=${String(this.isWhole)} title=${gettext("Actual size")} @click=${() => (this.isWhole = !this.isWhole)}>
@@ -53,7 +53,7 @@ export class PictureViewer extends LitElement {
         <img src=${picture.src} alt=${picture.alt} />
       </div>
       ${many
-        ? html`<nav aria-label=${gettext("Pictures")}>
+        ? html`<nav aria-label=${gettext("Images")}>
             <button type="button" class="button" ?disabled=${this.at === 0} @click=${() => this.#turn(-1)}>${icon("chevron-left")}${gettext("Previous")}</button>
             <button type="button" class="button" ?disabled=${this.at === this.places.length - 1} @click=${() => this.#turn(1)}>${gettext("Next")}${icon("chevron-right")}</button>
           </nav>`

@@ -93,7 +93,7 @@ export class ShareDialog extends LitElement {
     return html`<form id="share-form" @submit=${this.#create}>
       <p>
         ${ngettext("A shared link shows the conversation as it is now, with its answer.", "A shared link shows the conversation as it is now, with its {count} answers.", answers)}
-        ${until ? html`${gettext("The last question is")} <q dir="auto">${until}</q>.` : nothing}
+        ${until ? html`${gettext("Last question included:")} <q dir="auto">${until}</q>.` : nothing}
         ${gettext("Later messages are not included.")}
       </p>
       <fieldset>
