@@ -59,7 +59,7 @@ def without_places(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def text_at(told: Mapping[str, Any], key: str, path: str) -> str:
     """Return the text `told[key]`, or "" if it is missing. Raises `BadRequest` if it is too long or
-    not a text.
+    not a string.
     """
     text = told.get(key)
     if text is None:

@@ -260,7 +260,7 @@ test("the to-do list is ticked as it goes", async (t) => {
   await tab.shows(".todo-count", "1 of 2 done");
   const items = tab.all(".todo-item").map((item) => [textOf(item), item.dataset.done, item.dataset.depth]);
   assert.deepEqual(items, [
-    ["Open: Book the train", "false", "0"],
+    ["To do: Book the train", "false", "0"],
     ["Done: Pack the bag", "true", "1"],
   ]);
   assert.deepEqual(tab.texts(".todo-heading"), ["Trip"]);

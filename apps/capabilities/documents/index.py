@@ -105,7 +105,7 @@ class ChunkVectors:
 
 def meaningful(found: Embeddings) -> Vectors:
     """Return the vectors of the texts. Texts that the model does not support get zero vectors,
-    which match no request.
+    which match no query.
     """
     unknown = [n for n, share in enumerate(found.unknown_shares) if share > MOST_UNKNOWN]
     if not unknown:

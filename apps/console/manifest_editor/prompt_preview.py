@@ -53,7 +53,7 @@ class Unpreviewable(Exception):
 
 @require_POST
 def preview_request(request: HttpRequest) -> StreamingHttpResponse:
-    """Stream the preview of the typed manifest. Raises `PermissionDenied` if the user may not
+    """Stream a preview of the prompt of the unsaved manifest in the editor. Raises `PermissionDenied` if the user may not
     change applications.
     """
     # The preview requests the tools from servers, so it requires the same permission as the trial

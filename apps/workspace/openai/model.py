@@ -109,7 +109,8 @@ def make_openai_model(
     """Return a model of a service with the chat completions API. `base_url` ends with the API's
     version.
 
-    `idle_seconds` is the timeout for each wait for more data, by default the timeout of a tool.
+    `idle_seconds` is the longest time without data from the service, by default the time limit of a
+    tool call.
     """
     seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
     return kept_model(base_url, api_key, model, dial, starts_thinking, seconds)
