@@ -32,9 +32,9 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
 def inspect(gateway: Gateway, tmp_path: Path) -> Inspect:
     """Run the inspector with a method and its options."""
 
-    def run(method: str, *options: str) -> subprocess.CompletedProcess[str]:
+    def run(method: str, *options: str, path: str = "/mcp") -> subprocess.CompletedProcess[str]:
         command: list[str | Path] = [
-            *(PROGRAMS / "node", PROGRAMS / "mcp-inspector", "--cli", f"{gateway.url}/mcp"),
+            *(PROGRAMS / "node", PROGRAMS / "mcp-inspector", "--cli", f"{gateway.url}{path}"),
             *("--transport", "http", "--header", f"Authorization: Bearer {gateway.key}"),
             *("--method", method, *options),
         ]
@@ -61,8 +61,18 @@ def test_the_application_is_called(inspect: Inspect):
 
 
 @proves_feature("mcp", "errors")
-def test_an_application_that_the_key_cannot_use_is_an_error(inspect: Inspect):
-    done = inspect("tools/call", "--tool-name", "private", "--tool-arg", "message=say hello")
+def test_a_failure_of_the_model_is_an_error_of_the_tool(inspect: Inspect):
+    done = inspect("tools/call", "--tool-name", SLUG, "--tool-arg", "message=status 500")
 
-    assert done.returncode != 0
-    assert "private" in done.stdout + done.stderr
+    assert json.loads(done.stderr)["error"]["code"] == "tool_is_error"
+    reported = json.loads(done.stdout)["_meta"]["quickapps/error"]
+    assert reported == {"code": "upstream_500", "status": 500}
+
+
+@proves_feature("mcp", "errors")
+def test_an_application_that_the_key_cannot_use_is_not_found(inspect: Inspect):
+    done = inspect("tools/list", path="/mcp/private")
+
+    error = json.loads(done.stderr)["error"]
+    assert error["status"] == 404
+    assert "There is no application named 'private' that you may use." in error["message"]
