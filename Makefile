@@ -119,8 +119,8 @@ admin-password: .venv/run.stamp ## Set a new random password for the account `ad
 test rest postgres soak: export PYTHONDONTWRITEBYTECODE =
 
 TESTING = .venv/dev.stamp .venv-peers/stamp tests/peers/node_modules/stamp tests/scripts/node_modules/stamp
-LARGE_JUDGES = $(addprefix tests/judges/,$(addsuffix /node_modules/stamp,codex claude_code copilotkit mcp_conformance mcp_inspector node_clients)) .venv-judges/a2a_tck/stamp
-JUDGES = $(patsubst %,.venv-judges/%/stamp,a2a_sdk ag_ui langchain llm_comply mcp_fuzzer python_clients) tests/judges/ag_ui/node_modules/stamp
+LARGE_JUDGES = $(addprefix tests/judges/,$(addsuffix /node_modules/stamp,codex claude_code copilotkit mcp_conformance mcp_inspector node_clients)) $(patsubst %,.venv-judges/%/stamp,a2a_tck langchain mcp_fuzzer python_clients)
+JUDGES = $(patsubst %,.venv-judges/%/stamp,a2a_sdk ag_ui llm_comply) tests/judges/ag_ui/node_modules/stamp
 TIER = $(BIN)/python -m tests.tiers
 
 test: $(TESTING) ## Set everything up and run the tests that belong before a commit (SEED, WORKERS)
