@@ -16,7 +16,7 @@ def rename_permissions(using: str, apps: Any = installed_apps, **told: Any) -> N
         return  # Migrated back to an earlier state.
     names = {
         (model._meta.app_label, model._meta.model_name, codename): name
-        for model in apps.get_models()
+        for model in installed_apps.get_models()  # `apps` has the names of the migrations.
         for codename, name in permission_names(model._meta)
     }
     changed = []

@@ -234,7 +234,7 @@ def test_notes_are_changed_renamed_and_deleted(ada):
         ({"operation": "setFields"}, "Parameter extraMeta is invalid: it is empty"),
         ({"operation": "rename"}, "Parameter text is invalid: it is missing"),
         ({"operation": "add", "title": "x", "extraMeta": "[1"}, "extraMeta is invalid: it is no"),
-        ({"operation": "add", "title": "x", "extraMeta": '{"tags": [1]}'}, "not a list of words"),
+        ({"operation": "add", "title": "x", "extraMeta": '{"tags": [1]}'}, "not a list of strings"),
         ({"operation": "add", "title": "x", "text": "y" * 200_001}, "text is invalid: it has 200"),
         (
             {"operation": "delete", "workspaceName": "Crew"},

@@ -222,7 +222,7 @@ def test_a_memory_is_changed(browser, grace, embedder):
         ({"importance": "1.1"}, "Ensure this value is less than or equal to 1."),
         ({"importance": "nan"}, "Enter a number."),
         ({"category": "x" * 61}, "Ensure this value has at most 60 characters"),
-        ({"topics": ",".join(map(str, range(21)))}, "There are 21; the limit is 20."),
+        ({"topics": ",".join(map(str, range(21)))}, "There are 21 topics; the limit is 20."),
     ],
 )
 def test_what_is_wrong_stands_beside_its_field(browser, grace, wrong, problem):

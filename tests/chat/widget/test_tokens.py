@@ -104,7 +104,7 @@ def test_an_identity_is_used_once():
 
     assert (first.status_code, elsewhere.status_code) == (200, 200)
     assert code_of(again) == (401, "identity_invalid")
-    assert "used before" in again.json()["error"]["message"]
+    assert "already used" in again.json()["error"]["message"]
 
 
 def test_invalid_identities_are_refused():
