@@ -115,7 +115,7 @@ class Application(Versioned):
         permissions = (
             (
                 "access_all_applications",
-                "Can use all applications, and edit them if other permissions allow it",
+                "Can use all applications, and edit those that its other permissions allow",
             ),
             (
                 "see_all_applications",
