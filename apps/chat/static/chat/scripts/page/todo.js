@@ -2,7 +2,7 @@
 
 import { html, LitElement, nothing } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
-import { gettext, pgettext } from "../texts.js";
+import { gettext } from "../texts.js";
 
 /**
  * @typedef {object} Line of a list
