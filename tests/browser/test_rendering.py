@@ -294,7 +294,7 @@ def test_pictures_are_seen_large_one_after_the_other_and_sound_is_played_in_plac
     assert barriers(page) == []
     page.get_by_role("button", name="Dot").press("Enter")
     viewer = page.get_by_role("dialog", name="Picture")
-    expect(viewer.locator("p")).to_contain_text("Picture 2 of 3")
+    expect(viewer.locator("p")).to_contain_text("Image 2 of 3")
     assert barriers(page) == []
     page.keyboard.press("ArrowRight")
     expect(viewer.get_by_role("img", name="Wide")).to_be_visible()
