@@ -3,7 +3,7 @@
 import { html, LitElement, nothing, repeat } from "../../vendor/lit.js";
 import { isGoing, textOf } from "../session/answers.js";
 import { leftOutNotice } from "../files/attachments.js";
-import { helperDialog } from "../steps/helper-dialog.js";
+import { subagentDialog } from "../steps/subagent-dialog.js";
 import { icon } from "../icons.js";
 import { interactionsOf, isOpenCall, openInteraction } from "../session/interactions.js";
 import { memoryLine } from "./memory.js";
@@ -54,7 +54,7 @@ export class ChatAnswer extends LitElement {
     this.changeable = false;
     /** The step of the open sub-agent, "" for none. */
     this.opened = "";
-    this.addEventListener("helper-open", (event) => {
+    this.addEventListener("subagent-open", (event) => {
       this.opened = /** @type {CustomEvent<string>} */ (event).detail;
     });
   }
@@ -78,20 +78,20 @@ export class ChatAnswer extends LitElement {
       ${answer.continued
         ? html`<p class="notice">${icon("refresh-cw")}${gettext("This answer continued after an interruption.")}</p>`
         : nothing}
-      ${going ? activity(answer) : this.#outcome(answer)} ${this.#helper(answer)}
+      ${going ? activity(answer) : this.#outcome(answer)} ${this.#subagent(answer)}
     `;
   }
 
   updated() {
-    const dialog = this.querySelector("dialog.helper");
+    const dialog = this.querySelector("dialog.subagent");
     if (dialog instanceof HTMLDialogElement && !dialog.open) dialog.showModal();
   }
 
   /** @param {Answer} answer */
-  #helper(answer) {
+  #subagent(answer) {
     const step = answer.steps.get(this.opened);
     if (!step) return nothing;
-    return helperDialog(step, { redraw: () => this.requestUpdate(), close: () => (this.opened = "") });
+    return subagentDialog(step, { redraw: () => this.requestUpdate(), close: () => (this.opened = "") });
   }
 
   /** @param {Answer} answer @param {Part} part @param {boolean} going */

@@ -114,7 +114,7 @@ log.addEventListener("answer", (event) => {
   focusCard(); // Its button is about to be disabled.
   session.answer(detailOf(event));
 });
-log.addEventListener("helper-stop", (event) => session.stopHelper(detailOf(event)));
+log.addEventListener("subagent-stop", (event) => session.stopSubagent(detailOf(event)));
 offerFields(tools, describePage, offerUndo);
 tools.publish();
 new ClientCalls(tools, session);

@@ -5,7 +5,7 @@ import { askPerson, resolve } from "./interactions.js";
  *
  * @import { Interaction } from "./interactions.js"
  * @import { Annotation } from "../markdown/citations.js"
- * @import { AnswerRestarted, Attachment, Event, HelperBegan, RunStatus, StageClosed, StageDelta, StageOpened, StoredMessage } from "./frames.js"
+ * @import { AnswerRestarted, Attachment, Event, SubagentBegan, RunStatus, StageClosed, StageDelta, StageOpened, StoredMessage } from "./frames.js"
  *
  * @typedef {object} Step
  * @property {string} id
@@ -17,9 +17,9 @@ import { askPerson, resolve } from "./interactions.js";
  * @property {Attachment[]} attachments
  * @property {Step[]} children
  * @property {boolean} unfolded
- * @property {Helper} [helper] the sub-agent that works in the step
+ * @property {Subagent} [subagent] the sub-agent that works in the step
  *
- * @typedef {{key: string, name: string, agent: string, state: "running" | "done" | "failed" | "stopped"}} Helper
+ * @typedef {{key: string, name: string, agent: string, state: "running" | "done" | "failed" | "stopped"}} Subagent
  *
  * @typedef {{kind: "notice", id: string, text: string}} Notice
  *
@@ -75,10 +75,10 @@ export function change(answer, event) {
     case "notice.added":
       return notice(answer, event.notice, event.text);
     case "helper.began":
-      return beginHelper(answer, event);
+      return beginSubagent(answer, event);
     case "helper.ended":
-      for (const { helper } of answer.steps.values()) {
-        if (helper?.key === event.key) helper.state = event.status;
+      for (const { subagent } of answer.steps.values()) {
+        if (subagent?.key === event.key) subagent.state = event.status;
       }
       return;
     case "run.continued":
@@ -105,7 +105,7 @@ export function finish(answer, status) {
   if (isGoing(status)) return;
   for (const step of answer.steps.values()) {
     if (step.state === "running") step.state = "stopped";
-    if (step.helper?.state === "running") step.helper.state = "stopped";
+    if (step.subagent?.state === "running") step.subagent.state = "stopped";
   }
 }
 
@@ -179,10 +179,10 @@ function openStep(answer, event) {
   else answer.parts.push({ kind: "steps", steps: [step] });
 }
 
-/** @param {Answer} answer @param {HelperBegan} event */
-function beginHelper(answer, { stage, key, name, agent }) {
+/** @param {Answer} answer @param {SubagentBegan} event */
+function beginSubagent(answer, { stage, key, name, agent }) {
   const step = answer.steps.get(stage);
-  if (step) step.helper = { key, name, agent, state: "running" };
+  if (step) step.subagent = { key, name, agent, state: "running" };
 }
 
 /** @param {Answer} answer @param {StageDelta} event */

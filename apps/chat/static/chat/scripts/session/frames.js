@@ -85,9 +85,9 @@
  * @typedef {Sequenced & {type: "annotation.added", annotation: Annotation}} AnnotationAdded
  * @typedef {Sequenced & {type: "notice.added", notice: string, text: string}} NoticeAdded
  * @typedef {Sequenced & {type: "helper.began", key: string, stage: string, name: string,
- *   agent: string}} HelperBegan
+ *   agent: string}} SubagentBegan
  * @typedef {Sequenced & {type: "helper.ended", key: string,
- *   status: "done" | "failed" | "stopped"}} HelperEnded
+ *   status: "done" | "failed" | "stopped"}} SubagentEnded
  * @typedef {Sequenced & {type: "todo.changed", text: string}} TodoChanged
  * @typedef {Sequenced & {type: "run.continued"}} RunContinued
  * @typedef {Sequenced & {type: "answer.restarted", text: string, attachments: Attachment[],
@@ -102,7 +102,7 @@
  * @typedef {Sequenced & {type: "message.complete", message: StoredMessage}} MessageComplete
  *
  * @typedef {MessageAdded | BranchesChanged | StatusChanged | MessageDelta | StageOpened | StageDelta | StageClosed
- *   | AttachmentAdded | AnnotationAdded | NoticeAdded | HelperBegan | HelperEnded
+ *   | AttachmentAdded | AnnotationAdded | NoticeAdded | SubagentBegan | SubagentEnded
  *   | TodoChanged | RunContinued | AnswerRestarted | InteractionRequested
  *   | InteractionResolved | RunError | MessageComplete} Event
  * @typedef {Opened | Refusal | QueueChanged | ListChanged | FoldersChanged | ResultsExpired | AttentionChanged

@@ -217,7 +217,7 @@ export class Session extends EventTarget {
   }
 
   /** Stop one sub-agent; the answer continues. @param {string} key */
-  stopHelper(key) {
+  stopSubagent(key) {
     if (!this.#connection.send({ type: "helper.stop", key })) this.#refuse({ type: "error", text: NOT_SENT, code: "not_sent" });
   }
 

@@ -2,7 +2,7 @@
 
 import { html, nothing, repeat } from "../../vendor/lit.js";
 import { secondsText } from "../durations.js";
-import { helperButtons } from "./helper-buttons.js";
+import { subagentButtons } from "./subagent-buttons.js";
 import { icon } from "../icons.js";
 import { cardsAndSources, sourcesOf } from "../files/sources.js";
 import { causeOf } from "./sections.js";
@@ -45,7 +45,7 @@ function stepItem(step, redraw, expired) {
   return html`<li class="step ${isExpired ? "expired" : ""}" data-state=${step.state}
     title=${isExpired ? EXPIRED : nothing}>
     ${hasMore(step) ? foldedStep(step, words, redraw) : html`<div class="step-line">${words}</div>`}
-    ${step.state === "failed" && !step.unfolded ? cause(step) : nothing} ${helperButtons(step)}
+    ${step.state === "failed" && !step.unfolded ? cause(step) : nothing} ${subagentButtons(step)}
     ${step.children.length ? stepList(step.children, redraw, expired) : nothing}
   </li>`;
 }

@@ -102,7 +102,7 @@ export class Chat {
       session.changeBranches(type, message);
     });
     this.#log.addEventListener("answer", (event) => session.answer(detailOf(event)));
-    this.#log.addEventListener("helper-stop", (event) => session.stopHelper(detailOf(event)));
+    this.#log.addEventListener("subagent-stop", (event) => session.stopSubagent(detailOf(event)));
     element("jump", HTMLButtonElement).addEventListener("click", () => {
       this.#follower.follow();
       this.#composer.focus();
