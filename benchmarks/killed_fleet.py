@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.browser.serving import (
+from tests.fork_server import ROOT, Fork
+from tests.sites.serving import (
     DATABASE,
     PROGRAM,
     Site,
@@ -21,7 +22,6 @@ from tests.browser.serving import (
     start,
     wait_until_it_answers,
 )
-from tests.fork_server import ROOT, Fork
 
 PATIENCE = 240.0
 SITE = ("-m", PROGRAM)

@@ -27,9 +27,9 @@ from benchmarks.killed_counts import Counts, table
 from benchmarks.killed_fleet import Fleet, prepared_fleet
 from benchmarks.killed_services import ANSWER, TURNS, Services, manifest, serve_services
 from benchmarks.killed_viewer import Viewer
-from tests.browser.shell import Shell, start_shell
 from tests.postgresql import shared_services
 from tests.services import absence
+from tests.sites.shell import Shell, start_shell
 from tests.websocket import PageSocket, visitor_cookie
 
 AGES = {"plain": 4.0, "once": 4.0, "asking": 7.0}

@@ -26,7 +26,7 @@ from benchmarks.goals import is_reached
 from benchmarks.processes import Process, free_port, start
 from benchmarks.systems.starts import LOAD_CORE
 from tests import chromium
-from tests.browser.serving import Site, serve_process
+from tests.sites.serving import Site, serve_process
 
 SLUG = "page"
 MESSAGES = 10_000

@@ -12,8 +12,8 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from tests.browser.serving import close_shell, new_site
 from tests.postgresql import address_of, database
+from tests.sites.serving import close_shell, new_site
 from tests.triggers.test_storm import READ, strike
 
 KINDS = ["cron", "interval", "at"]

@@ -27,7 +27,7 @@ from benchmarks.killed_fleet import Fleet
 from benchmarks.leaving_viewer import Kind, LeavingViewer
 from benchmarks.processes import Process
 from benchmarks.waiting_runs import PREPARE, TOOL
-from tests.browser.shell import Shell
+from tests.sites.shell import Shell
 from tests.websocket import PageSocket, visitor_cookie
 
 SLUG = "viewed"

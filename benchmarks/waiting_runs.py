@@ -21,9 +21,9 @@ from benchmarks.kept_runs import Commits, served
 from benchmarks.killed_fleet import Fleet
 from benchmarks.kills import APPROVE
 from benchmarks.processes import Process
-from tests.browser.shell import Shell
 from tests.postgresql import shared_services
 from tests.services import absence
+from tests.sites.shell import Shell
 from tests.websocket import PageSocket, visitor_cookie
 
 SLUG = "waiting"

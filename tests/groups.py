@@ -65,7 +65,9 @@ def scope_of(nodeid: str) -> str:
 
 @cache
 def browser_groups() -> dict[str, str]:
-    paths = [path.relative_to(TESTS.parent).as_posix() for path in TESTS.glob("browser/test_*.py")]
+    paths = [
+        path.relative_to(TESTS.parent).as_posix() for path in TESTS.glob("browser/**/test_*.py")
+    ]
     return balanced_groups("browser", BROWSERS, paths)
 
 

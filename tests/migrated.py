@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.db.backends.sqlite3.creation import DatabaseCreation
 
-from tests.browser.serving import migrated_database
+from tests.sites.serving import migrated_database
 
 
 def use_templates() -> None:

@@ -19,9 +19,9 @@ from uuid import uuid4
 import psycopg
 from django.core.files import locks
 
-from tests.browser.serving import TABLES, close_shell, empty_site, version_of_code
 from tests.fork_server import ROOT
 from tests.launched import LAUNCHED
+from tests.sites.serving import TABLES, close_shell, empty_site, version_of_code
 
 
 def create(name: str, template: str = "") -> None:

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives import serialization
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from tests.browser.serving import free_port
+from tests.sites.serving import free_port
 from tests.tls_servers import pem, signed
 
 LONGEST = 30.0

@@ -30,11 +30,14 @@ def test_long_tests_that_share_nothing_are_spread_over_processes() -> None:
     scopes = {scope_of(f"{edges}[{table}]") for table in ("API", "pages")}
 
     assert len(scopes) == 2
-    assert rank_of("tests/writes/test_edges.py") < rank_of("tests/browser/test_chat.py")
+    assert rank_of("tests/writes/test_edges.py") < rank_of("tests/browser/chat/test_chat.py")
 
 
 def test_browser_groups_take_about_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    seconds = {"tests/browser/test_chat.py": 30.0, "tests/browser/test_rail.py": 20.0}
+    seconds = {
+        "tests/browser/chat/test_chat.py": 30.0,
+        "tests/browser/user_pages/test_rail.py": 20.0,
+    }
     monkeypatch.setattr(groups, "recorded_modules", lambda: seconds)
     browser_groups.cache_clear()
     try:
@@ -45,7 +48,9 @@ def test_browser_groups_take_about_the_same_time(monkeypatch: pytest.MonkeyPatch
     sums = dict.fromkeys(found.values(), 0.0)
     for module, group in found.items():
         sums[group] += seconds.get(module, 1.0)
-    assert found["tests/browser/test_chat.py"] != found["tests/browser/test_rail.py"]
+    assert (
+        found["tests/browser/chat/test_chat.py"] != found["tests/browser/user_pages/test_rail.py"]
+    )
     assert max(sums.values()) - min(sums.values()) <= 1.0
 
 

@@ -26,7 +26,6 @@ from apps.workspace.local.deployments.shared_breakers import SharedBreakers
 from quickapps_site import caches
 from quickapps_site.caches import RedisOrLocalCache
 from quickapps_site.channel_layer import RedisChannelLayer
-from tests.browser.serving import free_port
 from tests.redis_servers import (
     NO_RETRY,
     serve,
@@ -34,6 +33,7 @@ from tests.redis_servers import (
     serve_sentinel_set,
     serve_with_tls,
 )
+from tests.sites.serving import free_port
 
 pytestmark = pytest.mark.full
 

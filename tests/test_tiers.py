@@ -12,8 +12,8 @@ from tests.tiers import ROOT, clock, tiers
     ("path", "markers", "full"),
     [
         ("tests/chat/rail/test_content.py", set(), False),
-        ("tests/browser/test_rail.py", set(), True),
-        ("tests/browser/test_rail.py", {"walkthrough"}, False),
+        ("tests/browser/user_pages/test_rail.py", set(), True),
+        ("tests/browser/user_pages/test_rail.py", {"walkthrough"}, False),
         ("tests/load/test_gateway.py", {"soak"}, False),
         ("tests/test_tiers.py", set(), False),
     ],
@@ -26,7 +26,7 @@ def test_tiers_collect_only_the_modules_with_tests_of_theirs():
     chosen = {name: set(tier.modules()) for name, tier in tiers().items()}
 
     assert chosen["test"] == set()  # all of them
-    assert "tests/browser/test_rail.py" in chosen["rest"]
+    assert "tests/browser/user_pages/test_rail.py" in chosen["rest"]
     for name, words in (
         ("rest", "mark.full"),
         ("postgres", "mark.postgres"),

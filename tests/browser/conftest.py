@@ -13,8 +13,8 @@ from typing import Literal
 import pytest
 
 from tests import chromium
-from tests.browser.serving import Site, serve
 from tests.launched import LAUNCHED
+from tests.sites.serving import Site, serve
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.serving import serve_process
+from tests.sites.serving import serve_process
 
 PREPARE = """
 from apps.accounts.models import ApiKey

@@ -9,7 +9,7 @@ import pytest
 
 import tests.firefox
 from tests.browser.firefox import ENTER, FirefoxPage, firefox
-from tests.browser.serving import Site
+from tests.sites.serving import Site
 
 ANSWERED = "document.querySelectorAll('.answer-foot').length === {}"
 QUESTIONS = "[...document.querySelectorAll('.question-text')].map((one) => one.textContent.trim())"

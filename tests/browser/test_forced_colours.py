@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.chat.test_demo import question, wait_for_answer
 from tests.browser.conftest import barriers, open_account
-from tests.browser.serving import Site
-from tests.browser.test_demo import question, wait_for_answer
+from tests.sites.serving import Site
 
 CREATE = """
 from apps.catalog.models import Application

@@ -6,7 +6,7 @@ import re
 
 from playwright.sync_api import Page, Response, expect
 
-from tests.browser.serving import Site
+from tests.sites.serving import Site
 
 HASHED = re.compile(r"\.[0-9a-f]{12}\.(css|js|svg|woff2)$")
 COMPRESSED = {"css", "js", "svg"}

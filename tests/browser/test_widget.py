@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Frame, FrameLocator, Page, expect
 
 from tests.browser.conftest import barriers
-from tests.browser.serving import Site
 from tests.browser.widget_host import serve_shop
+from tests.sites.serving import Site
 
 BLOCKED = {
     "enableThirdPartyCookieRestriction": True,

@@ -7,8 +7,8 @@ import pytest
 from django.test import override_settings
 
 from apps.catalog.checks import capabilities_exist, processes_hear_each_other
-from tests.browser.serving import close_shell, empty_site
 from tests.fork_server import ROOT, fork_server
+from tests.sites.serving import close_shell, empty_site
 
 
 def check_deploy(folder: Path, **environment: str) -> tuple[int, str]:

@@ -22,11 +22,11 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.browser.serving import free_port, new_site, running
 from tests.deploy.tools import program
 from tests.fork_server import ROOT
 from tests.postgresql import address_of, database
 from tests.services import absence
+from tests.sites.serving import free_port, new_site, running
 
 PROXIES = ROOT / "deploy/proxies"
 PATIENCE = 60.0

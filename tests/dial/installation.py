@@ -12,10 +12,10 @@ from typing import Any
 
 import httpx
 
-from tests.browser.serving import Site, serve_process
 from tests.dial_core import Core, Hop, serve_core
 from tests.dial_core.core import KEY, Reply
 from tests.dial_core.models import Answer, is_synthetic
+from tests.sites.serving import Site, serve_process
 
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
 DOOR = "/openai/deployments/quick_apps2"

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.serving import serve
 from tests.capabilities.manifests import OTHERWISE
 from tests.catalog.content.files import write
 from tests.contract import proves
@@ -27,6 +26,7 @@ from tests.dial_core import Core, serve_core
 from tests.dial_core.core import Reply
 from tests.dial_core.models import CALL, Answer, Body
 from tests.manifest.documents import example
+from tests.sites.serving import serve
 
 CLOCK = "internal_timeawareness_current_timestamp"
 FINE = [{"text": "Fine."}]

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from tests.browser.serving import serve_process
 from tests.contract import proves
 from tests.dial.crowd import ADDED
 from tests.dial.installation import DOOR, said
@@ -22,6 +21,7 @@ from tests.dial.watched_site import ask as look_inside
 from tests.dial_core.apart import CoreApart, serve_core_apart
 from tests.dial_core.mcp_server import serve_mcp
 from tests.load.processes import children, connections, memory, until
+from tests.sites.serving import serve_process
 
 PEOPLE = 60
 MANY = 300

@@ -1,4 +1,4 @@
-"""The site of `tests.browser.quick_site`, which reports its internal state.
+"""The site of `tests.sites.quick_site`, which reports its internal state.
 
 It listens on the socket `watched` of its data directory. The response is one JSON object.
 """
@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.browser.quick_site import main
+from tests.sites.quick_site import main
 
 NAME = "watched"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.serving import serve
 from tests.dial_core import Core, serve_core
+from tests.sites.serving import serve
 
 EXAMPLE = Path(__file__).with_name("example.json")
 THERE = "http://127.0.0.1:8000"

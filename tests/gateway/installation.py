@@ -10,10 +10,10 @@ from typing import Any
 
 import openai
 
-from tests.browser.serving import Site, serve
 from tests.catalog.rows import manifest_with
 from tests.dial_core import Core, serve_core
 from tests.peers.upstream import Upstream, serve_upstream
+from tests.sites.serving import Site, serve
 
 PREPARE = """
 from apps.accounts.models import ApiKey

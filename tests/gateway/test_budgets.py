@@ -18,7 +18,6 @@ from apps.insights.budgets.process import ProcessBudgets
 from apps.live.database import on_a_thread
 from apps.live.history.summary_writer import RunSummaryWriter
 from apps.live.run_summary import RunSummary
-from tests.browser.serving import Site, serve
 from tests.catalog.rows import manifest_with
 from tests.contract import proves
 from tests.gateway.scripts import (
@@ -32,6 +31,7 @@ from tests.gateway.scripts import (
     says,
 )
 from tests.insights.budgets.rows import make_budget, standings
+from tests.sites.serving import Site, serve
 
 make = sync_to_async(make_budget)
 WORDS = "This app’s daily budget is used up: 0 of 10 tokens left. The budget renews on "

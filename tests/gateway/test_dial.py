@@ -13,13 +13,13 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.browser.serving import Site, serve
 from tests.capabilities.manifests import tool, tool_set
 from tests.capabilities.service import json_reply, serving
 from tests.contract import proves
 from tests.dial_core import Core, Faults, serve_core
 from tests.dial_core.core import KEY, Reply
 from tests.dial_core.models import Model
+from tests.sites.serving import Site, serve
 from tests.tables import each_row
 
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"

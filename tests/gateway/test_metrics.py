@@ -14,9 +14,9 @@ from apps.gateway import metrics as scrapes
 from apps.live.hub import HUB
 from apps.live.models import Run
 from apps.live.process.gauges import gauges_of
-from tests.browser.serving import serve
 from tests.contract import proves
 from tests.gateway.scripts import LOCAL, get
+from tests.sites.serving import serve
 from tests.tables import each_row
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from tests.browser.serving import serve
+from tests.sites.serving import serve
 
 LIMIT = 4_000_000
 PREPARE = """

@@ -13,7 +13,6 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.browser.serving import Site, serve_process
 from tests.constants import with_constants
 from tests.live.slow_service import SlowService, serve_slow_service
 from tests.live.test_survival import FINISHED, STORED, ask, watching
@@ -22,6 +21,7 @@ from tests.postgresql import database
 from tests.redis_servers import serve_sentinel_set
 from tests.services import absence
 from tests.site.test_postgresql import Proxy, Scene
+from tests.sites.serving import Site, serve_process
 from tests.websocket import PATIENCE
 
 pytestmark = pytest.mark.full

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from apps.capabilities.interpreter.sandbox import workers
-from tests.browser import quick_site
+from tests.sites import quick_site
 
 workers.CODE_SECONDS = 60.0
 

@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.serving import Site, serve_process
 from tests.capabilities.mcp.servers import serving_apart
 from tests.load.applications import (
     INNER,
@@ -34,6 +33,7 @@ from tests.load.applications import (
 )
 from tests.load.processes import children, cpu_seconds, is_running, until
 from tests.load.world import World, serve_world
+from tests.sites.serving import Site, serve_process
 
 pytestmark = pytest.mark.timeout(180)
 

@@ -12,13 +12,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.serving import Site, serve_process
 from tests.capabilities.mcp.servers import serving_apart
 from tests.load.applications import MCP_SERVER, OUTER
 from tests.load.processes import children, connections, memory, until
 from tests.load.test_cancellation import PREPARE
 from tests.load.test_runs import check_results, manifests, question
 from tests.load.world import serve_world
+from tests.sites.serving import Site, serve_process
 
 ANSWERS = 60
 MOST_ROUNDS = 6

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.serving import Gateway, serve_gateway
+from tests.sites.gateway import Gateway, serve_gateway
 
 
 @pytest.fixture(scope="session")

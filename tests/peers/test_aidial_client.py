@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import CLOCK, SLUG
+from tests.sites.gateway import CLOCK, SLUG
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PYTHON = ROOT / ".venv-peers" / "bin" / "python"

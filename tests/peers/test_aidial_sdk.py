@@ -7,7 +7,7 @@ import pytest
 from aidial_sdk.chat_completion.request import ChatCompletionRequest
 from aidial_sdk.utils.pydantic import model_validate_extra_fields
 
-from tests.serving import CLOCK, SLUG
+from tests.sites.gateway import CLOCK, SLUG
 
 WEATHER = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object"}}}
 

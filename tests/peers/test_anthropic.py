@@ -9,7 +9,7 @@ import anthropic
 import pytest
 
 from tests.contract import proves_feature
-from tests.serving import SLUG, Gateway
+from tests.sites.gateway import SLUG, Gateway
 
 WEATHER: Any = {
     "name": "weather",

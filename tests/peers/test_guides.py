@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from apps.doors.guides import Snippet, load_guides
-from tests.serving import SLUG, Gateway
+from tests.sites.gateway import SLUG, Gateway
 
 COMMANDS = {"sh": ("sh", "-ec"), "python": (sys.executable, "-c")}
 CLAUDE_CODE = "Claude Code"

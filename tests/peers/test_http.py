@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.serving import SLUG
+from tests.sites.gateway import SLUG
 
 BODY = json.dumps({"messages": [{"role": "user", "content": "one two"}]}).encode()
 

@@ -13,7 +13,7 @@ import pytest
 from tests.capabilities.manifests import parameter, tool, tool_set
 from tests.capabilities.service import json_reply, serving
 from tests.contract import proves_feature
-from tests.serving import CLOCK, MANIFEST, SLUG, Gateway
+from tests.sites.gateway import CLOCK, MANIFEST, SLUG, Gateway
 
 WEATHER = {
     "type": "function",

@@ -8,7 +8,7 @@ import numpy as np
 import openai
 import pytest
 
-from tests.serving import Gateway
+from tests.sites.gateway import Gateway
 
 MINILM = "all-minilm-l6-v2"
 PREPARE = """

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from tests.contract import proves_feature
-from tests.serving import SLUG, Gateway
+from tests.sites.gateway import SLUG, Gateway
 
 WEATHER = {
     "type": "function",

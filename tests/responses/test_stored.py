@@ -14,7 +14,7 @@ from openai import OpenAI
 
 from tests.contract import proves_feature
 from tests.postgresql import address_of, database
-from tests.serving import SLUG, Gateway, serve_gateway
+from tests.sites.gateway import SLUG, Gateway, serve_gateway
 
 pytestmark = pytest.mark.postgres
 

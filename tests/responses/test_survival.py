@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from openai import OpenAI
 
-from tests.browser.serving import Site, serve_process
 from tests.live.slow_service import serve_slow_service
 from tests.live.test_survival import BEGUN, FINISHED, LEASE, PREPARE, SLUG, manifest
 from tests.load.processes import until
+from tests.sites.serving import Site, serve_process
 from tests.websocket import PATIENCE
 
 KEY = """

@@ -5,8 +5,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.browser.serving import close_shell, new_site
 from tests.fork_server import ROOT
+from tests.sites.serving import close_shell, new_site
 
 FOLDER = ROOT / "var" / "test-pages"
 RENDER = """

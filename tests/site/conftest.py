@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.serving import Site, serve, serve_process
 from tests.postgresql import shared_services
 from tests.services import absence
 from tests.site.house import House
+from tests.sites.serving import Site, serve, serve_process
 
 PAGE = "https://app.example"
 """The origin whose pages may use the shared site."""

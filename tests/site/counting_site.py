@@ -10,7 +10,7 @@ from typing import Any, cast
 import psycopg
 from django.db.backends.utils import CursorWrapper
 
-from tests.browser import quick_site
+from tests.sites import quick_site
 
 STATEMENTS = "statements.log"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from quickapps_site.server import connections
-from tests.browser import quick_site
+from tests.sites import quick_site
 
 MOST = 12
 

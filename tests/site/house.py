@@ -11,7 +11,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from tests.browser.serving import Site
+from tests.sites.serving import Site
 
 PATIENCE = 60.0
 PREPARE = """

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from tests.browser.serving import Site, empty_site, wait_until_it_answers
 from tests.fork_server import ROOT
+from tests.sites.serving import Site, empty_site, wait_until_it_answers
 
 MIGRATIONS = ":(glob)apps/**/migrations/*.py"
 NO_HISTORY = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from apps.demo import model
-from tests.browser import quick_site
+from tests.sites import quick_site
 
 model.WORD_SECONDS = 0.001
 

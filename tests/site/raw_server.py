@@ -10,8 +10,8 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 
-from tests.browser.serving import free_port
 from tests.load.processes import until
+from tests.sites.serving import free_port
 
 PATIENCE = 120.0
 OURS = ("-m", "tests.site.raw_application", "{port}")

@@ -11,8 +11,8 @@ from django.conf import settings as site_settings
 
 from quickapps_site import caches
 from quickapps_site.caches import RedisOrLocalCache
-from tests.browser.serving import free_port
 from tests.redis_servers import redis_at
+from tests.sites.serving import free_port
 
 LONGEST = 30.0
 

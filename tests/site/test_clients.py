@@ -23,8 +23,8 @@ from django.db.utils import ConnectionHandler, OperationalError, ProgrammingErro
 from quickapps_site import service_urls
 from quickapps_site.postgresql.clients import current, with_ended_statements
 from tests import postgresql
-from tests.browser.serving import serve
 from tests.services import absence
+from tests.sites.serving import serve
 from tests.websocket import visitor_cookie
 
 RUNNING = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%%pg_sleep(60)%%' AND state = 'active' AND datname = current_database() AND pid <> pg_backend_pid()"

@@ -16,7 +16,7 @@ import pytest
 from django.core.management import get_commands, load_command_class
 from django.core.management.base import CommandError
 
-from tests.browser.serving import Site
+from tests.sites.serving import Site
 from tests.tables import each_row
 
 ROOT = Path(__file__).parent.parent.parent

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.serving import DATABASE, Site, serve
 from tests.site.test_secrets import stored
+from tests.sites.serving import DATABASE, Site, serve
 from tests.websocket import PageSocket
 
 WORD = "zqplanted"

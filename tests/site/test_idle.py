@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.serving import serve_process
 from tests.load.processes import until
 from tests.site.counting_site import STATEMENTS
+from tests.sites.serving import serve_process
 
 pytestmark = pytest.mark.full
 

@@ -18,9 +18,9 @@ from django.db.migrations.recorder import MigrationRecorder
 from apps.live.process import health
 from apps.migration_history import upgrade_problem
 from quickapps_site.startup import preparation
-from tests.browser.serving import DATABASE, Site, close_shell, empty_site, migrated_database
 from tests.fork_server import ROOT
 from tests.gateway.scripts import get
+from tests.sites.serving import DATABASE, Site, close_shell, empty_site, migrated_database
 
 DUMP = ROOT / "tests" / "data" / "last_unsquashed.sql"
 """Written by commit 5aeaeec3 with this secret key, without permissions and content types."""

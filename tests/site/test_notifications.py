@@ -9,10 +9,10 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.browser.serving import Site
 from tests.contract import proves
 from tests.peers.upstream import serve_upstream
-from tests.serving import PREPARE, SLUG
+from tests.sites.gateway import PREPARE, SLUG
+from tests.sites.serving import Site
 from tests.websocket import PATIENCE, visitor_cookie
 
 MANIFEST = {

@@ -23,9 +23,9 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from quickapps_site.postgresql import base, watchdog
 from quickapps_site.postgresql.base import working_connection
 from quickapps_site.postgresql.reachability import Reachability
-from tests.browser.serving import Site, serve
 from tests.postgresql import database
 from tests.services import absence
+from tests.sites.serving import Site, serve
 
 PATIENCE = 60.0
 WAITING = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"

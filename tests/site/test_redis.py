@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.browser.serving import Site
 from tests.contract import proves
+from tests.sites.serving import Site
 from tests.websocket import PageSocket, visitor_cookie
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.browser.serving import new_site, serve_process, start
 from tests.load.processes import until
 from tests.postgresql import address_of, database
+from tests.sites.serving import new_site, serve_process, start
 from tests.tables import each_row
 
 pytestmark = pytest.mark.full

@@ -15,11 +15,11 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.browser.serving import Site, serve
 from tests.contract import proves
 from tests.dial_core import serve_core
 from tests.http_servers import serving
 from tests.site.observability.test_tracing import ROUTE, TYPE, serve_collector
+from tests.sites.serving import Site, serve
 from tests.websocket import PageSocket, visitor_cookie
 
 PATIENCE = 60.0

@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-from tests.browser.serving import Site
 from tests.site.house import COMPLETIONS, QUESTION, House
+from tests.sites.serving import Site
 from tests.websocket import PageSocket, visitor_cookie
 
 pytestmark = pytest.mark.slow("serves a site in a process of its own")

@@ -8,7 +8,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.browser.serving import serve_process
+from tests.sites.serving import serve_process
 from tests.websocket import PATIENCE, PageSocket, visitor_cookie
 
 APPLICATION = "quickapps_site.asgi:application"

@@ -7,7 +7,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.browser.serving import Site
+from tests.sites.serving import Site
 
 PATIENCE = 60
 CSRF = "a" * 32

@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from tests.browser.serving import Site
+from tests.sites.serving import Site
 
 RIGHT = "a-password-for-tests"
 

@@ -19,7 +19,6 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from apps.migration_history import CONTRACT, upgrade_problem
 from quickapps_site.startup import preparation
-from tests.browser.serving import new_site, running
 from tests.postgresql import address_of, database
 from tests.services import absence
 from tests.site.previous_version import (
@@ -29,6 +28,7 @@ from tests.site.previous_version import (
     serving_previous,
     unpack_previous,
 )
+from tests.sites.serving import new_site, running
 from tests.websocket import PageSocket, visitor_cookie
 
 CONTRACTED = (

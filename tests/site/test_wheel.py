@@ -15,8 +15,8 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.browser.serving import free_port
 from tests.fork_server import ROOT
+from tests.sites.serving import free_port
 
 pytestmark = pytest.mark.full
 ASK = {"stream": True, "messages": [{"role": "user", "content": "What is the weather in Oslo?"}]}

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from apps.tasks.task import all_tasks
-from tests.browser.serving import close_shell, new_site, start
 from tests.load.processes import until
+from tests.sites.serving import close_shell, new_site, start
 from tests.tasks.jobs import LEASES_ARE_OVER
 from tests.triggers.receivers import receiver
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.serving import new_site, start
 from tests.load.processes import until
+from tests.sites.serving import new_site, start
 from tests.tasks.jobs import LEASES_ARE_OVER
 
 pytestmark = pytest.mark.full

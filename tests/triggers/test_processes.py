@@ -15,9 +15,9 @@ import pytest
 from standardwebhooks.webhooks import Webhook as Signer
 
 from apps.tasks.running import JOBS_AT_ONCE
-from tests.browser.serving import serve_process
 from tests.contract import proves
 from tests.load.processes import until
+from tests.sites.serving import serve_process
 from tests.tasks.jobs import LEASES_ARE_OVER
 from tests.triggers.receivers import receiver
 

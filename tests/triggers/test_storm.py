@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from tests.browser.serving import Site, close_shell, new_site
 from tests.contract import proves
 from tests.postgresql import address_of, database
+from tests.sites.serving import Site, close_shell, new_site
 
 MAKE = """
     from datetime import timedelta

@@ -12,9 +12,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.browser.serving import Site, migrated_database, serve_process
 from tests.catalog.content.files import write
 from tests.load.processes import until
+from tests.sites.serving import Site, migrated_database, serve_process
 
 PREPARE = """
 from django.contrib.auth.models import User

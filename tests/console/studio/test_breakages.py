@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 
 from apps.catalog.models import Application
-from tests.browser.serving import free_port
 from tests.catalog.rows import make_application, make_deployment, manifest_with
 from tests.console.studio.asking import page_data, send, written
+from tests.sites.serving import free_port
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 

@@ -19,9 +19,9 @@ from apps.workspace.local.files.directory_storage import DirectoryStorage
 from apps.workspace.local.files.leftovers import delete_leftovers
 from apps.workspace.local.files.storage import storage
 from apps.workspace.local.models import StoredFile
-from tests.browser.serving import serve
 from tests.chat.pages.test_views import add_application, add_conversation, visiting
 from tests.conversations.files.test_files import send, stored_bytes
+from tests.sites.serving import serve
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("storage"), pytest.mark.postgres]
 

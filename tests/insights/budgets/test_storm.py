@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from tests.browser.serving import Site, close_shell, new_site
 from tests.constants import with_constants
 from tests.contract import proves
 from tests.postgresql import address_of, database
+from tests.sites.serving import Site, close_shell, new_site
 
 pytestmark = [pytest.mark.full, pytest.mark.timeout(300)]
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.contract import proves_feature
 from tests.judges.ag_ui.conftest import PREPARE, SLUG, ShopHandler, selling
-from tests.serving import Gateway, serve_gateway
+from tests.sites.gateway import Gateway, serve_gateway
 
 FOLDER = Path(__file__).parent
 PYTHON = FOLDER.parents[2] / ".venv-judges" / "a2a_sdk" / "bin" / "python"

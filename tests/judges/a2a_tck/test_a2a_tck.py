@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.browser.serving import serve
 from tests.judges.a2a_tck.scenarios import RelayTarget, ScenarioHandler, serve_relay
 from tests.peers.upstream import serve_upstream
-from tests.serving import MANIFEST
+from tests.sites.gateway import MANIFEST
+from tests.sites.serving import serve
 
 HERE = Path(__file__).resolve().parent
 ENVIRONMENT = HERE.parents[2] / ".venv-judges" / "a2a_tck"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.capabilities.manifests import parameter, tool, tool_set
 from tests.peers.upstream import Handler
-from tests.serving import MANIFEST, serve_gateway
+from tests.sites.gateway import MANIFEST, serve_gateway
 
 SLUG = "judged"
 PREPARE = """

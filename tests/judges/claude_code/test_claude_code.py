@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.peers.upstream import Handler, result
-from tests.serving import SLUG, Gateway, serve_gateway
+from tests.sites.gateway import SLUG, Gateway, serve_gateway
 
 COMMAND = Path(__file__).parent / "node_modules" / ".bin" / "claude"
 pytestmark = pytest.mark.skipif(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.contract import proves_feature
-from tests.serving import CLOCK, SLUG, Gateway, serve_gateway
+from tests.sites.gateway import CLOCK, SLUG, Gateway, serve_gateway
 
 FOLDER = Path(__file__).parent
 PYTHON = FOLDER.parents[2] / ".venv-judges" / "langchain" / "bin" / "python"

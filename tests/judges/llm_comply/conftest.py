@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.peers.upstream import Handler, result
-from tests.serving import MANIFEST, Gateway, serve_gateway
+from tests.sites.gateway import MANIFEST, Gateway, serve_gateway
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = ROOT / ".venv-judges" / "llm_comply" / "bin" / "llm-comply"

@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.browser.serving import Site, free_port, serve
 from tests.judges.mcp_conformance.test_mcp_conformance import PROGRAMS, pytestmark
+from tests.sites.serving import Site, free_port, serve
 
 __all__ = ["pytestmark"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.serving import Site, serve_process
+from tests.sites.serving import Site, serve_process
 
 FOLDER = Path(__file__).parent
 PROGRAMS = FOLDER / "node_modules" / ".bin"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.serving import serve_gateway
+from tests.sites.gateway import serve_gateway
 
 COMMAND = Path(__file__).parents[3] / ".venv-judges" / "mcp_fuzzer" / "bin" / "mcp-fuzzer"
 pytestmark = pytest.mark.skipif(

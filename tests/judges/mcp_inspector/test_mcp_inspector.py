@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.contract import proves_feature
-from tests.serving import SLUG, Gateway, serve_gateway
+from tests.sites.gateway import SLUG, Gateway, serve_gateway
 
 PROGRAMS = Path(__file__).parent / "node_modules" / ".bin"
 pytestmark = pytest.mark.skipif(

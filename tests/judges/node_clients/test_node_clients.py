@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.contract import proves_feature
-from tests.serving import CLOCK, SLUG, Gateway, serve_gateway
+from tests.sites.gateway import CLOCK, SLUG, Gateway, serve_gateway
 
 FOLDER = Path(__file__).parent
 NODE = FOLDER / "node_modules" / ".bin" / "node"

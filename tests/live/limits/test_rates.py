@@ -22,8 +22,8 @@ from apps.live.limits.rate_counts import RateCounts
 from apps.live.limits.rates import Rate, RemainingRate, rates_of, spend
 from apps.manifest.features.features import Features, RateLimits
 from apps.workspace.egress.per_loop import loop_object
-from tests.browser.serving import free_port
 from tests.services import absence
+from tests.sites.serving import free_port
 
 
 def application(**own: int | None) -> Any:

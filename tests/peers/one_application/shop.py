@@ -20,7 +20,7 @@ from tests.capabilities.manifests import parameter, tool, tool_set
 from tests.capabilities.mcp.servers import over_http, serving_apart
 from tests.capabilities.mcp.well_behaved import PIXEL
 from tests.peers.upstream import Handler
-from tests.serving import MANIFEST, Gateway, serve_gateway
+from tests.sites.gateway import MANIFEST, Gateway, serve_gateway
 
 ToolCall = tuple[str, dict[str, Any]]
 """A name and arguments."""

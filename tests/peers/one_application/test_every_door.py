@@ -13,7 +13,7 @@ from apps.doors.guides import load_guides
 from tests.contract import proves_feature
 from tests.peers.one_application.own_clients import PATIENCE, TASKS, until_still
 from tests.peers.one_application.shop import SLUG, Shop
-from tests.serving import MANIFEST
+from tests.sites.gateway import MANIFEST
 
 PREPARE_VERSIONS = """
 from apps.accounts.models import ApiKey

@@ -13,8 +13,8 @@ import pytest
 from django.contrib.staticfiles import finders
 
 from quickapps_site.assets.static_files import BuiltFiles
-from tests.browser.serving import site_environment
 from tests.fork_server import ROOT
+from tests.sites.serving import site_environment
 
 BUILD = """
 import os, sys, django

@@ -14,7 +14,7 @@ from django.conf import settings
 
 from apps.doors.bodies import BoundedBody
 from quickapps_site.middleware.bodies import body_limits, with_bounded_bodies
-from tests.browser.serving import Site
+from tests.sites.serving import Site
 
 LIMITS = ((r"/files/", 100), (r"", 10))
 TOO_LARGE = "The request is too large; the limit is {} bytes."

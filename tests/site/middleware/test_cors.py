@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from quickapps_site.middleware.cors import with_cors
-from tests.browser.serving import Site
 from tests.gateway.scripts import Answer, Client
 from tests.site.conftest import PAGE
+from tests.sites.serving import Site
 
 OTHER = "https://evil.example"
 EXPOSED = (

@@ -11,7 +11,6 @@ from urllib.request import urlopen
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 from opentelemetry.proto.logs.v1.logs_pb2 import SeverityNumber
 
-from tests.browser.serving import serve
 from tests.contract import proves
 from tests.dial_core import serve_core
 from tests.site.observability.test_tracing import (
@@ -21,6 +20,7 @@ from tests.site.observability.test_tracing import (
     Collector,
     serve_collector,
 )
+from tests.sites.serving import serve
 
 TEMPLATE = {"at": "%(asctime)s", "who": ["%(name)s", "%(levelname)s"], "said": "%(message)s"}
 

@@ -20,11 +20,11 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
-from tests.browser.serving import serve
 from tests.contract import proves
 from tests.dial_core import serve_core
 from tests.fork_server import ROOT
 from tests.http_servers import serving
+from tests.sites.serving import serve
 
 TYPE = "https://mydial.epam.com/custom_application_schemas/quickapps2"
 FAILED = Status.StatusCode.STATUS_CODE_ERROR

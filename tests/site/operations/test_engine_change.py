@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import pytest
 
-from tests.browser.serving import Site, close_shell, empty_site, new_site
 from tests.postgresql import address_of, create, drop
 from tests.services import absence
 from tests.site.operations.test_backup import newer, refusal, rewritten
+from tests.sites.serving import Site, close_shell, empty_site, new_site
 
 SECRET_KEY = "a key of tests that encrypts 0123456789"
 FILL = """

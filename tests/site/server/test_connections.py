@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.serving import Site, serve_process
 from tests.site.hasty_site import MOST
+from tests.sites.serving import Site, serve_process
 from tests.websocket import PageSocket, visitor_cookie
 
 PATIENCE = 60.0

@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.serving import Site, serve_process
 from tests.contract import proves
 from tests.load.processes import memory
 from tests.site.raw_server import answer, served
 from tests.site.torrents import PIECE, serve_torrent
+from tests.sites.serving import Site, serve_process
 
 MB = 1024 * 1024
 PATIENCE = 120.0

@@ -18,7 +18,9 @@ import pytest
 
 from quickapps_site.serve import run_in_child
 from tests import postgresql
-from tests.browser.serving import (
+from tests.fork_server import ROOT
+from tests.services import absence
+from tests.sites.serving import (
     DATABASE,
     Site,
     close_shell,
@@ -29,8 +31,6 @@ from tests.browser.serving import (
     start,
     wait_until_it_answers,
 )
-from tests.fork_server import ROOT
-from tests.services import absence
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from apps.catalog.content.installed import look_again
 from apps.catalog.models import Application, Change, ContentItem, empty_manifest
 from apps.workspace.local.models import Secret
-from tests.browser.serving import free_port
 from tests.catalog.rows import store_application
 from tests.console.pages import staff
+from tests.sites.serving import free_port
 
 LIST = "/admin/workspace/secret/"
 MARK = "sk-marked-0123456789"

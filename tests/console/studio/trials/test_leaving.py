@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.serving import Site, serve
 from tests.console.studio.trials.services import shop, slow_service
+from tests.sites.serving import Site, serve
 
 PREPARE = """
 from django.contrib.auth.models import User

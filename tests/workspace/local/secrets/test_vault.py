@@ -20,7 +20,7 @@ from apps.workspace.local.secrets.stored_secrets import (
     versions,
 )
 from apps.workspace.local.secrets.vault import FORM, Vault, known_texts, reference_problem
-from tests.browser.serving import free_port
+from tests.sites.serving import free_port
 from tests.tables import each_row
 from tests.workspace.local.secrets.vault_server import ROLE, SECRET_ID, VaultServer, serve_vault
 

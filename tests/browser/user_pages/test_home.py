@@ -1,0 +1,91 @@
+"""The home page: a conversation with the app used last, and everything else below it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.chat.test_demo import ask, question, wait_for_answer
+from tests.browser.conftest import barriers_of_looks
+from tests.sites.serving import Site
+
+SECOND = "second-start"
+SELECT_THE_ANSWER = (
+    "document.getSelection().selectAllChildren(document.querySelector('.answer-text p'))"
+)
+WIDTH = "document.querySelector('.composer').getBoundingClientRect().width"
+
+
+@pytest.fixture
+def two(site: Site) -> None:
+    site.manage("import_content")
+    site.shell(
+        """
+        manifest = Application.objects.get(slug="demo").manifest
+        Application.objects.get_or_create(
+            slug=slug, defaults={"title": "Second start", "is_public": True, "manifest": manifest}
+        )
+        """,
+        slug=SECOND,
+    )
+
+
+@pytest.mark.walkthrough
+@pytest.mark.usefixtures("two")
+@pytest.mark.slow("uses several pages in a browser")
+def test_a_conversation_begins_on_the_first_page_and_another_app_can_be_chosen_for_it(page: Page):
+    page.goto("/")
+    expect(page.get_by_role("heading", name="What can I help you with?")).to_be_visible()
+    expect(page.get_by_role("link", name="Second start", exact=True)).to_be_visible()
+    assert barriers_of_looks(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    page.get_by_role("button", name="App: Demo").press("ArrowDown")
+    page.get_by_role("option", name="Second start").press("Enter")
+    expect(page).to_have_url(re.compile(rf"/chat/{SECOND}/$"))
+    page.goto("/")
+    ask(page, "Hello there.")
+    wait_for_answer(page)
+    expect(page.locator("body")).not_to_have_class(re.compile(r"\bfresh\b"))
+    expect(page.get_by_role("link", name="Second start", exact=True)).to_have_count(0)
+
+    page.goto("/")
+    recent = page.get_by_role("region", name="Pick up where you left off")
+    expect(recent.get_by_role("link", name="Hello there.")).to_be_visible()
+
+
+@pytest.mark.slow("an answer in a browser")
+@pytest.mark.usefixtures("two")
+def test_selected_words_of_an_answer_are_quoted_or_asked_about(page: Page):
+    page.goto("/chat/demo/")
+    ask(page, "Hello there.")
+    wait_for_answer(page)
+    box = question(page)
+
+    page.evaluate(SELECT_THE_ANSWER)
+    page.get_by_role("button", name="Quote").click()
+    expect(box).to_be_focused()
+    quoted = box.input_value()
+    page.evaluate(SELECT_THE_ANSWER)
+    page.get_by_role("button", name="Ask about this").click()
+
+    assert quoted.startswith("> ")
+    expect(box).to_have_value(f"{quoted.rstrip()}\n\n{quoted.rstrip()}\n\nWhat does this mean?")
+    expect(page.get_by_role("toolbar", name="Selected text")).to_be_hidden()
+
+
+@pytest.mark.slow("two pages in a browser")
+@pytest.mark.usefixtures("two")
+def test_a_wide_layout_makes_conversations_wider(page: Page):
+    page.goto("/chat/demo/")
+    expect(question(page)).to_be_visible()
+    before = page.evaluate(WIDTH)
+    page.goto("/settings/")
+    page.get_by_role("radio", name="Wide").check()
+    expect(page.locator(".toast")).to_contain_text("Saved in this browser.")
+    page.goto("/chat/demo/")
+    expect(question(page)).to_be_visible()
+
+    assert page.evaluate(WIDTH) > before

@@ -1,0 +1,1 @@
+"""Sites that tests serve in processes of their own, each with its own database."""
