@@ -10,9 +10,8 @@ for this one request.
 """
 
 Surface = Literal["", "page"]
-"""The program with which the user sends requests. "page" is the chat page, whose scripts can
-execute tool calls; "" is any other.
-"""
+"""The program that sends the user's requests: "page" for the chat page, which can execute tool
+calls in its scripts, and "" for any other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +49,8 @@ class KeyLimits:
     version: int | None = None
     """The only version of its application that the key may use. None means any version."""
     requests_per_minute: int | None = None
-    """The rate limit: None means the installation's default, and 0 means no limit. The same applies
-    to `tokens_per_minute`.
-    """
+    """None means the installation's default, and 0 means no limit. This also applies to
+    `tokens_per_minute`."""
     tokens_per_minute: int | None = None
 
     def include(self, application: int) -> bool:
@@ -84,12 +82,10 @@ class Caller:
     """The name of the user on whose behalf an API client sends the request, or "" if it sends none.
     """
     is_remembered: bool = True
-    """False if this conversation neither uses nor changes its user's memory."""
+    """False if the conversation neither uses nor changes the user's memory."""
     appdata: str = ""
-    """The path `{bucket}/appdata/{application}` that DIAL Core returns for its key, or "" if Core
-    was not called. It contains the bucket to which the application writes, and the application for
-    which the key was created.
-    """
+    """The path `{bucket}/appdata/{application}` that DIAL Core returns for the request's key, or ""
+    if Core was not called. The application writes its files to this bucket."""
     client: ClientInfo = ClientInfo()
     credentials: Credentials = Credentials()
     limits: KeyLimits = KeyLimits()
@@ -109,7 +105,7 @@ class Caller:
     def person(self) -> int | None:
         """Return the ID of the account whose notes, schedules and team the caller sees, or None.
 
-        It is `principal`, but None for a key that another user created: such a key can use
+        Unlike `principal`, it is None for a key that another user created. Such a key can use
         applications, but cannot read its user's data.
         """
         return self.principal if self.user_id is not None or self.is_own_key else None

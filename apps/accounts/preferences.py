@@ -1,4 +1,4 @@
-"""Stores and reads the settings that users make on the settings page."""
+"""Stores the settings that users change on the settings page."""
 
 from functools import partial
 from typing import Any
@@ -18,7 +18,7 @@ RETENTION_DAYS = (
 
 
 KEPT = "kept_preferences"
-"""The key under which a request caches the preferences of its user."""
+"""The attribute in which a request caches the preferences of its user."""
 
 
 def languages() -> list[tuple[str, str]]:
@@ -55,9 +55,8 @@ class Preferences(models.Model):
         WIDE = "wide", gettext_lazy("Wide")
 
     class Tour(models.TextChoices):
-        """The state of the introduction that the home page of a new installation shows
-        administrators.
-        """
+        """The state of the tour that the home page of a new installation offers to
+        administrators."""
 
         OPEN = "", "open"
         WITH_DEMO = "demo", "without another model"
@@ -128,9 +127,8 @@ def preferences_of(user: int) -> Preferences | None:
 
 
 def preferences_of_request(request: HttpRequest) -> Preferences | None:
-    """Return the settings of the request's user, read once per request, or None if the user is
-    signed out or has none.
-    """
+    """Return the settings of the request's user, or None if the user is signed out or has none.
+    Queries the database once per request."""
     looked_up = vars(request)
     if KEPT not in looked_up:
         user = getattr(request, "user", None)
@@ -140,16 +138,14 @@ def preferences_of_request(request: HttpRequest) -> Preferences | None:
 
 
 def preferences(request: HttpRequest) -> dict[str, Any]:
-    """Provide templates with the `data-…` attributes for the user's settings. This is a context
-    processor.
-    """
+    """Add the page's `data-…` attributes for the user's settings to templates, as a context
+    processor."""
     return {"preferences": partial(attributes_of, request)}
 
 
 def attributes_of(request: HttpRequest) -> dict[str, str]:
-    """Map the names of the page's `data-…` attributes for styles and scripts to their values.
-    Return {} if the browser's own settings apply.
-    """
+    """Map the names of the page's `data-…` attributes to their values, for styles and scripts.
+    Return {} if the browser's own settings apply."""
     kept = preferences_of_request(request)
     if kept is None:
         return {}

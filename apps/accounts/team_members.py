@@ -1,6 +1,5 @@
-"""Changes the members of a team. A team's administrators are members of it, and the last
-administrator cannot leave.
-"""
+"""Changes the members of a team. Administrators are also members, and the last administrator cannot
+leave."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,7 +13,7 @@ from apps.accounts.models import Team
 from apps.errors import Refused
 
 MOST_TOLD = 100
-"""The maximum number of members, and of administrators, that a model is shown."""
+"""A model gets at most this many members, and at most this many administrators."""
 LAST = gettext_noop("The team needs an administrator. Make another member an administrator first.")
 
 
@@ -70,9 +69,8 @@ def remove_member(team: Team, user: Any) -> None:
 
 
 def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
-    """Raise `Refused` if the team has an administrator with an active account, and none of the new
-    administrators has one.
-    """
+    """Raise `Refused` if the change would leave the team without an administrator whose account is
+    active. A team that has none already is not checked."""
     has_one = members_of(team).filter(administered_teams=team).exists()
     if has_one and not any(user.is_active for user in administrators):
         raise Refused("last_administrator", gettext(LAST))
@@ -80,9 +78,8 @@ def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
 
 @transaction.atomic
 def set_administrator(team: Team, user: Any, *, is_one: bool) -> None:
-    """Make a member an administrator of the team, or with `is_one=False` an ordinary member again.
-    Raises `Refused` for the last administrator.
-    """
+    """Make a member an administrator of the team or, with `is_one=False`, an ordinary member.
+    Raises `Refused` for the last administrator."""
     # The row is locked, so that two administrators cannot leave at the same time.
     locked = Team.objects.select_for_update(of=("self",)).get(pk=team.pk)
     if is_one:

@@ -25,9 +25,7 @@ SECONDS = 5.0
 """The timeout in seconds for the whole response."""
 FRESH_SECONDS = 3600
 READ_AT = "read_at"
-"""The key in a client's `data` for the time at which its document was last read, in seconds since
-1970.
-"""
+"""The key in a client's `data` for the Unix time at which its document was last read."""
 COLUMNS = (
     *("name", "type", "scopes", "default_scopes"),
     *("grant_types", "redirect_uris", "response_types"),
@@ -39,7 +37,7 @@ UNUSABLE = (
 
 
 def find_oauth_client(request: HttpRequest, client_id: str) -> Program | None:
-    """Return the client, or None if it is unknown. Read its document if the ID is a URL.
+    """Return the client, or None if it is unknown. If the ID is a URL, read its document.
 
     Raises `ValidationError` if the document of a new client cannot be used, or if the user requests
     too many documents.
@@ -68,9 +66,8 @@ def is_fresh(client: Program) -> bool:
 
 
 def read_client(client_id: str, known: Program | None) -> Program:
-    """Fetch a client's metadata document, and store the client. `known` is the stored client, if
-    any.
-    """
+    """Fetch a client's metadata document, and store the client. `known` is the stored client, or
+    None."""
     client = described_client(client_id, lambda: async_to_sync(fetch_document)(client_id))
     prepare_client(client)
     kept: dict[str, Any] = {} if known is None else known.data or {}

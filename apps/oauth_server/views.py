@@ -102,8 +102,7 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
 
 def problem_of(sent: QueryDict) -> tuple[str, str] | None:
     """Return an OAuth error and its description if the authorization request violates a rule that
-    allauth does not check, otherwise None.
-    """
+    allauth does not check, otherwise None."""
     if not sent.get("code_challenge") or sent.get("code_challenge_method") != "S256":
         return "invalid_request", "Send a code_challenge with the code_challenge_method S256."
     resources = sent.getlist("resource")
@@ -120,7 +119,7 @@ def with_any_port(client: Program, address: str) -> Program:
     """Allow redirects to any port of localhost if the client may redirect to localhost.
 
     allauth allows this only for loopback IP addresses, but the metadata documents of common
-    programs contain localhost.
+    programs contain `localhost`.
     """
     local = loopback_address(address)
     known = filter(None, map(loopback_address, client.get_redirect_uris()))
@@ -130,9 +129,8 @@ def with_any_port(client: Program, address: str) -> Program:
 
 
 def redirects(client: Program, sent: QueryDict) -> bool:
-    """Return True if the client may redirect to the URI in the request, so that errors can be sent
-    there.
-    """
+    """Return True if errors can be sent to the redirect URI in the request, because it is
+    allowed."""
     return is_redirect_allowed(sent.get("redirect_uri", ""), client.get_redirect_uris())
 
 

@@ -1,6 +1,6 @@
 """Finds the holder of the API key in a request: its user and its limits.
 
-A key is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`, so a revoked key may be
+A key is looked up in the database at most once per `KEY_MAX_AGE_SECONDS`, so a revoked key may be
 accepted for that long. The process caches only the hash of the key.
 """
 
@@ -77,9 +77,7 @@ def read_holder(key: str) -> KeyHolder | None:
 
 
 def find_holder_of(prefix: str) -> KeyHolder | None:
-    """Return the holder of the valid API key with this prefix, read from the database, or None if
-    there is none.
-    """
+    """Return the holder of the valid API key with this prefix, or None. Bypasses the cache."""
     row = ApiKey.objects.get_usable_keys().filter(prefix=prefix).first()
     return None if row is None or row.has_expired else holder_of(row)
 

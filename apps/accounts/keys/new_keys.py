@@ -1,7 +1,4 @@
-"""Stores a new API key until the page has shown it once.
-
-Until then, the key is stored encrypted in the session of the user who created it.
-"""
+"""Stores a new API key, encrypted in its creator's session, until the page has shown it once."""
 
 from cryptography.fernet import InvalidToken
 from django.contrib.sessions.backends.base import SessionBase
@@ -18,9 +15,8 @@ def keep(session: SessionBase, prefix: str, key: str) -> None:
 
 
 def take(session: SessionBase, prefix: str) -> str:
-    """Remove a new key from the session and return it, or "" if it has already been shown or was
-    stored more than `SHOWN_FOR_SECONDS` ago.
-    """
+    """Remove a new key from the session and return it. Return "" if it was already shown, or was
+    stored more than `SHOWN_FOR_SECONDS` ago."""
     waiting = dict(session.get(CREATED, {}))
     encrypted = waiting.pop(prefix, None)
     if encrypted is None:

@@ -14,9 +14,7 @@ View = Callable[..., HttpResponse]
 
 
 def with_mail(view: View) -> View:
-    """Return a view that calls `view` if the server sends email. Otherwise, the view shows a page
-    that explains this.
-    """
+    """Wrap a view so that it shows an explanation if the server sends no email."""
 
     @wraps(view)
     def page(request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
@@ -28,9 +26,8 @@ def with_mail(view: View) -> View:
 
 
 class AddressForm(AddEmailForm):  # type: ignore[misc]
-    """The form for a new email address. The old address remains until the user has confirmed the
-    new one.
-    """
+    """The form for a new email address. The old address stays in use until the user confirms the
+    new one."""
 
     def save(self, request: HttpRequest) -> EmailAddress:
         former = EmailAddress.objects.filter(user=self.user, verified=False)

@@ -38,7 +38,8 @@ logger = logging.getLogger(__name__)
 
 class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def list_apps(self, request: HttpRequest, **wanted: Any) -> list[SocialApp]:
-        """Return the configured identity providers. Client secrets in files are read each time."""
+        """Return the configured identity providers. Client secrets in files are read on each
+        call."""
         apps: list[SocialApp] = super().list_apps(request, **wanted)
         for app in apps:
             if name := app.settings.get("client_secret_env"):
@@ -91,9 +92,8 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         logger.warning("Signing in with %s failed for %s: %s", provider.sub_id, address, reason)
 
     def validate_disconnect(self, account: SocialAccount, accounts: QuerySet[Any]) -> None:
-        """Raise ValidationError if the user could not sign in anymore without this account at an
-        identity provider.
-        """
+        """Raise ValidationError if this account at an identity provider is the user's only way to
+        sign in."""
         if settings.PASSWORD_SIGN_IN or account.user.is_superuser or accounts.count() > 1:
             return
         raise ValidationError(
@@ -120,11 +120,11 @@ def take_claims(request: HttpRequest, login: SocialLogin, user: User) -> None:
 
 
 def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
-    """Return the group names in a claim, which is a text or a list of texts. Any other value
-    results in an empty set.
+    """Return the group names in a claim, which is a string or a list of strings. For any other
+    value, return an empty set.
 
-    `claim` is the name of a claim, which may contain dots, such as `https://example.org/groups`, or
-    a path into nested claims, such as `realm_access.roles`.
+    `claim` is the name of a claim, such as `https://example.org/groups`, or a path into nested
+    claims, such as `realm_access.roles`.
     """
     found: Any = document.get(claim)
     if found is None:
@@ -140,8 +140,7 @@ def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
 
 def apply_claims(user: User, provider: str, told: frozenset[str], address: str = "") -> None:
     """Add a user to the local groups that are mapped to the provider's groups in `told`. Remove the
-    user from exclusive groups that are mapped only to other groups.
-    """
+    user from exclusive groups to which only other groups are mapped."""
     rows = list(ClaimMapping.objects.filter(provider=provider).select_related("group"))
     given = {row.group for row in rows if row.value in told}
     exclusive = {row.group for row in rows if row.is_exclusive}

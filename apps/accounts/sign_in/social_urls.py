@@ -19,10 +19,10 @@ View = Callable[..., HttpResponse]
 
 
 def by_a_page(view: View) -> View:
-    """Return a view that replaces a redirect response with a page that redirects the browser.
+    """Return a view that replaces a redirect with a page that redirects the browser.
 
-    After a form, browsers apply our content security policy to redirects, and it allows only our
-    own URLs.
+    After a form, browsers check redirects against our content security policy, which allows only
+    our own URLs.
     """
 
     @wraps(view)

@@ -1,7 +1,7 @@
 """Creates the first administrator, for a visitor who enters a token from the server's log.
 
-Until there is an administrator, each server process logs a token at its start. All tokens expire
-when the administrator is created.
+Until there is an administrator, each server process logs a token at startup. All tokens expire when
+the administrator is created.
 """
 
 import hmac

@@ -1,6 +1,4 @@
-"""Implements the page that creates the first administrator. Once there is one, the page returns
-404.
-"""
+"""Serves the page that creates the first administrator. Once there is one, the page returns 404."""
 
 from typing import Any
 
