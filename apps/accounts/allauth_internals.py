@@ -1,5 +1,6 @@
 """Wraps functions of allauth's private modules that have no public equivalent. Only this module
-imports those modules."""
+imports those modules.
+"""
 
 import time
 from collections.abc import Callable, Iterable
@@ -33,7 +34,8 @@ def send_sign_up_mail(request: HttpRequest, address: EmailAddress) -> None:
 
 def seconds_until_open(request: HttpRequest, action: str, key: str | None = None) -> float:
     """Return the seconds until the rate limit allows the action, or 0 if it allows it now. Does not
-    count as an attempt."""
+    count as an attempt.
+    """
     now, waits = time.time(), [0.0]
     for rate in ratelimit.get_rates(app=APP, action=action):
         counted = ratelimit.get_cache_key(request, app=APP, action=action, rate=rate, key=key)

@@ -11,7 +11,8 @@ for this one request.
 
 Surface = Literal["", "page"]
 """The program that sends the user's requests: "page" for the chat page, which can execute tool
-calls in its scripts, and "" for any other."""
+calls in its scripts, and "" for any other.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ class KeyLimits:
     """The only version of its application that the key may use. None means any version."""
     requests_per_minute: int | None = None
     """None means the installation's default, and 0 means no limit. This also applies to
-    `tokens_per_minute`."""
+    `tokens_per_minute`.
+    """
     tokens_per_minute: int | None = None
 
     def include(self, application: int) -> bool:
@@ -85,7 +87,8 @@ class Caller:
     """False if the conversation neither uses nor changes the user's memory."""
     appdata: str = ""
     """The path `{bucket}/appdata/{application}` that DIAL Core returns for the request's key, or ""
-    if Core was not called. The application writes its files to this bucket."""
+    if Core was not called. The application writes its files to this bucket.
+    """
     client: ClientInfo = ClientInfo()
     credentials: Credentials = Credentials()
     limits: KeyLimits = KeyLimits()

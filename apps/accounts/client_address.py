@@ -1,5 +1,6 @@
 """Determines the network address of a client. The server has already replaced the address of a
-proxy in `TRUSTED_PROXIES` with the client's."""
+proxy in `TRUSTED_PROXIES` with the client's.
+"""
 
 import ipaddress
 from collections.abc import Mapping
@@ -20,7 +21,8 @@ def address_of(request: HttpRequest) -> str:
 
 def network_of(address: str) -> str:
     """Return the part of an address that identifies a client: the 64-bit network of an IPv6
-    address, or the whole text for anything else."""
+    address, or the whole text for anything else.
+    """
     try:
         found = ipaddress.ip_address(address)
     except ValueError:
@@ -32,7 +34,8 @@ def network_of(address: str) -> str:
 
 def plain_address(text: str) -> str:
     """Return an IP address without its zone, with an IPv4-mapped IPv6 address as IPv4. Return any
-    other text unchanged."""
+    other text unchanged.
+    """
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:

@@ -1,5 +1,6 @@
 """Stores reports about erased accounts: the numbers of deleted and retained items, without their
-contents."""
+contents.
+"""
 
 import uuid
 from typing import Any
@@ -47,6 +48,7 @@ class ErasureReport(models.Model):
 
 def request_erasure(account: int, requested_by: str) -> ErasureReport:
     """Create the report about an account's erasure, or return the report of an interrupted erasure.
-    Call this before the account is deleted."""
+    Call this before the account is deleted.
+    """
     values = {"requested_by": requested_by}
     return ErasureReport.objects.get_or_create(account=account, defaults=values)[0]

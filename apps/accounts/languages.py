@@ -34,20 +34,23 @@ def language_of_request(request: HttpRequest) -> str:
 
 def locale_of_request(request: HttpRequest) -> str:
     """Return the language that the user chose, or else the first language of the browser, even if
-    the pages are not translated into it."""
+    the pages are not translated into it.
+    """
     accepted = request.headers.get(settings.PROXY_LANGUAGE_HEADER, "")
     return chosen_for_request(request) or locale_of(accepted)
 
 
 def chosen_for_request(request: HttpRequest) -> str:
     """Return the language chosen in the user's account or the browser's cookie, or "" if there is
-    none."""
+    none.
+    """
     return choose_language(preferences_of_request(request), request.COOKIES)
 
 
 def chosen_for_scope(scope: Mapping[str, Any]) -> str:
     """Return the language chosen for an ASGI connection that bypasses Django's middleware, or "" if
-    there is none. Queries the database."""
+    there is none. Queries the database.
+    """
     user = scope["user"]
     kept = None if user is None or user.pk is None else preferences_of(user.pk)
     return choose_language(kept, scope.get("cookies", {}))
@@ -66,7 +69,8 @@ def supported_language(language: str) -> str:
 
 def accepted_language(accepted: str) -> str:
     """Return the first language of an `Accept-Language` header into which the pages are translated,
-    or English."""
+    or English.
+    """
     for asked, _ in parse_accept_lang_header(accepted.lower()):
         language = asked.partition("-")[0]
         if supported_language(language):

@@ -85,7 +85,8 @@ def is_held(bucket: str, conversation: UUID | None = None) -> bool:
 
 def holds(owner: str = "", conversation: str = "") -> Q:
     """Return a filter for rows under a legal hold. `owner` and `conversation` are the columns with
-    a row's bucket and conversation ID, or ""."""
+    a row's bucket and conversation ID, or "".
+    """
     covered = Q(pk__in=())
     found = LegalHold.objects.active()
     if owner:

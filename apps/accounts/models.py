@@ -24,7 +24,8 @@ from apps.datetime_fields import BoundedDateTimeField
 class Teams(models.Manager["Team"]):
     def get_queryset(self) -> models.QuerySet["Team"]:
         """Load each team with its group, which has the team's name, so that a list needs one
-        query."""
+        query.
+        """
         return super().get_queryset().select_related("group")
 
 
@@ -97,7 +98,8 @@ class InstallationRole(models.Model):
     given = models.JSONField(default=list)
     """All permissions that the installation has ever granted to the group, such as
     `catalog.view_application`. It does not grant a permission again that an administrator has
-    removed."""
+    removed.
+    """
 
     def __str__(self) -> str:
         return self.name
@@ -189,7 +191,8 @@ class ApiKey(AbstractAPIKey):
     @property
     def is_own(self) -> bool:
         """Return True if the key's user created the key, and for every key of a service account,
-        which has no private data."""
+        which has no private data.
+        """
         if self.user_id is None:
             return False
         return self.created_by_id == self.user_id or hasattr(self.user, "service_account")
@@ -238,7 +241,8 @@ class NoticeSettings(models.Model):
 
 class ClaimMapping(models.Model):
     """A mapping from a group at an identity provider to a local group. A user in the provider's
-    group is added to the local group at sign-in."""
+    group is added to the local group at sign-in.
+    """
 
     provider = models.CharField(
         max_length=40, help_text=("The ID of the provider in SIGN_IN_PROVIDERS.")

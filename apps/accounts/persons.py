@@ -10,7 +10,8 @@ KEY = "key-"
 
 def person_of(bucket: str) -> int | None:
     """Return the ID of the user to whom the bucket belongs. Return None for visitors, keys of the
-    installation, and deleted keys."""
+    installation, and deleted keys.
+    """
     place = owner_ids(bucket)
     if place is not None:
         return place[0]

@@ -56,7 +56,8 @@ class Preferences(models.Model):
 
     class Tour(models.TextChoices):
         """The state of the tour that the home page of a new installation offers to
-        administrators."""
+        administrators.
+        """
 
         OPEN = "", "open"
         WITH_DEMO = "demo", "without another model"
@@ -128,7 +129,8 @@ def preferences_of(user: int) -> Preferences | None:
 
 def preferences_of_request(request: HttpRequest) -> Preferences | None:
     """Return the settings of the request's user, or None if the user is signed out or has none.
-    Queries the database once per request."""
+    Queries the database once per request.
+    """
     looked_up = vars(request)
     if KEPT not in looked_up:
         user = getattr(request, "user", None)
@@ -139,13 +141,15 @@ def preferences_of_request(request: HttpRequest) -> Preferences | None:
 
 def preferences(request: HttpRequest) -> dict[str, Any]:
     """Add the page's `data-…` attributes for the user's settings to templates, as a context
-    processor."""
+    processor.
+    """
     return {"preferences": partial(attributes_of, request)}
 
 
 def attributes_of(request: HttpRequest) -> dict[str, str]:
     """Map the names of the page's `data-…` attributes to their values, for styles and scripts.
-    Return {} if the browser's own settings apply."""
+    Return {} if the browser's own settings apply.
+    """
     kept = preferences_of_request(request)
     if kept is None:
         return {}

@@ -15,13 +15,15 @@ KEPT_BACK = re.compile(
     r"|dial-(application-(id|properties)|deployment-(id|features)|override-name))"
 )
 """Matches the headers that are never forwarded, because they contain the API key or come from
-proxies or DIAL Core."""
+proxies or DIAL Core.
+"""
 TRACE = ("traceparent", "tracestate")
 OWN_REQUEST = "quickapps-request"
 """The header by which the site recognizes requests that it sends to its own URL."""
 FORWARDED = re.compile(rf"forwarded|via|x-forwarded-.*|x-real-ip|{OWN_REQUEST}")
 """Matches the headers that proxies or the site itself add. A request with one of these does not
-come directly from its client."""
+come directly from its client.
+"""
 
 
 class SenderHeaders(msgspec.Struct, frozen=True):

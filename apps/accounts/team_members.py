@@ -1,5 +1,6 @@
 """Changes the members of a team. Administrators are also members, and the last administrator cannot
-leave."""
+leave.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -70,7 +71,8 @@ def remove_member(team: Team, user: Any) -> None:
 
 def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
     """Raise `Refused` if the change would leave the team without an administrator whose account is
-    active. A team that has none already is not checked."""
+    active. A team that has none already is not checked.
+    """
     has_one = members_of(team).filter(administered_teams=team).exists()
     if has_one and not any(user.is_active for user in administrators):
         raise Refused("last_administrator", gettext(LAST))
@@ -79,7 +81,8 @@ def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
 @transaction.atomic
 def set_administrator(team: Team, user: Any, *, is_one: bool) -> None:
     """Make a member an administrator of the team or, with `is_one=False`, an ordinary member.
-    Raises `Refused` for the last administrator."""
+    Raises `Refused` for the last administrator.
+    """
     # The row is locked, so that two administrators cannot leave at the same time.
     locked = Team.objects.select_for_update(of=("self",)).get(pk=team.pk)
     if is_one:

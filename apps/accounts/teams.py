@@ -16,20 +16,23 @@ TEAM = "team"
 
 def may_work_in(user: Any, team: int | None) -> bool:
     """Return True if the user's account is active, and the user belongs to the team or `team` is
-    None."""
+    None.
+    """
     return user.is_active and (team is None or user.groups.filter(team=team).exists())
 
 
 def team_of(user: Any, session: SessionBase) -> int | None:
     """Return the ID of the session's current team, or None if it has none or the user has left
-    it."""
+    it.
+    """
     team: int | None = session.get(TEAM)
     return team if team is not None and may_work_in(user, team) else None
 
 
 def team_now(user_id: int, session_key: str) -> int | None:
     """Return the ID of the session's current team. Reads it from the database, because it may have
-    changed since the connection was opened."""
+    changed since the connection was opened.
+    """
     session = import_module(settings.SESSION_ENGINE).SessionStore(session_key)
     if session.get(TEAM) is None:
         return None

@@ -12,7 +12,8 @@ from django.db.models import CharField, TextField, lookups
 
 class TextOverflow:
     """A mixin that makes a Django lookup return no rows for a text with a NUL. It must precede
-    Django's class in the list of bases."""
+    Django's class in the list of bases.
+    """
 
     rhs: Any
 

@@ -30,7 +30,8 @@ logger = logging.getLogger(__name__)
 
 BY_NAME = "login_failed"
 """The rate limit for each username. An attempt counts before the password is checked, so that
-concurrent processes cannot exceed the limit."""
+concurrent processes cannot exceed the limit.
+"""
 BY_ADDRESS = "login_failed_by_address"
 """The rate limit for each network address. Only failed attempts count, because many users in one
 office may sign in at the same time.
@@ -38,7 +39,8 @@ office may sign in at the same time.
 NOWHERE = "0.0.0.0"  # noqa: S104 - nothing listens there
 TURNS = [threading.Lock() for _ in range(64)]
 """Locks that serialize the attempts for one username from one address. Each attempt counts until it
-succeeds, so concurrent sign-ins of one user's API clients could otherwise exceed the limit."""
+succeeds, so concurrent sign-ins of one user's API clients could otherwise exceed the limit.
+"""
 TOO_MANY = "too_many_login_attempts"
 IGNORED = " X-Forwarded-For was ignored: behind a proxy, set TRUSTED_PROXIES, or all users share its address."
 
@@ -70,7 +72,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Raise ValidationError with the code TOO_MANY and the seconds to wait after too many
-        failed attempts. Rejected attempts do not count."""
+        failed attempts. Rejected attempts do not count.
+        """
         if not self.seconds_to_wait(request, **credentials):
             with suppress(ValidationError):  # Attempts in other processes have reached the limit.
                 super().pre_authenticate(request, **credentials)
@@ -94,7 +97,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def seconds_to_wait(self, request: HttpRequest, **credentials: Any) -> int:
         """Return the seconds until this address may sign in with this username, or 0 if it may
-        now."""
+        now.
+        """
         key = self._get_login_attempts_cache_key(request, **credentials)
         by_name = seconds_until_open(request, BY_NAME, key)
         return math.ceil(max(by_name, seconds_until_open(request, BY_ADDRESS)))
@@ -105,7 +109,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the client's address, or NOWHERE on a Unix socket and for an invalid address,
-        because a session must have an address."""
+        because a session must have an address.
+        """
         with suppress(ValueError):
             return str(ipaddress.ip_address(address_of(request)))
         return NOWHERE
@@ -124,7 +129,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def is_safe_url(self, url: str) -> bool:
         """Return True if the URL is on the request's host. allauth would accept all
-        ALLOWED_HOSTS."""
+        ALLOWED_HOSTS.
+        """
         host = {self.request.get_host()}
         return url_has_allowed_host_and_scheme(url, host, require_https=self.request.is_secure())
 

@@ -1,4 +1,4 @@
-"""Converts Django's `ValidationError` to errors with a field and a path inside that field."""
+"""Converts Django's `ValidationError` to errors with a field and a path in that field."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from apps.manifest.problems import Problem
 
 
 class PlacedError(ValidationError):
-    """A validation error at a path inside a JSON field."""
+    """A validation error at a path in a JSON field."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
@@ -18,12 +18,12 @@ class PlacedError(ValidationError):
 
 @dataclass(frozen=True, slots=True)
 class FieldProblem:
-    """A validation error of a row. `field` is "" if it concerns the whole row. `path` is the path
-    in a JSON field, or "".
-    """
+    """A validation error of a row."""
 
     field: str
+    """The field, or "" if the error concerns the whole row."""
     path: str
+    """The path in a JSON field, or ""."""
     message: str
 
     def __str__(self) -> str:

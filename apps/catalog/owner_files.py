@@ -2,7 +2,7 @@
 
 An application reads attached files with its owner's permissions. Without this rule, an operator
 could read another user's files by attaching them, or by making that user the owner. The rule
-applies only to files that an operator adds, not to those that are already attached.
+applies only to newly attached files.
 """
 
 from collections.abc import Mapping
@@ -24,9 +24,7 @@ ADVICE = "Only the owner can attach it. Use a shared file, whose URL begins with
 
 def added_files(application: Application) -> tuple[bool, list[Problem]]:
     """Return whether the owner changes, and an error for each of the owner's files that another
-    user is about to attach.
-
-    The path of each error is that of the file's context in the manifest.
+    user is about to attach, with the path of its URL in the manifest.
     """
     actor, owner = present_actor().user, application.owner_id
     if actor is None or owner is None or actor.pk == owner:  # Commands have all permissions.
@@ -40,9 +38,7 @@ def added_files(application: Application) -> tuple[bool, list[Problem]]:
 
 
 def owner_files(owner: int, manifest: Any) -> Mapping[str, str]:
-    """Return the URLs of the owner's files and folders in the manifest's contexts, mapped to the
-    path of the context.
-    """
+    """Return the path in the manifest of each URL of the owner's files and folders."""
     try:
         contexts = read_manifest(
             manifest,

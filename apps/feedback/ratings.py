@@ -1,4 +1,4 @@
-"""Stores and deletes feedback, also when its user or conversation is deleted."""
+"""Stores and deletes users' feedback on answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,9 +14,7 @@ from apps.feedback.models import Feedback
 
 @dataclass(frozen=True, slots=True)
 class RatedAnswer:
-    """An answer that a user rates. `transcript` is the copy of the question and answer that the
-    user can share.
-    """
+    """An answer that a user rates. `transcript` is the copy that the user can share with operators."""
 
     message: UUID
     conversation: UUID
@@ -59,18 +57,14 @@ def find_all(caller: Caller) -> QuerySet[Feedback]:
 
 
 def forget_conversation(sender: Any, instance: Any, **told: Any) -> None:
-    """Delete the transcripts of a deleted conversation, but keep the ratings, reasons and
-    comments.
-    """
+    """Delete the transcripts of a deleted conversation. Ratings, reasons and comments remain."""
     Feedback.objects.filter(conversation=instance.pk).update(
         conversation=None, transcript=None, shares_transcript=False
     )
 
 
 def hand_over(bucket: str, heir: str) -> None:
-    """Assign the feedback of the visitor `bucket` to the user `heir`, who has signed in with the
-    same browser.
-    """
+    """Assign the feedback of a visitor to the user who has signed in with the same browser."""
     Feedback.objects.filter(bucket=bucket).update(bucket=heir)
 
 

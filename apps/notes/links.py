@@ -1,6 +1,4 @@
-"""Finds and changes links between notes: `[[title]]` and `[[words|title]]`. Links in code are
-ignored.
-"""
+"""Finds and changes links between notes: `[[title]]` and `[[words|title]]`. Ignores links in code."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -38,7 +36,7 @@ def linked_keys(text: str) -> list[str]:
 
 
 def with_links_to(text: str, old: str, new: str) -> str:
-    """Return the text with each link to the title `old` changed to a link to the title `new`."""
+    """Change each link to the title `old` in the text into a link to the title `new`."""
     wanted = title_key(old)
 
     def renamed(found: re.Match[str]) -> str:

@@ -1,6 +1,4 @@
-"""Searches notes by meaning. Each note has one embedding, of its title, its tags and the beginning
-of its text.
-"""
+"""Searches notes by meaning, with one embedding of each note's title, tags and beginning."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -18,9 +16,9 @@ from apps.workspace.memories.similarity import letters_in_common
 
 BATCH = 32
 COMPARED = 1_000
-"""The maximum number of embeddings that are in memory at a time."""
+"""The maximum number of embeddings in memory at a time."""
 CHARACTERS = 8_000
-"""The number of characters of a note's text that are embedded. Embedding models read fewer."""
+"""Only this many characters of a note's text are embedded. Embedding models read fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +40,9 @@ class EmbeddedNotes:
 async def update(
     owner: str, embedder: Embedder, *, seconds: float, is_forced: bool = False
 ) -> EmbeddedNotes:
-    """Embed new and changed notes, and notes that another model embedded, for about `seconds`. With
-    `is_forced`, embed all notes again. Raises `ServiceFailed` if the embedding service fails.
+    """Embed new and changed notes, and notes that another model embedded, for about `seconds`.
+
+    With `is_forced`, embed all notes again. Raises `ServiceFailed` if the embedding service fails.
     """
     until, done = time.monotonic() + seconds, 0
     if is_forced:
@@ -126,9 +125,7 @@ def nearest(
 
 
 def by_vectors(owner: str, asked: Embeddings, model: str) -> Iterator[tuple[int, float]]:
-    """Yield the primary keys of notes with usable embeddings, each with its cosine similarity to
-    `asked`.
-    """
+    """Yield the primary keys of notes with usable embeddings, each with its cosine similarity."""
     rows = rows_of(owner, model).filter(unknown_share__lte=UNKNOWN)
     size = asked.vectors.shape[1] * 4
     pairs = rows.values_list("note", "vector").iterator(chunk_size=COMPARED)

@@ -21,12 +21,12 @@ OWN = "notes"
 
 @dataclass(frozen=True, slots=True)
 class NoteSpace:
-    """A workspace of notes. `owner` is its owner's ID in the database; `name` is its name for users
-    and models.
-    """
+    """A workspace of notes."""
 
     owner: str
+    """The ID of the owner in the database."""
     name: str = OWN
+    """The name for users and models."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -64,13 +64,13 @@ def owner_of_team(team: int) -> str:
 
 
 class SpaceSize(NamedTuple):
-    """The size of a workspace. `notes` counts deleted notes too; `size` is the number of bytes of
-    all versions.
-    """
+    """The size of a workspace."""
 
     owner: str
     notes: int
+    """The number of notes, including deleted ones."""
     size: int
+    """The number of bytes of all versions."""
 
 
 class OctetLength(Func):

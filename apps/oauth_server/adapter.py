@@ -17,7 +17,8 @@ class OAuthAdapter(DefaultOIDCAdapter):  # type: ignore[misc]
 
     def validate_client_registration(self, *, client: Client, **_: Any) -> None:
         """Prepare a client before it is stored. Raises `ValidationError` if its metadata is not
-        allowed."""
+        allowed.
+        """
         prepare_client(client)
         # allauth would store everything that the client sent.
         client.data = {"dcr": True}

@@ -15,7 +15,8 @@ from apps.catalog.resolve import versioned_name
 @dataclass(frozen=True, slots=True)
 class Space:
     """A space in which a program can act: the user's personal space, whose `team` is None, or a
-    team."""
+    team.
+    """
 
     team: int | None
     name: str
@@ -29,7 +30,8 @@ class Space:
 
 def offered_spaces(user: Any, slug: str) -> list[Space]:
     """Return the spaces in which the user can use the application with this slug, or all spaces of
-    the user if it is ""."""
+    the user if it is "".
+    """
     named = [(None, gettext("Personal")), *((team.pk, str(team)) for team in teams_of(user))]
     if not slug:
         return [Space(team, name, "") for team, name in named]
@@ -45,6 +47,7 @@ def find_title(user: Any, team: int | None, slug: str) -> str:
 
 def chosen_space(spaces: Sequence[Space], team: int | None) -> Space | None:
     """Return the team's space, or the first space if the team is not offered. Return None if there
-    are no spaces."""
+    are no spaces.
+    """
     chosen = [space for space in spaces if space.team == team]
     return next(iter([*chosen, *spaces]), None)

@@ -102,7 +102,8 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
 
 def problem_of(sent: QueryDict) -> tuple[str, str] | None:
     """Return an OAuth error and its description if the authorization request violates a rule that
-    allauth does not check, otherwise None."""
+    allauth does not check, otherwise None.
+    """
     if not sent.get("code_challenge") or sent.get("code_challenge_method") != "S256":
         return "invalid_request", "Send a code_challenge with the code_challenge_method S256."
     resources = sent.getlist("resource")
@@ -130,7 +131,8 @@ def with_any_port(client: Program, address: str) -> Program:
 
 def redirects(client: Program, sent: QueryDict) -> bool:
     """Return True if errors can be sent to the redirect URI in the request, because it is
-    allowed."""
+    allowed.
+    """
     return is_redirect_allowed(sent.get("redirect_uri", ""), client.get_redirect_uris())
 
 

@@ -1,4 +1,4 @@
-"""Stores an operator's proposal to change a user's schedule. The schedule is paused until its owner
+"""Stores an operator's proposal to change a user's schedule, which is paused until its owner
 decides.
 
 `Schedule.proposal` contains the new values as texts, the operator's name, and whether the schedule
@@ -115,7 +115,7 @@ def take_back(row: Schedule) -> None:
 
 
 def differences(row: Schedule) -> list[ProposedChange]:
-    """Return the proposed changes as shown to the owner, or [] if there is no proposal."""
+    """Return the proposed changes as the owner sees them, or [] if there is no proposal."""
     if row.proposal is None:
         return []
     return list(found_differences(row, proposed_schedule(row)))

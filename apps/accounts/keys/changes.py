@@ -1,5 +1,6 @@
 """Records changes to API keys in the audit log, and notifies a key's owner of other users'
-changes."""
+changes.
+"""
 
 import logging
 from functools import partial

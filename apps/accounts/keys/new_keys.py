@@ -16,7 +16,8 @@ def keep(session: SessionBase, prefix: str, key: str) -> None:
 
 def take(session: SessionBase, prefix: str) -> str:
     """Remove a new key from the session and return it. Return "" if it was already shown, or was
-    stored more than `SHOWN_FOR_SECONDS` ago."""
+    stored more than `SHOWN_FOR_SECONDS` ago.
+    """
     waiting = dict(session.get(CREATED, {}))
     encrypted = waiting.pop(prefix, None)
     if encrypted is None:

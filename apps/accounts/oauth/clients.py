@@ -47,7 +47,8 @@ def check_name(name: str) -> None:
 
 def check_addresses(addresses: Sequence[str]) -> None:
     """Raise `ValidationError` if a redirect URI is not allowed, or if there are none or too
-    many."""
+    many.
+    """
     if not addresses:
         raise ValidationError("Enter at least one redirect URI.")
     if len(addresses) > MOST_ADDRESSES:
@@ -60,7 +61,8 @@ def check_addresses(addresses: Sequence[str]) -> None:
 
 def check_address(address: str) -> None:
     """Raise `ValidationError` if the redirect URI can belong neither to a program nor to a web
-    site."""
+    site.
+    """
     if len(address) > LONGEST_ADDRESS or not _visible.fullmatch(address):
         raise ValidationError("A redirect URI is too long, or contains invalid characters.")
     try:
@@ -88,7 +90,8 @@ def is_safe(parts: SplitResult) -> bool:
 
 def redirect_source(address: str) -> str:
     """Return the `form-action` source of a content security policy that allows redirects to this
-    URI."""
+    URI.
+    """
     parts = urlsplit(address)
     host = parts.hostname or ""
     if parts.scheme not in ("http", "https") or ":" in host:
@@ -98,7 +101,8 @@ def redirect_source(address: str) -> str:
 
 def redirect_host(address: str) -> str:
     """Return the host of the web site to which the user returns, or "" for a program on the user's
-    device."""
+    device.
+    """
     parts = urlsplit(address)
     is_site = parts.scheme == "https" and parts.hostname not in LOOPBACK
     return parts.netloc.rpartition("@")[2] if is_site else ""

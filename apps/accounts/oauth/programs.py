@@ -31,13 +31,15 @@ UNCONNECTED = timedelta(days=1)
 """The time after which programs that no user has connected are deleted."""
 MOST_UNCONNECTED = 1000
 """At most this many programs are stored that no user has connected. If a client registers another
-one, the oldest are deleted."""
+one, the oldest are deleted.
+"""
 BY_THEMSELVES = Q(data__has_key=REGISTERED_ITSELF) | Q(data__has_key=DESCRIBED)
 
 
 def listed_programs() -> QuerySet[Program]:
     """Return the programs that a user has ever connected, or that an operator registered or
-    blocked."""
+    blocked.
+    """
     return Program.objects.exclude(pk__in=unconnected().order_by().values("pk"))
 
 
@@ -72,7 +74,8 @@ def record_program(event: Event, program: Program, actor: Any, address: str) -> 
 @transaction.atomic
 def set_blocked(programs: Iterable[str], actor: Any, address: str, *, on: bool) -> int:
     """Block the programs with these IDs and disconnect them from all users, or unblock them. Return
-    the number of changed programs."""
+    the number of changed programs.
+    """
     rows = Program.objects.filter(pk__in=programs).select_for_update().order_by("pk")
     changed = [program for program in rows if program.is_blocked != on]
     for program in changed:
@@ -109,7 +112,8 @@ def delete_unconnected() -> int:
 
 def delete_expired_tokens() -> int:
     """Delete expired tokens, and the connections of programs without tokens. Return the number of
-    deleted tokens."""
+    deleted tokens.
+    """
     deleted = delete(Token.objects.expired().order_by("expires_at"))
     tokens = Token.objects.filter(user=OuterRef("user"), client=OuterRef("program"))
     # A program that was just connected has not exchanged its code yet.

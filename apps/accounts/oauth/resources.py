@@ -18,7 +18,8 @@ def resource_of(path: str) -> str:
 
 def slug_of(resource: str) -> str | None:
     """Return the application's slug in the URI of an MCP resource, or "" if the resource has all
-    applications. Return None for any other URI."""
+    applications. Return None for any other URI.
+    """
     if not resource.startswith(settings.PUBLIC_URL):
         return None
     found = _path.fullmatch(resource.removeprefix(settings.PUBLIC_URL))

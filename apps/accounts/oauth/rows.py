@@ -16,7 +16,8 @@ BLOCKED = "blocked"
 """The key in a program's `data` that is set while an operator blocks the program."""
 REGISTERED_ITSELF, DESCRIBED = "dcr", "cimd"
 """The keys in the `data` of programs that registered themselves, and of programs that a metadata
-document describes. An operator registered all other programs."""
+document describes. An operator registered all other programs.
+"""
 
 Source = Literal["operator", "document", "registration"]
 
@@ -69,7 +70,8 @@ class Program(Client):  # type: ignore[misc]  # allauth is not typed
 
 class ProgramConnection(models.Model):
     """A user's permission for a program to act for them, in one team or the personal space, with
-    one application or all of them. It ends when the user leaves the team."""
+    one application or all of them. It ends when the user leaves the team.
+    """
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="program_connections"

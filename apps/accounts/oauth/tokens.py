@@ -37,7 +37,8 @@ TOKEN_FORM = re.compile(r"[A-Za-z0-9_-]{86}")
 @dataclass(frozen=True, slots=True)
 class TokenHolder:
     """The user of an access token, the user's connection to the program, and the resources for
-    which the token is valid."""
+    which the token is valid.
+    """
 
     user_id: int
     team: int | None

@@ -29,7 +29,8 @@ ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
 
 class UnusableResponse(OAuth2Error):  # type: ignore[misc]
     """Raised if a response of the provider is rejected. The message never quotes the response, so
-    it can be logged."""
+    it can be logged.
+    """
 
 
 def nonce_of(code_verifier: str) -> str:
@@ -104,7 +105,8 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
         """Return the claims of an ID token. Raises OAuth2Error or one of `UNREADABLE` if they are
-        invalid."""
+        invalid.
+        """
         claims: dict[str, Any] = super()._decode_id_token(app, id_token)
         check_claims(claims, app.client_id, time.time())
         return claims

@@ -38,7 +38,8 @@ class SignInForm(LoginForm):  # type: ignore[misc]
 
     def user_credentials(self) -> dict[str, str]:
         """Return the username and the password. Replace an email address with its username, so that
-        failed attempts with either count for the same account."""
+        failed attempts with either count for the same account.
+        """
         typed = self.cleaned_data["login"]
         return {
             "username": username_at(typed) or typed,

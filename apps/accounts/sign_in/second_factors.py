@@ -1,5 +1,6 @@
 """Configures second factors: authenticator apps, recovery codes and passkeys. allauth stores and
-checks them, with encrypted secrets."""
+checks them, with encrypted secrets.
+"""
 
 import logging
 import secrets
@@ -28,7 +29,8 @@ SECRETS = ("secret", "seed")
 """The encrypted fields in the data of allauth's `Authenticator`."""
 OPEN_PATHS = ("/account/", "/accounts/")
 """A user who lacks a required second factor can open only these paths, to add one or to sign
-out."""
+out.
+"""
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
@@ -48,7 +50,8 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
 class SecondFactorMiddleware(MiddlewareMixin):
     """Redirects staff without a second factor to the page where they add one, if
-    MFA_REQUIRED_FOR_STAFF is set."""
+    MFA_REQUIRED_FOR_STAFF is set.
+    """
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
         if request.path.startswith(OPEN_PATHS):

@@ -20,7 +20,8 @@ from django.utils.translation import gettext
 
 NOTED_USE = "noted-use"
 """A session stores under this key when its last use was recorded, and its session key at that
-time."""
+time.
+"""
 SEEN_SECONDS = 300
 BROWSERS = (
     ("Edg", "Edge"),
@@ -30,7 +31,8 @@ BROWSERS = (
     ("Safari/", "Safari"),
 )
 """Maps parts of user agents to browser names. The first match counts, because the user agent of one
-browser often also contains the names of others."""
+browser often also contains the names of others.
+"""
 SYSTEMS = (
     ("iPhone", "iPhone"),
     ("iPad", "iPad"),

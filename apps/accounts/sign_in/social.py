@@ -39,7 +39,8 @@ logger = logging.getLogger(__name__)
 class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def list_apps(self, request: HttpRequest, **wanted: Any) -> list[SocialApp]:
         """Return the configured identity providers. Client secrets in files are read on each
-        call."""
+        call.
+        """
         apps: list[SocialApp] = super().list_apps(request, **wanted)
         for app in apps:
             if name := app.settings.get("client_secret_env"):
@@ -93,7 +94,8 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
     def validate_disconnect(self, account: SocialAccount, accounts: QuerySet[Any]) -> None:
         """Raise ValidationError if this account at an identity provider is the user's only way to
-        sign in."""
+        sign in.
+        """
         if settings.PASSWORD_SIGN_IN or account.user.is_superuser or accounts.count() > 1:
             return
         raise ValidationError(
@@ -140,7 +142,8 @@ def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
 
 def apply_claims(user: User, provider: str, told: frozenset[str], address: str = "") -> None:
     """Add a user to the local groups that are mapped to the provider's groups in `told`. Remove the
-    user from exclusive groups to which only other groups are mapped."""
+    user from exclusive groups to which only other groups are mapped.
+    """
     rows = list(ClaimMapping.objects.filter(provider=provider).select_related("group"))
     given = {row.group for row in rows if row.value in told}
     exclusive = {row.group for row in rows if row.is_exclusive}

@@ -45,14 +45,16 @@ def admit(user: User, invitation: Invitation | None, *, is_confirmed: bool) -> N
 @transaction.atomic
 def confirm(user: User) -> SignUp | None:
     """Record that the user has confirmed the email address. Return None if the account is now
-    active, or the sign-up if it still needs approval."""
+    active, or the sign-up if it still needs approval.
+    """
     return settle(user, "needs_confirmation")
 
 
 @transaction.atomic
 def approve(user: User) -> SignUp | None:
     """Record that an administrator has approved the account. Return None if the account is now
-    active, or the sign-up if its address still needs confirmation."""
+    active, or the sign-up if its address still needs confirmation.
+    """
     return settle(user, "needs_approval")
 
 

@@ -39,7 +39,8 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
 
     def validate_unique_email(self, value: str) -> str:
         """Record whether the address belongs to an account. The page does not reveal this; only an
-        email to the address does."""
+        email to the address does.
+        """
         users = filter_users_by_email(value) if settings.SENDS_MAIL else []
         # Visitors can enter any address, so an unconfirmed address proves nothing.
         unconfirmed = {"sign_up__needs_confirmation": True, "is_active": False}
@@ -91,7 +92,8 @@ class SignUpView(SignupView):  # type: ignore[misc]
 
     def sign_up(self, form: SignUpForm) -> User | None:
         """Create the account, send its emails, and return it. Return None if the address already
-        belongs to an account."""
+        belongs to an account.
+        """
         if form.account_already_exists:
             # Hash the password, so that the response takes as long as for a new account.
             make_password(form.cleaned_data["password1"])
@@ -117,7 +119,8 @@ def show_closed(request: HttpRequest) -> HttpResponse:
 
 def follow_invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Store the invitation's token in the session and redirect to the sign-up form, so that no
-    later URL contains the token."""
+    later URL contains the token.
+    """
     invitation = invitations.find(token)
     if invitation is None or not sign_up.is_open(invitation):
         return show_closed(request)
@@ -127,7 +130,8 @@ def follow_invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 def show_waiting(request: HttpRequest) -> HttpResponse:
     """Show the page after a sign-up, which explains whether the account still needs confirmation or
-    approval."""
+    approval.
+    """
     needs_approval = request.session.get(WAITS_FOR_APPROVAL, False)
     context = {"needs_approval": needs_approval, "needs_confirmation": settings.SENDS_MAIL}
     return render(request, "account/waiting.html", context)

@@ -39,9 +39,8 @@ def exported_files(
     """Return the files of an application, by their path `application/<slug>/…`.
 
     The files describe the live version or, with `draft`, the draft. They contain the names of
-    secrets, but not their values. `with_real_runs` includes test cases that were created from real
-    runs. Raises `ExportRefused` if the manifest contains a plain credential, or if there is no live
-    version.
+    secrets, but not their values. `with_real_runs` includes test cases from real runs. Raises
+    `ExportRefused` if the manifest contains a plain credential, or if there is no live version.
     """
     skills = None
     if draft:
@@ -106,8 +105,8 @@ def free_name(name: str, taken: set[str]) -> str:
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
-    """Write exported applications to the directory, and delete files that an earlier export wrote
-    but this export does not.
+    """Write exported applications to the directory. Delete files that only an earlier export
+    wrote.
     """
     for path, content in files.items():
         target = directory / path
@@ -120,7 +119,7 @@ def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
 
 
 def former_files(folder: Path) -> list[Path]:
-    """Return the files in an application's folder that an earlier export may have written. Omit
+    """Return the files in an application's folder that an earlier export may have written, but not
     files that users added.
     """
     icons = (folder / name for name in sorted(ICON_FILES))

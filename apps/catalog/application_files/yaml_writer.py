@@ -1,7 +1,7 @@
 """Writes documents as YAML, either as a new text or as changes to an existing text.
 
-Comments, quotes and the order of keys in an existing text are preserved. Only lines with changed
-values are rewritten.
+An existing text keeps its comments, quotes and order of keys. Only lines with changed values are
+rewritten.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,7 @@ from apps.catalog.application_files.yaml_text import YAMLTextInvalid, composer, 
 from apps.catalog.history.differences import canonical, pairs, same
 
 INDENTED = (2, 4, 2)
-"""The number of columns by which mappings, sequences, and the dashes of sequence items are
-indented.
-"""
+"""The indentation, in columns, of mappings, of sequences, and of the dashes of sequence items."""
 
 
 def write_yaml(document: Any) -> str:
@@ -62,8 +60,8 @@ def dump_tree(tree: Any, indented: tuple[int, int, int]) -> str:
 
 
 def readable(text: str) -> str:
-    """Return text of several lines in YAML's block style if that style preserves every character.
-    Otherwise, return the text unchanged.
+    """Return a text of several lines in YAML's block style, unless that style would change the
+    text.
     """
     lines = text.split("\n")
     is_block = len(lines) > 1 and text.strip() and all(line == line.rstrip() for line in lines)
@@ -93,8 +91,8 @@ def style_value(value: Any, style: Callable[[str], str] = readable) -> Any:
 
 
 def merge_value(tree: Any, value: Any) -> Any:
-    """Update the YAML tree to match the value, and return it. Unchanged parts of the tree keep
-    their comments and style.
+    """Update the YAML tree to match the value, and return it. Unchanged parts keep their comments
+    and style.
     """
     if isinstance(tree, CommentedMap) and isinstance(value, dict):
         for key in [key for key in tree if key not in value]:

@@ -1,6 +1,4 @@
-"""Reads the predefined agents and the toolsets that they add, and finds the problems of agents that
-cannot be used.
-"""
+"""Reads the predefined agents, with the toolsets that they add, and finds their problems."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,16 +18,14 @@ from apps.manifest.validation.validation import without_preview
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_agents(content: Content) -> Mapping[str, AgentDefinition]:
-    """Return the usable agents by name. The result is cached for each `Content` object, which is
-    immutable.
-    """
+    """Return the usable agents by name, cached for each immutable `Content` object."""
     found = (usable_agent(content, item) for item in content.items["agent"].values())
     return {agent.name: agent for agent in found if agent is not None}
 
 
 def usable_agent(content: Content, item: LayerItem) -> AgentDefinition | None:
-    """Return the predefined agent with its toolsets, or None if it cannot be used. `agent_problems`
-    returns the reasons.
+    """Return the predefined agent with its toolsets, or None if it cannot be used. See
+    `agent_problems` for the reasons.
     """
     if item.problem:
         return None

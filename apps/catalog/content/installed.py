@@ -1,7 +1,6 @@
 """Caches the predefined content of this installation in memory.
 
-The cache is refreshed at most once in `MAX_AGE_SECONDS`, with one `stat` call per file and one
-query.
+A refresh runs one `stat` call per file and one query, at most once per `MAX_AGE_SECONDS`.
 """
 
 import logging
@@ -39,8 +38,8 @@ def directories() -> tuple[Path, ...]:
 
 
 def installed_content() -> Content:
-    """Return the current predefined content. It is the same object until a file or database row
-    changes. May query the database.
+    """Return the current predefined content: the same object until a file or database row changes.
+    May query the database.
     """
     global _last
     before = None
@@ -57,16 +56,14 @@ def installed_content() -> Content:
 
 
 async def installed_now() -> Content:
-    """Return the current predefined content without blocking the event loop. Queries the database
+    """Return the current predefined content without blocking the event loop. Query the database
     only if the last refresh is too old.
     """
     return recent() or await database_sync_to_async(installed_content)()
 
 
 def recent() -> Content | None:
-    """Return the predefined content from the last refresh, or None if that was more than
-    `MAX_AGE_SECONDS` ago.
-    """
+    """Return the content of the last refresh, or None if it is older than `MAX_AGE_SECONDS`."""
     if _last is None or _last.content.layers != directories():
         return None
     is_recent = time.monotonic() - _last.at < aged_cache.MAX_AGE_SECONDS
@@ -79,8 +76,8 @@ def refreshed_at() -> float:
 
 
 def refresh_layers(layers: tuple[Path, ...], before: Content | None) -> Content:
-    """Return the current predefined content of the directories `layers` and the database, or
-    `before` itself if nothing has changed.
+    """Return the current content of the directories `layers` and the database, or `before` itself
+    if nothing has changed.
     """
     rows = read_rows(before.rows if before is not None else None)
     if before is not None and rows is before.rows and marks_of(layers) == before.marks:
@@ -102,8 +99,8 @@ def installed_anew() -> Content:
 
 
 def forget_content() -> None:
-    """Make the next call to `installed_content` read all database rows again. Files are read again
-    only if they changed.
+    """Make the next call to `installed_content` read all database rows, and the files that
+    changed.
     """
     global _last
     if _last is not None and _last.content.rows.known:

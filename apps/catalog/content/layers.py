@@ -1,5 +1,4 @@
-"""Combines predefined content from several layers: directories of files, and the database as the
-top layer.
+"""Combines predefined content from several layers: directories of files, and the database on top.
 
 An item replaces the item of the same kind and name in lower layers. The admin also shows the
 replaced items.
@@ -26,15 +25,15 @@ from apps.catalog.content.items import (
 logger = logging.getLogger(__name__)
 
 MOST_CONTENTS = 64
-"""Each cache that is keyed by `Content` object has at most this many entries: one for the installed
-content, and the others for published versions.
+"""The maximum size of each cache keyed by `Content` object: one entry for the installed content,
+the others for published versions.
 """
 MOST_LISTED = 12
-"""An error message about an unknown name lists at most this many known names if none is similar."""
+"""An error message about an unknown name lists up to this many known names if none is similar."""
 
 RowStamp = tuple[int, int, int]
 """The number of rows in the table, the sum of their versions, and the newest ID. Every change to a
-row changes at least one of them.
+row changes the stamp.
 """
 
 NO_ROWS: RowStamp = (0, 0, 0)
@@ -54,18 +53,19 @@ class ContentRows:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """All predefined content. `stacks` maps each item to its definitions in all layers, the
-    lowest layer first. The last definition takes effect.
-
-    `configuration` is the default configuration of new applications, and `problems` are its errors.
-    `missing` are the directories that do not exist.
-    """
+    """All predefined content."""
 
     layers: tuple[Path, ...]
     stacks: Mapping[ItemKind, Mapping[str, tuple[LayerItem, ...]]]
+    """The definitions of each item in all layers, the lowest layer first. The last one takes
+    effect.
+    """
     configuration: Mapping[str, Any]
+    """The default configuration of new applications."""
     problems: tuple[str, ...]
+    """The errors of the default configuration."""
     missing: tuple[Path, ...]
+    """The directories that do not exist."""
     marks: Mapping[str, Mark] = field(repr=False)
     rows: ContentRows = field(repr=False)
 
@@ -78,8 +78,8 @@ class Content:
         }
 
     def near(self, kind: ItemKind, name: str) -> str:
-        """Return the end of an error message about an unknown name. It lists similar names or, if
-        there are none, the first known names.
+        """Return the end of an error message about an unknown name: similar names or, if there are
+        none, the first known names.
         """
         names = self.items[kind]
         if close := get_close_matches(name[:100], names, n=3, cutoff=0.5):
@@ -96,8 +96,7 @@ def read_layers(
     """Read all predefined content. Later directories replace earlier ones, and rows replace all
     directories. Never raises.
 
-    `before` is the last content that was read; files that have not changed since are not read
-    again.
+    Files that have not changed since `before`, the last content, are not read again.
     """
     marks = marks_of(directories)  # Before reading, so that the next check notices later changes.
     rows = rows or ContentRows()
@@ -119,8 +118,8 @@ def read_layers(
 
 
 def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[str, LayerItem]:
-    """Return the items whose files have not changed since `before`, by path. Skills are omitted:
-    they have several files, and are always read again.
+    """Return the items whose files have not changed since `before`, by path. Skills have several
+    files, so they are omitted and always read again.
     """
     if before is None:
         return {}
@@ -141,8 +140,8 @@ def directory_items(directory: Path, known: Mapping[str, LayerItem]) -> Iterator
 
 
 def read_configuration(directories: Iterable[Path]) -> tuple[dict[str, Any], list[str]]:
-    """Merge the default configurations of all directories. Also return the problems of files that
-    cannot be used.
+    """Merge the default configurations of all directories. Also return the problems of unusable
+    files.
     """
     configuration: dict[str, Any] = {}
     problems = []

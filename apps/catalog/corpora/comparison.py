@@ -1,4 +1,4 @@
-"""Updates the documents of an application's corpus (its search index) to match the attached files."""
+"""Updates the documents of a corpus (an application's search index) to match the attached files."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -25,8 +25,8 @@ MISSING = (
 
 LEAST_DOCUMENTS = 200
 CHUNKS_PER_DOCUMENT = 20
-"""A corpus can have up to `CORPUS_CHUNKS / CHUNKS_PER_DOCUMENT` documents. `LEAST_DOCUMENTS`
-documents are always allowed.
+"""A corpus can have up to `CORPUS_CHUNKS / CHUNKS_PER_DOCUMENT` documents, and always up to
+`LEAST_DOCUMENTS`.
 """
 
 
@@ -41,8 +41,7 @@ async def compare_documents(application: AttachingApplication, claim: CorpusClai
 
     Raises `LeaseLost` if another job has taken over the corpus.
     """
-    # Store the start first, because a file that is uploaded in the meantime requests another
-    # comparison.
+    # Store the start first: a file that is uploaded during the comparison requests another one.
     await database_sync_to_async(note_begin)(application, claim)
     own = partial(application_file_ids, application.number)
     found = await find_files(application.contexts, LocalFiles(application.bucket, "", own))

@@ -17,25 +17,24 @@ from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.local.secrets.servers import MOST_SERVERS, read_server
 
 PARAMETERS = ("deployment", "parameters")
-"""The path of deployment parameters, which are sent unchanged and therefore cannot refer to
-secrets.
+"""The path of deployment parameters, which cannot refer to secrets, because they are sent
+unchanged.
 """
 ELSEWHERE = "references to this item override its URL"
 
 
 @dataclass(frozen=True, slots=True)
 class PlainCredential:
-    """A plain credential in a document. `servers` are the servers to which it is sent, and `stem`
-    is the preferred name of its secret.
-
-    `problem` is the reason why it cannot become a secret, or "".
-    """
+    """A plain credential in a document."""
 
     keys: Keys
     value: Any = field(repr=False)
     stem: str
+    """The preferred name of the credential's secret."""
     servers: tuple[str, ...] = ()
+    """The servers to which the credential is sent."""
     problem: str = ""
+    """The reason why the credential cannot become a secret, or ""."""
 
     @property
     def path(self) -> str:
@@ -43,8 +42,8 @@ class PlainCredential:
 
 
 def plain_credentials(document: Any, called: str = "") -> list[PlainCredential]:
-    """Return the plain credentials of a manifest or predefined item, in document order. `called` is
-    the name of the item.
+    """Return the plain credentials of a manifest or of the predefined item `called`, in document
+    order.
     """
     places = credential_places(document, "plain")
     return [plain_credential(document, place, called) for place in places]
@@ -61,8 +60,8 @@ def plain_credential(document: Any, place: CredentialPlace, called: str) -> Plai
 
 
 def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
-    """Return the servers to which the credential at the path `keys` is sent, in the form in which
-    secrets store them. Raises `ValueError` if it cannot become a secret.
+    """Return the servers to which the credential at the path `keys` is sent, as a secret stores
+    them. Raises `ValueError` if the credential cannot become a secret.
     """
     if ("orchestrator" in document and keys[0] != "tool_sets") or PARAMETERS in pairwise(keys):
         raise ValueError("only credentials of toolsets can become secrets")
@@ -89,8 +88,8 @@ def check_value(value: Any) -> None:
 
 
 def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
-    """Return a name for the credential's secret, built from its toolset and field, such as
-    `tracking-key`.
+    """Return a name for the credential's secret, such as `tracking-key` for the field `key` of the
+    toolset Tracking.
     """
     inner = value_at(document, keys[:2]) if keys[0] == "tool_sets" else document
     named = inner.get("name") or inner.get("template_name") if isinstance(inner, dict) else ""
@@ -100,7 +99,7 @@ def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
 
 
 def free_secret_name(stem: str, taken: Collection[str]) -> str:
-    """Return `stem` as the name of a new secret, with a number appended if the name is in `taken`."""
+    """Return `stem` as the name of a new secret, followed by a number if the name is in `taken`."""
     numbered = (f"{stem}-{number}" for number in count(2))
     return next(name for name in chain([stem], numbered) if name not in taken)
 
@@ -110,8 +109,8 @@ def with_secrets(document: Any, names: Mapping[Keys, str]) -> Any:
 
 
 def gives_address(document: Any, name: str) -> bool:
-    """Return True if the document refers to the predefined item `name` and overrides one of its
-    URLs.
+    """Return True if the document refers to the predefined item `name` and overrides a URL in
+    it.
     """
     return any(
         item.get("template_name") == name and has_address(item.get("override"))

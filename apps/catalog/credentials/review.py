@@ -22,21 +22,19 @@ STAYS_THERE = (
 )
 KEY_PERMISSION = "workspace.change_deployment_keys"
 KEY_FIELDS = ("api_key_env", "takes_personal_keys")
-"""These fields of a deployment determine which key is sent to its service, in addition to the key
-itself.
-"""
+"""The fields of a deployment, besides the key itself, that determine which key its service gets."""
 
 
 def may_keep_key(stored: Deployment, provider: str, base_url: str) -> bool:
-    """Return True if the deployment's stored key may be sent to the service at this base URL,
-    because its server is still the same.
+    """Return True if the deployment's stored key may be sent to this base URL, because the server
+    is unchanged.
     """
     address = service_address(provider, base_url)
     return not stored.api_key or server(stored.address) == server(address)
 
 
 def has_moved(stored: Deployment, provider: str, base_url: str) -> bool:
-    """Return True if the change would send any kind of key to another server."""
+    """Return True if the change would send the deployment's key to another server."""
     is_keyed = stored.api_key or stored.api_key_env or stored.takes_personal_keys
     return bool(is_keyed) and server(stored.address) != server(service_address(provider, base_url))
 
@@ -62,8 +60,8 @@ Problems = tuple[Problem, ...]
 def review_credentials(
     document: Any, plain: Sequence[PlainCredential] | None = None
 ) -> tuple[Problems, Problems]:
-    """Return an error for each reference to an unknown secret in a manifest or predefined item, and
-    warnings about other credentials.
+    """Return an error for each unknown secret in a manifest or predefined item, and warnings about
+    other credentials.
 
     `plain` are the document's plain credentials, if the caller has already found them.
     """

@@ -1,7 +1,7 @@
 """Moves credentials such as `?api_key=…` out of URLs, because a secret cannot be part of a URL.
 
-A credential in the URL of a REST tool becomes a constant parameter. If the URL of an MCP server or
-an agent has exactly one credential, it becomes the server's authorization.
+A credential in the URL of a REST tool becomes a constant parameter. The only credential in the URL
+of an MCP server or an agent becomes the server's authorization.
 """
 
 from collections.abc import Collection, Iterator
@@ -13,7 +13,7 @@ from apps.manifest.secrets import reads_as_credential
 from apps.manifest.servers import query_pairs
 
 AGENT_URLS = {"a2a-agent": "url", "responses-agent": "base_url"}
-"""This maps each toolset type for agents to the field that contains the agent's URL."""
+"""The field that contains the agent's URL, by the type of the toolset."""
 
 
 def without_url_credentials(document: Any) -> Any:
@@ -38,7 +38,7 @@ def objects(document: Any) -> Iterator[tuple[Keys, dict[str, Any]]]:
 
 
 def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
-    """Move the credentials in a REST tool's URL to constant parameters. Return None if there are
+    """Move the credentials in a REST tool's URL to constant parameters, or return None if there are
     none.
     """
     method, parameters = tool.get("rest_api_method_info"), parameters_of(tool)
@@ -71,7 +71,7 @@ def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def with_own_key(server: dict[str, Any]) -> dict[str, Any] | None:
-    """Move the only credential in a server's URL to its authorization. Return None if that is
+    """Move the only credential in a server's URL to its authorization, or return None if this is
     impossible.
     """
     kind = server.get("type")
@@ -97,16 +97,16 @@ def parameters_of(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def key_of(parameter: Any) -> object:
-    """Return the name of the query parameter in which a tool's parameter is sent, or None if it is
-    not sent in the query.
+    """Return the name under which a tool's parameter is sent in the query, or None if it is sent
+    elsewhere.
     """
     place = parameter.get("parameter_info") if isinstance(parameter, dict) else None
     return place.get("key") if isinstance(place, dict) and place.get("type") == "query" else None
 
 
 def is_movable(pair: str, taken: Collection[object]) -> bool:
-    """Return True if `pair`, such as `key=abc`, is a credential in a query and `taken` has no
-    parameter of that name.
+    """Return True if `pair`, such as `key=abc`, is a credential in a query and its name is not in
+    `taken`.
     """
     name, _, value = pair.partition("=")
     name = unquote_plus(name)

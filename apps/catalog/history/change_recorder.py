@@ -1,8 +1,8 @@
 """Records every change to rows of the models in `recorded_models.KINDS`, and of models that other
-Django apps declare in their config.
+Django apps declare.
 
-Deletions are recorded by signals, because cascades and querysets delete rows without calling
-`delete`. A queryset's `update` sends no signal, so use `update_rows` instead.
+Signals record deletions, because cascades and querysets delete rows without calling `delete`. A
+queryset's `update` sends no signal, so use `update_rows` instead.
 """
 
 from collections.abc import Iterator
@@ -25,14 +25,14 @@ from apps.listeners import Listeners
 from apps.workspace.versions import watches
 
 changed: Listeners[[type[models.Model]], None] = Listeners("changes of rows")
-"""Each listener gets the model of a changed row, and is called in the transaction of the change."""
+"""Each listener gets the model of a changed row, in the transaction of the change."""
 
 MOST_PLACES = 20
 LONGEST_PLACE = 200
 
 
 def connect(*kinds: RowKind) -> None:
-    """Start to record changes to rows of these kinds."""
+    """Start recording changes to rows of these kinds."""
     for kind in kinds:
         for sender in kind.senders or (kind.model,):
             BY_SENDER[sender] = kind
@@ -42,8 +42,8 @@ def connect(*kinds: RowKind) -> None:
 
 
 def connect_declared() -> None:
-    """Start to record changes to the catalog's rows, and to the row kinds that other Django apps
-    list in `recorded_kinds` of their config.
+    """Start recording changes to the rows of the catalog, and of other Django apps that list
+    `recorded_kinds` in their config.
     """
     connect(*KINDS)
     for config in apps.get_app_configs():
@@ -78,8 +78,8 @@ def before_delete(sender: type[models.Model], instance: models.Model, **also: An
 
 
 def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) -> None:
-    """Before an account is deleted, clear it as the owner of rows, and record these changes. Django
-    would clear the column without a signal.
+    """Before an account is deleted, remove it as the owner of rows, and record these changes.
+    Django would clear the column without a signal.
     """
     actor = present_actor()
     if actor.user == instance:  # The recorded changes cannot refer to the deleted account.
@@ -165,8 +165,8 @@ def what_of(
 def snapshot_differences(
     kind: RowKind, before: Snapshot | None, after: Snapshot | None
 ) -> Iterator[ValueDifference]:
-    """Yield the differences between two snapshots. For a new or deleted row, yield every column
-    that is not empty.
+    """Yield the differences between two snapshots, or all non-empty columns of a new or deleted
+    row.
     """
     if before is None or after is None:
         states = ({}, fill_snapshot(after or {})) if before is None else (fill_snapshot(before), {})

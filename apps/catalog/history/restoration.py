@@ -15,19 +15,18 @@ from apps.manifest.secrets import is_hidden
 
 @dataclass(frozen=True, slots=True)
 class EarlierState:
-    """The values of an earlier state by column, without encrypted columns. `notes` explain which
-    values cannot be restored.
-    """
+    """The values of an earlier state by column, without encrypted columns."""
 
     values: Mapping[str, Any]
     notes: tuple[str, ...]
+    """The reasons why some values cannot be restored."""
 
 
 def earlier(kind: RowKind, state: Snapshot, *sources: models.Model | None) -> EarlierState:
     """Return the values of an earlier state of a row. A masked credential is restored if one of the
     `sources` contains it and sends it to the same server.
 
-    All other credentials remain masked, and the form reports them with their paths.
+    Other credentials remain masked, and the form reports them with their paths.
     """
     rows = [row for row in sources if row is not None]
     values: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Finds the changes to predefined content that an application would get if it were published again."""
+"""Finds the changes to an application's predefined content since the application was published."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,17 +24,14 @@ from apps.catalog.versions.version_recorder import content_for
 
 @dataclass(frozen=True, slots=True)
 class ContentChange:
-    """A predefined item that has changed. `before` and `after` are its texts, or None if it does
-    not exist.
-
-    For a skill, `files_before` and `files_after` are the files next to its SKILL.md.
-    """
+    """A changed predefined item. `before` and `after` are its texts, or None if it does not exist."""
 
     kind: str
     name: str
     before: str | None
     after: str | None
     files_before: Mapping[str, str] = field(default_factory=dict)
+    """The old files next to a skill's SKILL.md, by path. Other items have none."""
     files_after: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -63,9 +60,7 @@ class PendingContent:
 
 
 def content_changes(document: Any, before: Content, after: Content) -> list[ContentChange]:
-    """Return the changes to all predefined items that the manifest uses, directly or through other
-    items.
-    """
+    """Return the changes to the predefined items that the manifest uses, even indirectly."""
     if before is after:
         return []
     old, new = used_items(document, before), used_items(document, after)
@@ -91,9 +86,7 @@ def differ(one: LayerItem | None, other: LayerItem | None) -> bool:
 
 
 def used_items(document: Any, content: Content) -> dict[ItemReference, LayerItem]:
-    """Return the predefined items that the manifest uses, directly or through other items, and all
-    skills, which every application offers.
-    """
+    """Return all skills, and the other predefined items that the manifest uses, even indirectly."""
     found = {ItemReference("skill", name): item for name, item in content.items["skill"].items()}
     waiting: list[ItemReference] = [*references_in(document, content)]
     while waiting:
@@ -106,16 +99,16 @@ def used_items(document: Any, content: Content) -> dict[ItemReference, LayerItem
 
 
 def live_content(row: Application) -> tuple[Content, Content]:
-    """Return the predefined content of the live version, and the current content with the
-    application's own skills.
+    """Return the predefined content of the live version and, with the application's own skills, the
+    current content.
     """
     installed = content_for(row)
     return content_of_version(row, row.live_number, installed), installed
 
 
 def pending_content(applications: Iterable[int] | None = None) -> list[PendingContent]:
-    """Return the live applications, sorted by title, whose predefined content has changed since
-    they were published. `applications` are the IDs to check, or None for all.
+    """Return the live applications whose predefined content has changed since they were published,
+    sorted by title. `applications` are the IDs to check, or None for all.
     """
     installed = installed_anew()
     rows = ApplicationVersion.objects.filter(

@@ -13,7 +13,7 @@ class ApplicationState(models.TextChoices):
 
 
 def application_state(row: Application) -> ApplicationState:
-    """Return the state of an application. Queries its draft, unless the row comes from
+    """Return the state of an application. Queries its draft unless the row comes from
     `with_drafts`.
     """
     if row.archived_at is not None:

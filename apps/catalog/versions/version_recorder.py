@@ -26,7 +26,7 @@ def save_live(
     new version.
 
     With a `note`, a version is stored even without a change. `snapshot` is the predefined content
-    of the version, by default the current content. If `skills` is None, the stored skills do not
+    of the version, by default the current content. With `skills=None`, the stored skills do not
     change.
     """
     is_live = row._state.adding or row.live_number > 0

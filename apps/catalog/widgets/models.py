@@ -6,7 +6,7 @@ from apps.workspace.local.secrets.field import SecretField
 
 
 class Widget(models.Model):
-    """The settings of the widget that shows an application on other sites. They are not part of a
+    """The settings of the widget that shows an application on other sites. They belong to no
     version.
     """
 

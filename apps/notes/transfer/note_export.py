@@ -18,7 +18,7 @@ from apps.workspace.local.models import StoredFile
 LONGEST_NAME = 120
 """The maximum number of bytes of an exported file's name, without its extension."""
 READ = 200
-"""The maximum number of notes that are in memory at a time."""
+"""The maximum number of notes in memory at a time."""
 
 _unfit = re.compile(r"[\\/:*?\"<>|\x00-\x1f\x7f]+")
 
@@ -43,8 +43,8 @@ def attached_paths(owner: str) -> list[str]:
 
 
 def file_name(title: str, taken: set[str]) -> str:
-    """Return a file name for a note with this title. It is valid on all file systems, not in
-    `taken`, and added to `taken`.
+    """Return a file name for a note with this title, which is valid on all file systems and not in
+    `taken`. Add it to `taken`.
     """
     plain = _unfit.sub("-", title).strip(" .-") or "note"
     stem = plain.encode()[:LONGEST_NAME].decode(errors="ignore").rstrip(" .")
@@ -67,8 +67,8 @@ def write_zip(owner: str, file: IO[bytes]) -> int:
 
 
 def write_folder(owner: str, root: Path) -> int:
-    """Write the owner's notes to a folder. Return the number of files. Raises `OSError` if a file
-    cannot be written.
+    """Write the owner's notes to a folder. Return the number of files. Raises `OSError` if this
+    fails.
     """
     count = 0
     for name, content in export_notes(owner):

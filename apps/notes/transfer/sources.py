@@ -1,5 +1,5 @@
 """Reads imported files one at a time from a ZIP archive or a folder on this machine. The limit
-applies to the bytes that are read, regardless of the sizes that an archive declares.
+applies to the bytes that are read, whatever sizes an archive declares.
 """
 
 import stat
@@ -24,8 +24,8 @@ MOST_FILES = 2 * MOST_NOTES
 MOST_ENTRIES = 2 * MOST_FILES
 """The maximum number of entries of an archive, including folders and ignored files."""
 IGNORED = frozenset({"__MACOSX", "Thumbs.db"})
-"""The names of files that operating systems create, which are ignored. Names that begin with a dot
-are ignored too.
+"""The names of files that operating systems create, which are ignored like names with a leading
+dot.
 """
 
 
@@ -48,8 +48,8 @@ class ReadAllowance:
     left: int = MOST_BYTES
 
     def take(self, name: str, file: IO[bytes]) -> bytes:
-        """Read a file and return its content. Raises `NoteRefused` if the limit per file or for all
-        files is exceeded.
+        """Return the content of a file. Raises `NoteRefused` if a limit per file or in total is
+        exceeded.
         """
         content = file.read(min(LARGEST, self.left) + 1)
         if len(content) > LARGEST:
@@ -171,7 +171,7 @@ class FolderSource:
 
 
 def plain_files(root: Path) -> Iterator[str]:
-    """Yield the relative paths of a folder's regular files, without symbolic links and ignored
+    """Yield the relative paths of a folder's regular files, except symbolic links and ignored
     files.
     """
     paths: Iterable[Path] = root.rglob("*")

@@ -17,19 +17,18 @@ from apps.triggers.outgoing.attempts import enqueue_attempt
 
 KNOWN_SECONDS = 1.0
 """The cache lifetime of subscriptions in seconds. Changes to subscriptions and permissions apply
-after at most this time.
+within this time.
 """
 EVERYTHING = "catalog.access_all_applications"
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionFilter:
-    """The events that a subscription receives. `applications` has the slugs of its applications, or
-    is None for all.
-    """
+    """The events that a subscription receives."""
 
     subscription: int
     applications: frozenset[str] | None
+    """The slugs of the subscription's applications, or None for all."""
     events: frozenset[str]
 
     def wants(self, news: RunNews) -> bool:
@@ -43,7 +42,7 @@ _wishes = AgedCache[str, tuple[SubscriptionFilter, ...]](1)
 
 @on_reset
 def forget_subscriptions() -> None:
-    """Clear the cached subscriptions. Tests call it, because they roll back the rows."""
+    """Clear the cached subscriptions. Tests call this after they roll back the rows."""
     _wishes.values.clear()
 
 
@@ -92,10 +91,10 @@ def read_wishes(rows: Iterable[Subscription]) -> Iterable[SubscriptionFilter]:
 
 
 def edited_by(owner: Any, among: Collection[int] | None) -> frozenset[str] | None:
-    """Return the slugs of the applications that the user can edit, personally or as a team member.
+    """Return the slugs of the applications that the user can edit, personally or as a team member,
+    or None if the user can edit all applications.
 
-    `among` has the IDs of the applications to consider, or is None for all. Return None if the user
-    can edit all applications.
+    `among` has the IDs of the applications to consider, or is None for all.
     """
     if among is None and owner.has_perm(EVERYTHING):
         return None

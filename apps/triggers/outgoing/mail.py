@@ -1,7 +1,7 @@
-"""Sends emails to users who have not seen that an answer is complete or waits for them.
+"""Emails users about answers that are complete or wait for them, and that they have not seen.
 
-An email is sent after a minute, or at the end of the user's quiet hours, unless the user has opened
-the conversation. It contains a link, but no text from the conversation.
+An email is sent after a minute, or at the end of the user's quiet hours, unless the user opens the
+conversation first. It contains a link, but no text from the conversation.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ _anybody = AgedCache[str, str](1)
 
 @on_reset
 def forget_preferences() -> None:
-    """Clear the cached email preferences. Tests call it, because they roll back the rows."""
+    """Clear the cached email preferences. Tests call this after they roll back the rows."""
     _anybody.values.clear()
 
 
@@ -88,6 +88,7 @@ def enqueue(notice: MailNotice) -> None:
 @task("triggers.send_mail_notice", title="Email to users", retries=4, wait=600)
 def send_mail_notice(run: str, event: str) -> None:
     """Email the user about a run's event, unless the user has seen it or does not want emails.
+
     Raises the errors of the mail server, so that the job is retried.
     """
     notice = MailNotice.objects.filter(run=run, event=event).select_related("user").first()
@@ -118,9 +119,7 @@ def put_off(notice: MailNotice, until: datetime) -> None:
 
 
 def unseen(notice: MailNotice) -> Conversation | None:
-    """Return the conversation if it still waits for the user or has an unread answer, otherwise
-    None.
-    """
+    """Return the conversation if it waits for the user or has an unread answer, otherwise None."""
     run = Run.objects.filter(pk=notice.run).first()
     if run is None:
         return None

@@ -1,8 +1,8 @@
 """Sends the messages of due schedules exactly once.
 
-One transaction locks a schedule's row, sets its next run time and stores its message. Only one of
-several processes can therefore run the schedule, and a process that is killed before the commit has
-sent nothing.
+One transaction locks a schedule's row, sets its next run time and stores its message. Only one
+process can therefore run the schedule, and a process that is killed before the commit sends
+nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,9 +39,9 @@ FAILED = gettext_noop("The run failed. See the server log for the reason.")
 RETRY = timedelta(minutes=1)
 
 Target = tuple[int, int | None]
-"""An application's primary key and version number, or None for the live version."""
+"""An application's primary key, and its version number or None for the live version."""
 Resolved = Mapping[Target, ResolvedApplication | QuickAppError]
-"""Maps targets of due schedules to applications, or to the error if a target cannot be used."""
+"""The application of each target or, if the target cannot be used, the error."""
 
 
 def due(now: datetime) -> QuerySet[Schedule]:
@@ -49,9 +49,7 @@ def due(now: datetime) -> QuerySet[Schedule]:
 
 
 def due_names(now: datetime) -> dict[Target, str]:
-    """Map the targets of due schedules to the names of their applications, which include the
-    version.
-    """
+    """Return the names of the due schedules' applications, such as `travel@3`, by target."""
     rows = due(now).values_list("application_id", "pinned_version", "application__slug")
     return {(pk, number): named_version(slug, number) for pk, number, slug in rows[:AT_ONCE]}
 
@@ -66,13 +64,14 @@ def times_until(last: datetime) -> list[datetime]:
 
 @dataclass(frozen=True, slots=True)
 class FiringReport:
-    """The result of running due schedules: the sent messages, the number of schedules, and the
-    owners of paused schedules.
-    """
+    """The result of running due schedules."""
 
     woken: Sequence[QueuedWake]
+    """The sent messages."""
     rows: int
+    """The number of schedules."""
     stopped: frozenset[str] = frozenset()
+    """The owners of schedules that were paused because of a problem."""
 
 
 @transaction.atomic
@@ -85,7 +84,7 @@ def fire(
     # Concurrent transactions skip these rows.
     can_skip = connection.features.has_select_for_update_skip_locked
     locked = rows.select_for_update(skip_locked=can_skip, of=("self",))[:AT_ONCE]
-    # A schedule whose version was just changed runs with the next pass.
+    # A schedule whose version has just changed runs in the next pass.
     taken = [row for row in locked if row.target in resolved]
     plans = {row: times_of(row, now) for row in taken}
     woken = ask(resolved, callers, {row: plan.asked for row, plan in plans.items()}, plans)
@@ -114,7 +113,7 @@ def ask(
     asked: Mapping[Schedule, Sequence[datetime]],
     plans: Mapping[Schedule, DueTimes],
 ) -> list[QueuedWake]:
-    """Send each message in `asked` once for each of its times. Also set the next run time of the
+    """Send each message in `asked` once for each of its times, and set the next run time of the
     schedules in `plans`.
     """
     going = still_going(asked)
@@ -165,8 +164,8 @@ def wakes_of(
     callers: Callers,
     going: set[UUID],
 ) -> list[Wake]:
-    """Return the messages that a schedule sends for these times. If it cannot run, set the reason
-    in its row, and return [].
+    """Return the messages that a schedule sends for these times. If it cannot run, store the reason
+    in its row and return [].
     """
     if not times:
         return []
@@ -189,8 +188,7 @@ def wakes_of(
         has_memory=caller.is_remembered,
         pinned_version=row.pinned_version,
     )
-    # All runs of a row with a fixed conversation begin that conversation; otherwise, each run
-    # begins a new conversation.
+    # All runs in a fixed conversation share it. Otherwise, each run begins a new conversation.
     places = [new if row.is_same_conversation else uuid4() for _ in times]
     both = zip(times, places, strict=True)
     return [make(sender=sender_of(row, at), new_conversation=place) for at, place in both][:left]

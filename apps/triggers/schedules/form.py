@@ -59,7 +59,7 @@ class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
             super().full_clean()
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Add an error. If the form does not have the field, the error is shown at the top."""
+        """Add an error. Show errors of fields that the form lacks at the top."""
         known = getattr(error, "error_dict", None)
         if known is not None:
             for name in [name for name in known if name not in self.fields]:
@@ -88,14 +88,12 @@ MONTH_DAYS = (
 )
 SIMPLE = ("day", "at", "days", "month_day")
 WRITTEN = ("kind", "start_at", "every", "unit", "expression")
-"""The fields that the form uses if the user chooses the repetition `ADVANCED`."""
+"""The fields of the form for the repetition `ADVANCED`."""
 USUAL_TIME = time(9)
 
 
 class ScheduleForm(ZonedForm):
-    """A form that edits a schedule with an owner. If `repeats` is empty, it uses the fields in
-    `WRITTEN`.
-    """
+    """A form for a schedule with an owner. If `repeats` is empty, it uses the fields in `WRITTEN`."""
 
     repeats = forms.ChoiceField(label=gettext_lazy("Repeats"), choices=CHOICES, required=False)
     day = forms.DateField(
@@ -174,8 +172,8 @@ class ScheduleForm(ZonedForm):
 
     @property
     def times(self) -> list[tuple[str, str, forms.BoundField]]:
-        """Return the time fields, each with the repetitions and the schedule kinds for which the
-        page shows it.
+        """Return the time fields, each with the repetitions and schedule kinds for which it is
+        shown.
         """
         simple = "once daily weekdays weekly monthly"
         about = {
@@ -262,7 +260,7 @@ class ScheduleForm(ZonedForm):
         return {"kind": Schedule.Kind.AT, "expression": "", "start_at": moment}
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Add an error. An error about a model column is shown at the corresponding form field."""
+        """Add an error. Show errors of model columns at the corresponding form fields."""
         known = getattr(error, "error_dict", None)
         if known is not None:
             shown = {"interval_seconds": "every"}

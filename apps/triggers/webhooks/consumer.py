@@ -28,11 +28,9 @@ from apps.triggers.webhooks.intake import AcceptedRequest
 from apps.triggers.webhooks.templates import render_message
 
 OWN_STATUS = {"empty_text": 422, "too_long": 413, "queue_full": 429}
-"""Maps error codes to HTTP statuses that differ from those for messages on the chat page."""
+"""The HTTP statuses of error codes that have another status on the chat page."""
 RETRY_SECONDS = 30
-"""The default `Retry-After` in seconds for a full queue, because the time when a slot becomes free
-is unknown.
-"""
+"""The default `Retry-After` in seconds for a full queue, which may become free at any time."""
 SECONDS = {
     one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.BUSY, outages.STORAGE)
 }
@@ -43,8 +41,7 @@ class WebhookConsumer(JsonConsumer):
     """Checks method, size, URL, credentials, rate limit, application, content type and body, in
     this order.
 
-    Opening an application is expensive. This order avoids it for requests without valid credentials
-    or above the rate limit.
+    Opening an application is expensive, so it comes after the credentials and the rate limit.
     """
 
     methods = ("POST",)
@@ -77,7 +74,7 @@ class WebhookConsumer(JsonConsumer):
         await self.accept(taken)
 
     def begin(self, caller: Caller, taken: AcceptedRequest) -> None:
-        """Record the audit events of a new run, and notify the other processes of the run."""
+        """Record the audit events of a new run, and notify the other processes of it."""
         begun = taken.begun
         if begun is not None and taken.is_new:
             self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=taken.is_first))
@@ -108,9 +105,7 @@ def text_headers(sent: list[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def read_json(content_type: str, body: bytes) -> object:
-    """Parse a JSON body. Raises `Refused` if the content type is not JSON or the JSON is
-    invalid.
-    """
+    """Parse a JSON body. Raises `Refused` if it is invalid or its content type is not JSON."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
         raise OddType("unsupported_type", "Send JSON with the content type application/json.")

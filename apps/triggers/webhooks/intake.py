@@ -31,15 +31,15 @@ NOT_PERMITTED = (
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRequest:
-    """An accepted webhook request. `begun` is the started answer, or None if the message is queued
-    or was accepted before. `is_first` means that the message begins a conversation.
-    """
+    """An accepted webhook request."""
 
     task: UUID
     conversation: UUID
     begun: StartedAnswer | None = None
+    """The started answer, or None if the message is queued or was accepted before."""
     is_new: bool = False
     is_first: bool = False
+    """True if the message begins a conversation."""
 
 
 async def find_webhook(uuid: UUID) -> Webhook:
@@ -59,10 +59,10 @@ async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplicatio
     """Return the webhook's account, as a caller with current permissions, and the webhook's
     application.
 
-    Raises the same `Refused` as for an unknown webhook if the account cannot use the application,
+    Raises the `Refused` of an unknown webhook if the account cannot use the application,
     `Forbidden` if the user who last saved the webhook may not use the account, and
-    `ApplicationBroken` if the application cannot be opened. Operators see the reason in the
-    webhook's `problem`.
+    `ApplicationBroken` if the application cannot be opened. The webhook's `problem` contains the
+    reason for operators.
     """
     caller = caller_in(webhook.account.user_id)
     try:
@@ -98,8 +98,7 @@ def take(
     """Store the message as a user message, unless it was accepted before. Raises the errors of
     `begin_answer`.
     """
-    # Locked, so that the second of two processes with the same message ID finds the first process's
-    # row.
+    # Locked, so that a second process with the same message ID finds the row of the first.
     row = Webhook.objects.select_for_update().filter(pk=webhook.pk).first()
     if row is None:
         raise no_webhook()
@@ -148,8 +147,8 @@ def ask_later(
 
 
 def kept_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
-    """Return the ID of the conversation that receives all messages of the webhook, or None if this
-    message begins a new one.
+    """Return the ID of the conversation for all messages of the webhook, or None if this message
+    begins a new one.
     """
     if webhook.conversation_kind != Webhook.Place.ONE or webhook.conversation is None:
         return None

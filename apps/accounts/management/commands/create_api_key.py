@@ -66,7 +66,8 @@ def find_applications(slugs: list[str]) -> list[Any]:
 
 def expiry_of(text: str) -> datetime:
     """Parse the expiry of a key: a time, or a date, which means the end of that day. Raises
-    `CommandError` if it is invalid or in the past."""
+    `CommandError` if it is invalid or in the past.
+    """
     try:
         moment = read_datetime(last_moment(text), timezone.get_current_timezone())
     except ValueError:

@@ -1,6 +1,4 @@
-"""Encrypts all secrets with the newest keys, so that operators can remove old keys from
-SECRET_KEY_FALLBACKS and SALT_KEY.
-"""
+"""Encrypts all secrets with the newest keys, so that operators can remove the old keys."""
 
 from functools import partial
 from typing import Any
@@ -37,7 +35,7 @@ class Command(BaseCommand):
 
 @transaction.atomic
 def reencrypt(model: type[models.Model], field: str, number: Any) -> bool | None:
-    """Encrypt the field of a row with the newest keys. Return False if it is empty, and None if no
+    """Encrypt the field of a row with the newest keys. Return False if it is empty, or None if no
     key can decrypt it.
     """
     rows = model._default_manager.select_for_update().filter(pk=number)
