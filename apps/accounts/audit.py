@@ -59,7 +59,7 @@ COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "ru
 
 
 class AuditEvent(msgspec.Struct, frozen=True, gc=False):
-    """An event of the audit log."""
+    """An event for the audit log."""
 
     event: Event
     actor: str = ""

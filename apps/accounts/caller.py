@@ -10,8 +10,8 @@ for this one request.
 """
 
 Surface = Literal["", "page"]
-"""The program that sends the user's requests: "page" for the chat page, which can execute tool
-calls in its scripts, and "" for any other.
+"""The program that sends the user's requests. "page" is the chat page, whose scripts can execute
+tool calls; "" is any other program.
 """
 
 
@@ -50,7 +50,7 @@ class KeyLimits:
     version: int | None = None
     """The only version of its application that the key may use. None means any version."""
     requests_per_minute: int | None = None
-    """None means the installation's default, and 0 means no limit. This also applies to
+    """The rate limit. None means the installation's default, and 0 no limit, also for
     `tokens_per_minute`.
     """
     tokens_per_minute: int | None = None

@@ -69,7 +69,7 @@ def supported_language(language: str) -> str:
 
 def accepted_language(accepted: str) -> str:
     """Return the first language of an `Accept-Language` header into which the pages are translated,
-    or English.
+    or else English.
     """
     for asked, _ in parse_accept_lang_header(accepted.lower()):
         language = asked.partition("-")[0]

@@ -41,7 +41,7 @@ class LegalHold(models.Model):
         related_name="legal_holds",
         help_text="The user whose data is retained.",
     )
-    """Prevents the database from deleting the account. Lifting the hold clears it."""
+    """Prevents the database from deleting the account. None after the hold is lifted."""
     owner = models.CharField("held data of", max_length=100, editable=False)
     """The bucket of the user whose data is held."""
     conversation = models.UUIDField(

@@ -96,9 +96,8 @@ class InstallationRole(models.Model):
     )
     """None if an administrator has deleted the group."""
     given = models.JSONField(default=list)
-    """All permissions that the installation has ever granted to the group, such as
-    `catalog.view_application`. It does not grant a permission again that an administrator has
-    removed.
+    """All permissions that the installation has ever granted to the group. If an administrator
+    removes one of them, it is not granted again.
     """
 
     def __str__(self) -> str:

@@ -71,7 +71,7 @@ def remove_member(team: Team, user: Any) -> None:
 
 def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
     """Raise `Refused` if the change would leave the team without an administrator whose account is
-    active. A team that has none already is not checked.
+    active. A team without one is not checked.
     """
     has_one = members_of(team).filter(administered_teams=team).exists()
     if has_one and not any(user.is_active for user in administrators):

@@ -36,7 +36,7 @@ from apps.errors import ApplicationBroken, ApplicationNotFound
 
 COMMON = Q(is_shared=True) | Q(is_public=True)
 NOBODY = 0
-"""The role of a user without access. Responses must not reveal to such a user that the application
+"""The role of a user without access. Responses must not reveal to this user that the application
 exists.
 """
 

@@ -39,8 +39,7 @@ def sourced_roles(user: Any, rows: QuerySet[Application]) -> list[SourcedRole]:
     """Return the user's role in each application and the reasons for it, sorted by title. Runs four
     queries.
 
-    A closed account has no roles. Grants to all teams of the user count, not only to the current
-    team.
+    A closed account has no roles. Grants to all teams of the user count.
     """
     if not user.is_active:
         return []

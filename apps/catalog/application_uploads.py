@@ -40,11 +40,11 @@ def store_upload(application: Application, name: str, content: File[Any], kind: 
 
 
 def adopt_uploads() -> int:
-    """Link uploaded files that have no link to the applications whose folders contain them. Return
-    the number of new links.
+    """Create the missing links between uploaded files and the applications whose folders contain
+    them. Return the number of new links.
 
-    During an upgrade, processes of the previous version store files without a link, which nobody
-    can read.
+    During an upgrade, processes of the previous version store files without a link. Nobody can read
+    these files.
     """
     rows = SharedFile.objects.filter(name__startswith=APPLICATIONS, uploads=None)
     folders = {pk: name.split("/")[1] for pk, name in rows.values_list("pk", "name")}
@@ -66,8 +66,8 @@ def reader_for(caller: Caller) -> FileReader:
 
 
 def readable_files(caller: Caller, running: Sequence[str] = ()) -> QuerySet[Any, Any]:
-    """Return the IDs of the application files that a caller may read: those of applications that
-    the caller can use or edit, and of the applications in `running`.
+    """Return the IDs of the files of all applications that the caller can use or edit, and of the
+    applications in `running`.
 
     `running` contains the slugs of the applications that are answering the caller.
     """

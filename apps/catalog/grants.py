@@ -29,7 +29,7 @@ def grants_of(application: Application) -> dict[Holder, Role]:
 
 
 def find_holders(holders: Iterable[Holder]) -> dict[Holder, int]:
-    """Return the IDs of these users and groups. Omit those that do not exist."""
+    """Return the IDs of these users and groups. Omit unknown users and groups."""
     wanted = set(holders)
     users = get_user_model()._default_manager.filter(username__in=names_of("user", wanted))
     groups = Group.objects.filter(name__in=names_of("group", wanted))

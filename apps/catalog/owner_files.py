@@ -38,7 +38,7 @@ def added_files(application: Application) -> tuple[bool, list[Problem]]:
 
 
 def owner_files(owner: int, manifest: Any) -> Mapping[str, str]:
-    """Return the path in the manifest of each URL of the owner's files and folders."""
+    """Map the URLs of the owner's files and folders in the manifest to the paths of these URLs."""
     try:
         contexts = read_manifest(
             manifest,

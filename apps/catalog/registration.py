@@ -19,7 +19,7 @@ it.
 """
 SUPPORT = "/v1/configuration-support"
 INPUT_TYPES = "features__input_attachment_types"
-"""The path of the accepted file types in a manifest column, for queries."""
+"""Database queries find the accepted file types of a manifest at this path."""
 
 
 @dataclass(frozen=True, slots=True)

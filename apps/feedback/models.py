@@ -40,7 +40,7 @@ class Feedback(models.Model):
     )
     application_version = models.PositiveIntegerField("version", null=True, editable=False)
     bucket = models.CharField("person", max_length=100, editable=False)
-    """The bucket of the user."""
+    """The user's bucket."""
     rating = models.CharField(max_length=4, choices=Rating)
     reason = models.CharField(max_length=10, choices=Reason, blank=True)
     comment = models.TextField(max_length=LONGEST_COMMENT, blank=True)

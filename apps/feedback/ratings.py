@@ -69,5 +69,4 @@ def hand_over(bucket: str, heir: str) -> None:
 
 
 def delete_feedback_of_user(sender: Any, instance: Any, **told: Any) -> None:
-    """Delete the feedback of a user whose account was deleted."""
     Feedback.objects.filter(of_person(instance.pk)).delete()

@@ -23,8 +23,6 @@ _begun = re.compile(r"\[\[(?![^\[\]\n]*\]\])")
 
 @dataclass(frozen=True, slots=True)
 class NoteProblem:
-    """An error in a note."""
-
     line: int
     """The line number, counted from 1, or 0 if the error concerns the whole note."""
     text: str

@@ -12,4 +12,4 @@ LONGEST_VALUE = 2_000
 MOST_NOTES = 20_000
 """The maximum number of notes in a workspace."""
 MOST_VERSIONS = 200
-"""Older versions of a note are deleted."""
+"""At most this many versions of a note are stored. Older ones are deleted."""

@@ -62,15 +62,15 @@ def tag_counts(owner: str, most: int) -> list[tuple[str, int]]:
 
 
 def existing(owner: str, titles: Iterable[str]) -> dict[str, int]:
-    """Return the primary key of each of the owner's notes with one of these titles, by title key."""
+    """Map the keys of these titles to the primary keys of the owner's notes. Omit titles without a
+    note.
+    """
     keys = {title_key(title) for title in titles}
     return dict(notes_of(owner).filter(key__in=keys).values_list("key", "pk"))
 
 
 @dataclass(frozen=True, slots=True)
 class ContentsLine:
-    """A line in a table of contents."""
-
     title: str
     depth: int
     is_repeated: bool = False
@@ -99,8 +99,8 @@ def contents(owner: str, root: str, depth: int) -> list[ContentsLine]:
 
 
 def tagged_below(owner: str, root: str, levels: int) -> Mapping[str, list[str]]:
-    """Return the titles of the notes with each tag, by tag key, for the tag `root` and the tags
-    below it. Runs one query per level.
+    """Map the key of the tag `root`, and of each tag below it, to the titles of the notes with the
+    tag. Runs one query per level.
     """
     children: dict[str, list[str]] = {}
     wanted = {root}

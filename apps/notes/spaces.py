@@ -64,8 +64,6 @@ def owner_of_team(team: int) -> str:
 
 
 class SpaceSize(NamedTuple):
-    """The size of a workspace."""
-
     owner: str
     notes: int
     """The number of notes, including deleted ones."""

@@ -16,8 +16,8 @@ Kind = Literal["at", "interval", "cron", "rrule"]
 SHORTEST_SECONDS = 60
 LONGEST_SECONDS = 366 * 24 * 3600
 MOST_LOOKS = 400
-"""A run time is searched in this many active-hours periods, one per day. If none contains one, the
-schedule never runs.
+"""A search for the next run time covers this many daily periods of active hours. If none contains a
+run time, the schedule never runs.
 """
 
 
@@ -38,9 +38,7 @@ class ScheduleTiming:
     zone_name: str = "UTC"
     opens: time | None = None
     closes: time | None = None
-    """`opens` and `closes` limit runs to these hours in the schedule's time zone, which may span
-    midnight.
-    """
+    """Runs start only between `opens` and `closes`, local times that may span midnight."""
 
     @property
     def zone(self) -> ZoneInfo:

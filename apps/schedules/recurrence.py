@@ -20,8 +20,8 @@ LONGEST = 300
 MOST_TIMES_A_DAY = 24
 MOST_INTERVAL = 1_000
 HORIZON = timedelta(days=9 * 366)
-"""The next time is searched within this period, because leap days are at most eight years apart. An
-unlimited search with a rule that never matches would take seconds.
+"""A search for the next time covers this period, because leap days are at most eight years apart.
+An unlimited search with a rule that never matches would take seconds.
 """
 FREQUENCIES = frozenset({"DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
 PARTS = frozenset(
@@ -129,7 +129,8 @@ def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) ->
 
 
 def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datetime:
-    """Return a later start date with the same future times, so that the search skips past times.
+    """Return a later start date that results in the same future times, so that the search skips
+    past times.
 
     The start of monthly and yearly rules does not change: they have few times, and the day of the
     start is part of them.

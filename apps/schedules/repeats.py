@@ -21,7 +21,7 @@ _simple = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A simple repetition."""
+    """A repetition that the form offers without a cron expression."""
 
     rhythm: Rhythm
     time: time

@@ -32,7 +32,7 @@ class Owner:
     user: int
     team: int | None = None
     caller: Mapping[str, Any] = field(default_factory=dict)
-    """The data of the caller, as in a run."""
+    """The caller as JSON, in the format that runs store."""
 
     @property
     def rows(self) -> QuerySet[Schedule]:
@@ -73,7 +73,9 @@ class UserSchedules:
 
     @transaction.atomic
     def set_alarm(self, at: datetime, message: str, repeat_seconds: int | None) -> Schedule:
-        """Set the conversation's only alarm. Raises `ValidationError` if it is invalid."""
+        """Set the conversation's alarm, which replaces an earlier one. Raises `ValidationError` if
+        it is invalid.
+        """
         row = self.new(
             {
                 "name": "Alarm",

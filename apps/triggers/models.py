@@ -255,9 +255,7 @@ class Delivery(models.Model):
 
 
 class MailNotice(models.Model):
-    """An email to a user that waits to be sent. It is deleted if the user opens the conversation
-    first.
-    """
+    """A scheduled email to a user. It is not sent if the user opens the conversation first."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mail_notices"

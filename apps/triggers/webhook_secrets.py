@@ -27,7 +27,9 @@ def new_secret() -> str:
 
 
 def renew_secret(webhook: Webhook) -> str:
-    """Set a new secret or key on the unsaved webhook, and return it. The old one becomes invalid."""
+    """Set and return a new secret or key of the webhook. The old one becomes invalid. Does not save
+    the row.
+    """
     if webhook.check_kind == Webhook.Check.SIGNATURE:
         webhook.secret, webhook.key_hash = new_secret(), ""
         return webhook.secret
@@ -37,8 +39,8 @@ def renew_secret(webhook: Webhook) -> str:
 
 
 def renew_signing(subscription: Subscription) -> str:
-    """Set a new secret on the unsaved subscription, and return it. The old one also signs
-    deliveries during `OVERLAP`.
+    """Set and return a new secret of the subscription. The old one also signs deliveries during
+    `OVERLAP`. Does not save the row.
     """
     if subscription.secret:
         subscription.former_secret = subscription.secret

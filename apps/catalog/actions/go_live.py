@@ -1,4 +1,6 @@
-"""Implements what publishing a draft, republishing and restoring a version have in common."""
+"""Publishes a definition as a new version: the common part of publishing, republishing and
+restoring.
+"""
 
 from collections.abc import Sequence
 

@@ -35,7 +35,7 @@ class Circumstances:
 
 
 FORM = Circumstances()
-"""Changes in a form or through the API."""
+"""The circumstances of changes in a form or through the API."""
 
 
 def check_row(

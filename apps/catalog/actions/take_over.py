@@ -1,4 +1,4 @@
-"""Merges a version that was published after a draft was started into the draft."""
+"""Merges the live version into a draft that was started before its publication."""
 
 from collections.abc import Mapping, Sequence
 

@@ -18,12 +18,12 @@ from apps.listeners import Listeners
 from apps.manifest.markdown.skill_files import SKILL_FILE
 
 case_documents = Listeners[[Application, bool], Iterable[Mapping[str, Any]]]("an export")
-"""Each listener returns the test cases of an application. The flag includes test cases that were
-created from real runs.
+"""Each listener returns the test cases of an application. If the flag is True, the result includes
+test cases that were created from real runs.
 """
 case_savers = Listeners[[Application, Mapping[str, Any], bool], None]("an import")
-"""Each listener saves one test case of an application, and raises `ValueError` if it is invalid.
-The flag replaces an existing test case with the same name.
+"""Each listener saves one test case of an application, and raises `ValueError` if it is invalid. If
+the flag is True, an existing test case with the same name is replaced.
 """
 
 

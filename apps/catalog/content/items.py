@@ -22,9 +22,9 @@ class LayerItem:
     kind: ItemKind
     name: str
     layer: str
-    """The directory, or "database"."""
+    """The directory that contains the item, or a name such as "database"."""
     place: str
-    """The file or row."""
+    """The path of the file, or a text that identifies the database row."""
     text: str = field(default="", repr=False)
     value: Any = None
     """A string for a prompt, place or agent, a JSON object for a tool or toolset. For a skill, the

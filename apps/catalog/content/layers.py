@@ -53,7 +53,7 @@ class ContentRows:
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """All predefined content."""
+    """The predefined content of all layers."""
 
     layers: tuple[Path, ...]
     stacks: Mapping[ItemKind, Mapping[str, tuple[LayerItem, ...]]]

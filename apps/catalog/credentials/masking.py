@@ -98,9 +98,7 @@ def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
 
 
 def masked_text(text: str) -> str:
-    """Mask the credentials in a JSON text. Return a text without credentials, or that is not JSON,
-    unchanged.
-    """
+    """Mask the credentials in a JSON text. Return any other text unchanged."""
     document = parse_or_none(text)
     safe = mask_credentials(document)
     return text if safe is document else json.dumps(safe, indent=2, ensure_ascii=False)

@@ -34,7 +34,7 @@ def may_keep_key(stored: Deployment, provider: str, base_url: str) -> bool:
 
 
 def has_moved(stored: Deployment, provider: str, base_url: str) -> bool:
-    """Return True if the change would send the deployment's key to another server."""
+    """Return True if the change would send any of the deployment's keys to another server."""
     is_keyed = stored.api_key or stored.api_key_env or stored.takes_personal_keys
     return bool(is_keyed) and server(stored.address) != server(service_address(provider, base_url))
 

@@ -32,7 +32,7 @@ class Actor:
 
 @dataclass(frozen=True, slots=True)
 class ChangeNote:
-    """Why a change is made."""
+    """The reason for a change."""
 
     reason: str = ""
     restored_from: int | None = None
@@ -46,7 +46,7 @@ _note: ContextVar[ChangeNote] = ContextVar("history_note", default=ChangeNote())
 
 @sync_and_async_middleware
 def remember_request(get_response: Any) -> Any:
-    """Make the current request available to the history, as a middleware. The user is loaded only
+    """Middleware that makes the current request available to the history. The user is loaded only
     if a row changes.
     """
     if iscoroutinefunction(get_response):

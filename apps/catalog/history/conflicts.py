@@ -43,9 +43,9 @@ class MergeConflict:
 
     changes: Sequence[Change]
     incoming: Sequence[RenderedDifference]
-    """The other saved changes."""
+    """Saved changes that do not conflict with the edit."""
     own: Sequence[RenderedDifference]
-    """The other changes of the edit."""
+    """Changes of the edit that do not conflict with the saved changes."""
     clashes: Sequence[Clash]
     """The values that both sides changed."""
     incomparable: Sequence[str]

@@ -141,8 +141,8 @@ def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None,
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Return True if one JSON value can be an edited version of the other, because the types are
-    equal.
+    """Return True if both JSON values have the same type, so that one can be an edited version of
+    the other.
     """
     if isinstance(one, dict) and isinstance(other, dict):
         return one.get("type") == other.get("type")

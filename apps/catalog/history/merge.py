@@ -28,13 +28,13 @@ SIDES = ("mine", "theirs")
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """The result of a merge."""
-
     value: Any
     """The merged document, or MISSING if the merge removes it."""
     clashes: Sequence[Clash]
     undecided: Sequence[Clash]
-    """The clashes without a choice. There, the merged document has the value of `mine`."""
+    """The clashes for which no side was chosen. At their paths, the merged document has the value
+    of `mine`.
+    """
 
 
 def merge_documents(

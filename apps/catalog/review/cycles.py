@@ -16,7 +16,7 @@ from apps.manifest.validation.validation import ManifestInvalid
 from apps.workspace.local.models import Deployment
 
 Calls = Mapping[str, tuple[str, ...]]
-"""The names of the deployments that each application calls, by its name."""
+"""Maps the name of each application to the names of the deployments that it calls."""
 
 
 def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Problem]:

@@ -99,8 +99,8 @@ def used_items(document: Any, content: Content) -> dict[ItemReference, LayerItem
 
 
 def live_content(row: Application) -> tuple[Content, Content]:
-    """Return the predefined content of the live version and, with the application's own skills, the
-    current content.
+    """Return the predefined content of the live version, and the current predefined content. Both
+    include the application's own skills.
     """
     installed = content_for(row)
     return content_of_version(row, row.live_number, installed), installed

@@ -60,7 +60,7 @@ class ApplicationVersion(models.Model):
     description = models.TextField(blank=True)
     icon = models.CharField(max_length=LONGEST_ICON, blank=True, default="")
     document: Any = SealedDocumentField(help_text="The manifest as written.")
-    """Credentials in it are references to secrets."""
+    """Credentials in the manifest are references to secrets."""
     snapshot = models.ForeignKey(ContentSnapshot, on_delete=models.PROTECT, null=True)
     """The predefined content at the time of publishing."""
     author = models.ForeignKey(

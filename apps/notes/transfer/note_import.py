@@ -25,16 +25,16 @@ ENDINGS = (".md", ".markdown")
 
 @dataclass(frozen=True, slots=True)
 class ImportedNotes:
-    """The numbers of imported notes and files."""
+    """The numbers of notes and files in an import."""
 
     new: int = 0
     changed: int = 0
     same: int = 0
-    """Unchanged notes."""
+    """The number of unchanged notes."""
     files: int = 0
-    """Attachments."""
+    """The number of attachments."""
     left_out: int = 0
-    """Ignored files."""
+    """The number of ignored files."""
 
 
 @transaction.atomic

@@ -40,12 +40,10 @@ WANTS_NONE = "The receiver returned status 410: it no longer wants events."
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResponse:
-    """A subscriber's response."""
-
     status: int | None
     """The HTTP status, or None if the subscriber did not respond."""
     error: str = ""
-    """The reason of the failure, or "" if the subscriber accepted the event."""
+    """The reason for the failure, or "" if the subscriber accepted the event."""
 
 
 def begin(uuid: str) -> Delivery | None:

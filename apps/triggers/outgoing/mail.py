@@ -1,4 +1,4 @@
-"""Emails users about answers that are complete or wait for them, and that they have not seen.
+"""Emails users about unseen answers, and about answers that wait for them.
 
 An email is sent after a minute, or at the end of the user's quiet hours, unless the user opens the
 conversation first. It contains a link, but no text from the conversation.

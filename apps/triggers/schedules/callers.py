@@ -83,8 +83,8 @@ class Callers:
 def caller_or_none(
     row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
 ) -> Caller | None:
-    """Return a schedule's caller, or None if the schedule cannot run. Then store the reason in its
-    row.
+    """Return a schedule's caller. If the schedule cannot run, store the reason in its row and
+    return None.
     """
     with translation.override(language_of_kept(row.caller)):
         return caller_or_reason(row, application, callers)

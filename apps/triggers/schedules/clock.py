@@ -127,7 +127,7 @@ async def application_or_error(slug: str) -> ResolvedApplication | QuickAppError
 
 
 async def notify_processes(hub: Hub, woken: Sequence[QueuedWake]) -> None:
-    """Notify other processes of queued runs, and open pages of changed conversations."""
+    """Notify other processes of queued runs, and browser pages of changed conversations."""
     if not woken:
         return
     hub.has_queue = True

@@ -31,8 +31,6 @@ NOT_PERMITTED = (
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRequest:
-    """An accepted webhook request."""
-
     task: UUID
     conversation: UUID
     begun: StartedAnswer | None = None
@@ -59,7 +57,7 @@ async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplicatio
     """Return the webhook's account, as a caller with current permissions, and the webhook's
     application.
 
-    Raises the `Refused` of an unknown webhook if the account cannot use the application,
+    Raises `Refused`, as for an unknown webhook, if the account cannot use the application,
     `Forbidden` if the user who last saved the webhook may not use the account, and
     `ApplicationBroken` if the application cannot be opened. The webhook's `problem` contains the
     reason for operators.
