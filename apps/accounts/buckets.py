@@ -55,9 +55,7 @@ def owner_ids(bucket: str) -> tuple[int, int | None] | None:
 
 
 def personal(bucket: str) -> str:
-    """Return the personal bucket of a user for any bucket of that user. Return other buckets
-    unchanged.
-    """
+    """Return the user's personal bucket for any bucket of a user. Return other buckets unchanged."""
     place = owner_ids(bucket)
     return bucket if place is None else bucket_of(place[0])
 

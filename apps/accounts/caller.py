@@ -69,9 +69,7 @@ class Caller:
 
     bucket: str
     folder: str = field(default="", kw_only=True)
-    """The folder for new files in the bucket, such as `conversations/{id}/`, or "" for the bucket
-    itself.
-    """
+    """The folder for new files, such as `conversations/{id}/`, or "" for the bucket itself."""
     kind: Kind = "visitor"
     user_id: int | None = None
     key_user_id: int | None = None
@@ -81,8 +79,7 @@ class Caller:
     team: int | None = None
     """The ID of the team in which the caller works. None means outside teams."""
     end_user: str = ""
-    """The name of the user on whose behalf an API client sends the request, or "" if it sends none.
-    """
+    """The name of the user on whose behalf an API client sends the request, or ""."""
     is_remembered: bool = True
     """False if the conversation neither uses nor changes the user's memory."""
     appdata: str = ""

@@ -1,6 +1,4 @@
-"""Stores reports about erased accounts: the numbers of deleted and retained items, without their
-contents.
-"""
+"""Stores reports about erased accounts, with the numbers of deleted and retained items."""
 
 import uuid
 from typing import Any

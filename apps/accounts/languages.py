@@ -41,9 +41,7 @@ def locale_of_request(request: HttpRequest) -> str:
 
 
 def chosen_for_request(request: HttpRequest) -> str:
-    """Return the language chosen in the user's account or the browser's cookie, or "" if there is
-    none.
-    """
+    """Return the language chosen in the user's account or the browser's cookie, or ""."""
     return choose_language(preferences_of_request(request), request.COOKIES)
 
 

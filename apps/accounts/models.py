@@ -1,6 +1,4 @@
-"""Defines the database models of teams, service accounts, built-in groups, API keys and user
-settings.
-"""
+"""Defines the database models of teams, service accounts, groups, API keys and user settings."""
 
 from django.conf import settings
 from django.contrib.auth.models import Group
@@ -23,9 +21,7 @@ from apps.datetime_fields import BoundedDateTimeField
 
 class Teams(models.Manager["Team"]):
     def get_queryset(self) -> models.QuerySet["Team"]:
-        """Load each team with its group, which has the team's name, so that a list needs one
-        query.
-        """
+        """Load each team with its group, which has its name, so that a list needs one query."""
         return super().get_queryset().select_related("group")
 
 

@@ -55,9 +55,7 @@ class Preferences(models.Model):
         WIDE = "wide", gettext_lazy("Wide")
 
     class Tour(models.TextChoices):
-        """The state of the tour that the home page of a new installation offers to
-        administrators.
-        """
+        """The state of the tour for administrators on the home page of a new installation."""
 
         OPEN = "", "open"
         WITH_DEMO = "demo", "without another model"
@@ -140,9 +138,7 @@ def preferences_of_request(request: HttpRequest) -> Preferences | None:
 
 
 def preferences(request: HttpRequest) -> dict[str, Any]:
-    """Add the page's `data-…` attributes for the user's settings to templates, as a context
-    processor.
-    """
+    """Context processor that adds the page's `data-…` attributes for the user's settings."""
     return {"preferences": partial(attributes_of, request)}
 
 

@@ -1,6 +1,4 @@
-"""Reads the headers that identify the sender of a request, and the headers that may be
-forwarded.
-"""
+"""Reads the headers that identify the sender of a request, or that may be forwarded."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -15,16 +15,12 @@ TEAM = "team"
 
 
 def may_work_in(user: Any, team: int | None) -> bool:
-    """Return True if the user's account is active, and the user belongs to the team or `team` is
-    None.
-    """
+    """Return True if the account is active, and the user belongs to the team or `team` is None."""
     return user.is_active and (team is None or user.groups.filter(team=team).exists())
 
 
 def team_of(user: Any, session: SessionBase) -> int | None:
-    """Return the ID of the session's current team, or None if it has none or the user has left
-    it.
-    """
+    """Return the ID of the session's current team, or None if there is none or the user has left."""
     team: int | None = session.get(TEAM)
     return team if team is not None and may_work_in(user, team) else None
 

@@ -96,9 +96,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         ratelimit.consume(request, action=BY_ADDRESS)
 
     def seconds_to_wait(self, request: HttpRequest, **credentials: Any) -> int:
-        """Return the seconds until this address may sign in with this username, or 0 if it may
-        now.
-        """
+        """Return the seconds until this address may sign in with this username, or 0."""
         key = self._get_login_attempts_cache_key(request, **credentials)
         by_name = seconds_until_open(request, BY_NAME, key)
         return math.ceil(max(by_name, seconds_until_open(request, BY_ADDRESS)))
@@ -128,9 +126,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return answer
 
     def is_safe_url(self, url: str) -> bool:
-        """Return True if the URL is on the request's host. allauth would accept all
-        ALLOWED_HOSTS.
-        """
+        """Return True if the URL is on the request's host. allauth accepts all ALLOWED_HOSTS."""
         host = {self.request.get_host()}
         return url_has_allowed_host_and_scheme(url, host, require_https=self.request.is_secure())
 

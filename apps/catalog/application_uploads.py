@@ -98,9 +98,7 @@ def copy_uploads(original: Application, copy: Application, caller: Caller) -> No
 
 
 def erase_uploads(instance: Application, **_: Any) -> None:
-    """Before an application is deleted, delete its files, except files that copies of it also
-    use.
-    """
+    """Before an application is deleted, delete its files, unless copies of it also use them."""
     kept = Upload.objects.exclude(application=instance).values("file")
     rows = SharedFile.objects.filter(pk__in=application_file_ids(instance.pk)).exclude(pk__in=kept)
     for row in rows:

@@ -122,9 +122,7 @@ def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]
 
 @register(Tags.database)
 def databases_can_be_migrated(databases: Any = None, **options: Any) -> list[CheckMessage]:
-    """Return an error if a database is too old to be upgraded. `manage.py migrate` runs this check
-    first.
-    """
+    """Return an error if a database is too old to be upgraded. Runs first in `manage.py migrate`."""
     problems = (upgrade_problem(connections[name]) for name in databases or ())
     return [Error(problem, id="quickapps.E003") for problem in problems if problem]
 

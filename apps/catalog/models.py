@@ -172,9 +172,7 @@ class Grant(models.Model):
 
 
 class Upload(models.Model):
-    """Links an uploaded file to an application. Copies of an application share the original's
-    files.
-    """
+    """Links an uploaded file to an application. Copies of an application share its files."""
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="uploads")
     file = models.ForeignKey(

@@ -14,9 +14,7 @@ from apps.catalog.models import Application
 from apps.manifest.schema.manifest_schema import CORE_SCHEMA, TYPE_NAME
 
 TYPE_ID = "quick_apps2"
-"""The name of the application type. No application may have it as its slug, because URLs contain
-it.
-"""
+"""The name of the application type. URLs contain it, so no application may have it as its slug."""
 SUPPORT = "/v1/configuration-support"
 INPUT_TYPES = "features__input_attachment_types"
 """Database queries find the accepted file types of a manifest at this path."""

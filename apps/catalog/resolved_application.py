@@ -203,9 +203,7 @@ def prepare_document(
 
 
 def ignored_previews(name: str, document: dict[str, Any]) -> Iterator[InitializationIssue]:
-    """Yield and log an issue for each preview feature in a manifest, if preview features are
-    disabled.
-    """
+    """Yield and log an issue for each preview feature in a manifest, unless they are enabled."""
     for problem in (
         () if settings.ENABLE_PREVIEW_FEATURES else cut_problems(preview_problems(document))
     ):

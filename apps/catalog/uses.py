@@ -30,9 +30,7 @@ class ItemUser:
 
 
 def secret_uses(content: Content) -> dict[str, list[ItemUser]]:
-    """Return the applications and predefined items that use each secret, by its name. Runs one
-    query.
-    """
+    """Return the applications and predefined items that use each secret, by name. Runs one query."""
     return users_by_name(content, secrets_in)
 
 
@@ -66,9 +64,7 @@ def users_by_name(
 
 
 def documents(content: Content) -> Iterable[LayerItem]:
-    """Return the predefined tools and toolsets in use, which can contain credentials and
-    deployments.
-    """
+    """Return the predefined tools and toolsets in use: the items with credentials and deployments."""
     return (*content.items["toolset"].values(), *content.items["tool"].values())
 
 

@@ -34,9 +34,7 @@ class NoteContent:
 
 
 def title_key(title: str) -> str:
-    """Return a title or tag in the form for comparisons: without case, character width and extra
-    spaces.
-    """
+    """Return a title or tag for comparisons: without case, character width and extra spaces."""
     return " ".join(unicodedata.normalize("NFKC", storable_text(title)).casefold().split())
 
 
@@ -52,9 +50,7 @@ def note_content(row: Note | NoteVersion) -> NoteContent:
 
 
 def check_content(content: NoteContent) -> NoteContent:
-    """Return the content in the form that is stored. Raises `NoteRefused` if a part of it is
-    invalid.
-    """
+    """Return the content in its stored form. Raises `NoteRefused` if a part of it is invalid."""
     return NoteContent(
         checked_title(content.title),
         checked_text(content.text),
@@ -115,9 +111,7 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def checked_fields(fields: Mapping[str, str]) -> dict[str, str]:
-    """Return a copy of the fields. Raises `NoteRefused` if there are too many or a field is
-    invalid.
-    """
+    """Return a copy of the fields. Raises `NoteRefused` if one is invalid or there are too many."""
     if len(fields) > MOST_FIELDS:
         raise NoteRefused(
             "fields",

@@ -62,9 +62,7 @@ def tag_counts(owner: str, most: int) -> list[tuple[str, int]]:
 
 
 def existing(owner: str, titles: Iterable[str]) -> dict[str, int]:
-    """Map the keys of these titles to the primary keys of the owner's notes. Omit titles without a
-    note.
-    """
+    """Map the keys of these titles to the primary keys of the owner's notes, if they exist."""
     keys = {title_key(title) for title in titles}
     return dict(notes_of(owner).filter(key__in=keys).values_list("key", "pk"))
 

@@ -33,7 +33,7 @@ class NoteSpace:
         return tuple(dict.fromkeys((self.name, OWN)))
 
     def named(self, name: str) -> "NoteSpace":
-        """Return this workspace if `name` is its name, its alias or "". Otherwise, raise
+        """Return this workspace if `name` is "", its name or its alias. Otherwise, raise
         `NoteRefused`.
         """
         if title_key(name) in ("", *map(title_key, self.names)):

@@ -66,9 +66,7 @@ def is_fresh(client: Program) -> bool:
 
 
 def read_client(client_id: str, known: Program | None) -> Program:
-    """Fetch a client's metadata document, and store the client. `known` is the stored client, or
-    None.
-    """
+    """Fetch a client's metadata document, and store the client. `known` is the stored client."""
     client = described_client(client_id, lambda: async_to_sync(fetch_document)(client_id))
     prepare_client(client)
     kept: dict[str, Any] = {} if known is None else known.data or {}

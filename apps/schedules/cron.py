@@ -71,9 +71,7 @@ def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | No
 
 
 def cron_words(expression: str) -> str:
-    """Describe a cron expression in words. In languages other than English, quote complex
-    expressions.
-    """
+    """Describe a cron expression in words. Outside English, quote complex expressions."""
     if get_language() in (None, "en"):
         return CronSim(fields_of(expression), ANY_TIME).explain()
     if (repeat := read_repeat(fields_of(expression))) is not None:

@@ -280,9 +280,7 @@ class Schedule(models.Model):
 
     @property
     def target(self) -> tuple[int, int | None]:
-        """Return the application's primary key, and the version number or None for the live
-        version.
-        """
+        """Return the application's primary key, and the version number or None if it is not pinned."""
         return self.application_id, self.pinned_version
 
     @property

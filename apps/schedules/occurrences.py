@@ -63,9 +63,7 @@ def next_time(timing: ScheduleTiming, after: datetime) -> datetime | None:
 
 
 def next_active(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the first run time in active hours, or None. Raises `OverflowError` if it is out of
-    range.
-    """
+    """Return the first run time in active hours, or None. Raises `OverflowError`."""
     for _ in range(MOST_LOOKS):
         found = next_whenever(timing, after)
         if found is None or timing.is_active(found):
@@ -123,9 +121,7 @@ Missed = Literal["skip", "once", "all"]
 GRACE = timedelta(minutes=1)
 """A run that is delayed by more than this counts as missed."""
 MOST_COUNTED = 100
-"""Missed run times are counted up to this number, because counting those of several years would
-take long.
-"""
+"""Missed run times are counted up to this number, because a full count could take long."""
 
 
 def due_times(

@@ -1,6 +1,4 @@
-"""Defines the database models of webhooks, subscriptions to run events, deliveries and email
-notices.
-"""
+"""Defines the database models of webhooks, subscriptions, deliveries and email notices."""
 
 import uuid
 from typing import Any

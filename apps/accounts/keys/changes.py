@@ -1,6 +1,4 @@
-"""Records changes to API keys in the audit log, and notifies a key's owner of other users'
-changes.
-"""
+"""Records changes to API keys in the audit log, and emails the owners of changed keys."""
 
 import logging
 from functools import partial

@@ -37,9 +37,7 @@ BY_THEMSELVES = Q(data__has_key=REGISTERED_ITSELF) | Q(data__has_key=DESCRIBED)
 
 
 def listed_programs() -> QuerySet[Program]:
-    """Return the programs that a user has ever connected, or that an operator registered or
-    blocked.
-    """
+    """Return the programs that a user has connected, or that an operator registered or blocked."""
     return Program.objects.exclude(pk__in=unconnected().order_by().values("pk"))
 
 

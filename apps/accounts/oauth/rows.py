@@ -1,6 +1,4 @@
-"""Defines the database models of programs (OAuth clients) and of their connections to users'
-accounts.
-"""
+"""Defines the database models of programs (OAuth clients) and of their users' connections."""
 
 from typing import Any, ClassVar, Literal, cast
 

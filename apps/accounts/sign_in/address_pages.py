@@ -26,9 +26,7 @@ def with_mail(view: View) -> View:
 
 
 class AddressForm(AddEmailForm):  # type: ignore[misc]
-    """The form for a new email address. The old address stays in use until the user confirms the
-    new one.
-    """
+    """The form for a new email address, which replaces the old one when the user confirms it."""
 
     def save(self, request: HttpRequest) -> EmailAddress:
         former = EmailAddress.objects.filter(user=self.user, verified=False)

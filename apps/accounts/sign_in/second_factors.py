@@ -28,9 +28,7 @@ logger = logging.getLogger(__name__)
 SECRETS = ("secret", "seed")
 """The encrypted fields in the data of allauth's `Authenticator`."""
 OPEN_PATHS = ("/account/", "/accounts/")
-"""A user who lacks a required second factor can open only these paths, to add one or to sign
-out.
-"""
+"""A user who lacks a required second factor can open only these paths."""
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]

@@ -38,9 +38,7 @@ logger = logging.getLogger(__name__)
 
 class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def list_apps(self, request: HttpRequest, **wanted: Any) -> list[SocialApp]:
-        """Return the configured identity providers. Client secrets in files are read on each
-        call.
-        """
+        """Return the configured identity providers. Reads client secrets in files on each call."""
         apps: list[SocialApp] = super().list_apps(request, **wanted)
         for app in apps:
             if name := app.settings.get("client_secret_env"):
@@ -93,9 +91,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         logger.warning("Signing in with %s failed for %s: %s", provider.sub_id, address, reason)
 
     def validate_disconnect(self, account: SocialAccount, accounts: QuerySet[Any]) -> None:
-        """Raise ValidationError if this account at an identity provider is the user's only way to
-        sign in.
-        """
+        """Raise ValidationError if this external account is the user's only way to sign in."""
         if settings.PASSWORD_SIGN_IN or account.user.is_superuser or accounts.count() > 1:
             return
         raise ValidationError(

@@ -16,9 +16,7 @@ class UsedUp(Exception):
 
 
 def usable() -> QuerySet[Invitation]:
-    """Return the invitations that can be used. The user who created the invitation must be
-    active.
-    """
+    """Return the invitations that can be used. Their creators must have active accounts."""
     rows = Invitation.objects.filter(used_at=None, expires_at__gt=timezone.now())
     return rows.filter(created_by__is_active=True)
 

@@ -1,6 +1,4 @@
-"""Publishes a definition as a new version: the common part of publishing, republishing and
-restoring.
-"""
+"""Publishes a definition as a new version, for publishing, republishing and restoring."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,4 @@
-"""Saves an application directly, without a draft. Changes to its definition are published
-immediately.
-"""
+"""Saves an application without a draft. Changes to its definition are published immediately."""
 
 from apps.catalog.models import Application, ApplicationVersion
 from apps.catalog.versions.definitions import definition_of

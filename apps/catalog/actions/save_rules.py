@@ -57,9 +57,7 @@ def check_row(
 
 
 def check_content(row: Application, circumstances: Circumstances = FORM) -> None:
-    """Raise `ValidationError` if the application has an invalid manifest or owner, or is managed by
-    files.
-    """
+    """Raise `ValidationError` if files manage the application, or its manifest or owner is invalid."""
     if not circumstances.is_from_files and (refusal := managed_refusal(row.pk)):
         raise ValidationError(refusal)
     stored = Application.objects.filter(pk=row.pk).first() if row.pk else None

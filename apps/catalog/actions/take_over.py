@@ -27,9 +27,7 @@ class ConflictsOpen(Exception):
 
 
 def check(row: Application, live: int | None) -> None:
-    """Raise `ValidationError` if the live version is not the version `live`, which the user
-    reviewed.
-    """
+    """Raise `ValidationError` if `live`, which the user reviewed, is not the live version."""
     if live is not None and live != row.live_number:
         raise ValidationError(
             f"Version {row.live_number} was published in the meantime. Review its changes first."

@@ -22,9 +22,7 @@ from apps.workspace.local.files.paths import clean_name, file_name_problem
 
 FOLDER = "application"
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
-"""All files in an archive have this timestamp, so that equal applications produce equal
-archives.
-"""
+"""The timestamp of all files in an archive, so that equal applications have equal archives."""
 MOST_ENTRIES = 5_000
 
 
@@ -107,9 +105,7 @@ def check_entry(name: str, entry: zipfile.ZipInfo) -> None:
 
 
 def is_hidden(name: str) -> bool:
-    """Return True for hidden files, files in hidden folders, and files that macOS adds to ZIP
-    files.
-    """
+    """Return True for hidden files and folders, and for files that macOS adds to ZIP files."""
     return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
 
 

@@ -18,9 +18,7 @@ PROMPT_FILE = "prompt.md"
 DEFAULTS: Mapping[str, Any] = {"description": "", "icon": "", "public": False, "shared": True}
 """Fields with these values are omitted from `application.yaml`."""
 FIRST = ("type", "name", "title", "description", "icon")
-"""These keys come first in every object of the file, because they identify the object to
-readers.
-"""
+"""These keys come first in every object of the file, because they identify the object."""
 BYTE_ORDER_MARK = "\ufeff"
 
 

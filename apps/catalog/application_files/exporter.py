@@ -105,9 +105,7 @@ def free_name(name: str, taken: set[str]) -> str:
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
-    """Write exported applications to the directory. Delete files that only an earlier export
-    wrote.
-    """
+    """Write exported applications to the directory. Delete outdated files of an earlier export."""
     for path, content in files.items():
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -104,9 +104,7 @@ def look(directories: tuple[Path, ...]) -> None:
 
 
 def known_problems() -> tuple[str, ...]:
-    """Return an error, `file: line: path: error`, for each managed file that could not be
-    loaded.
-    """
+    """Return an error, `file: line: path: error`, for each managed file that is not loaded."""
     is_present = _last is not None and _last.directories == managed_directories()
     return _last.problems if _last is not None and is_present else ()
 

@@ -102,9 +102,7 @@ def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
 
 
 def decode_text(content: bytes) -> str:
-    """Decode UTF-8 text. Raises `ValueError` with the line number of the first invalid
-    character.
-    """
+    """Decode UTF-8 text. Raises `ValueError` with the line of the first invalid character."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -117,9 +115,7 @@ def decode_text(content: bytes) -> str:
 
 
 def parse_yaml(file: str, text: str) -> YAMLDocument:
-    """Parse a YAML file of keys and values. Raises `ContentInvalid` if it is invalid or too
-    large.
-    """
+    """Parse a YAML file of keys and values. Raises `ContentInvalid` for an invalid or large file."""
     size = len(text.encode())
     if size > LARGEST_DOCUMENT:
         said = f"the file has {size:,} bytes; the limit is {LARGEST_DOCUMENT:,}."

@@ -1,6 +1,4 @@
-"""Reads the JSON files in `application/` and `deployment/` that can be imported into the
-database.
-"""
+"""Reads the JSON files in `application/` and `deployment/`, to import them into the database."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,9 +16,7 @@ from apps.manifest.validation.errors import failure_problems
 
 
 class ContentInvalid(Exception):
-    """Raised if files cannot be imported. Each problem is a line of the form `file: path:
-    error`.
-    """
+    """Raised if files cannot be imported. Each problem has the form `file: path: error`."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("\n".join(problems))

@@ -214,9 +214,7 @@ def save_parts(item: ContentFile, row: Any) -> None:
 
 
 def case_problems(outcome: ImportedFile, *, overwrite: bool) -> list[str]:
-    """Save the test cases of an imported application. Return the problems of those that cannot be
-    saved.
-    """
+    """Save the test cases of an imported application. Return the problems of invalid test cases."""
     row = outcome.row
     if outcome.action in UNTOUCHED or not isinstance(row, Application):
         return []
@@ -281,9 +279,7 @@ HALF = 32
 
 
 def digest(fields: Mapping[str, Any]) -> str:
-    """Return a hash of the columns that are not empty, so that a new, empty column does not change
-    it.
-    """
+    """Return a hash of the columns that are not empty. A new, empty column does not change it."""
     used = {
         column: value
         for column, value in fields.items()

@@ -38,9 +38,7 @@ class YAMLDocument:
     lines: Mapping[str, int] = field(repr=False)
 
     def line(self, path: str) -> int:
-        """Return the line number of the value at `path`, or of its nearest ancestor in the
-        document.
-        """
+        """Return the line number of the value at `path`, or of its nearest existing ancestor."""
         return nearest_line(self.lines, path)
 
 

@@ -60,9 +60,7 @@ def dump_tree(tree: Any, indented: tuple[int, int, int]) -> str:
 
 
 def readable(text: str) -> str:
-    """Return a text of several lines in YAML's block style, unless that style would change the
-    text.
-    """
+    """Return a text of several lines in YAML's block style, unless this would change the text."""
     lines = text.split("\n")
     is_block = len(lines) > 1 and text.strip() and all(line == line.rstrip() for line in lines)
     if not is_block or text.startswith((" ", "\n")):
@@ -140,9 +138,7 @@ def plain(tree: Any) -> Any:
 
 
 def indentation(text: str) -> tuple[int, int, int]:
-    """Return the indentation that a YAML text uses, as the three arguments of ruamel's
-    `YAML.indent`.
-    """
+    """Return the indentation of a YAML text, as the three arguments of ruamel's `YAML.indent`."""
     node = composer().compose(text)
     mapping, sequence, dash = None, None, None
     waiting: list[Node] = [] if node is None else [node]

@@ -99,9 +99,7 @@ def installed_anew() -> Content:
 
 
 def forget_content() -> None:
-    """Make the next call to `installed_content` read all database rows, and the files that
-    changed.
-    """
+    """Make the next call to `installed_content` read all database rows and the changed files."""
     global _last
     if _last is not None and _last.content.rows.known:
         _last = None

@@ -57,9 +57,7 @@ class Content:
 
     layers: tuple[Path, ...]
     stacks: Mapping[ItemKind, Mapping[str, tuple[LayerItem, ...]]]
-    """The definitions of each item in all layers, the lowest layer first. The last one takes
-    effect.
-    """
+    """The definitions of each item, from the lowest layer to the highest. The last one applies."""
     configuration: Mapping[str, Any]
     """The default configuration of new applications."""
     problems: tuple[str, ...]
@@ -140,9 +138,7 @@ def directory_items(directory: Path, known: Mapping[str, LayerItem]) -> Iterator
 
 
 def read_configuration(directories: Iterable[Path]) -> tuple[dict[str, Any], list[str]]:
-    """Merge the default configurations of all directories. Also return the problems of unusable
-    files.
-    """
+    """Merge the default configurations of all directories. Also return the problems of files."""
     configuration: dict[str, Any] = {}
     problems = []
     for directory in directories:

@@ -1,6 +1,4 @@
-"""Builds previews of predefined items, which show editors what models and users get from an
-item.
-"""
+"""Builds previews of predefined items, which show what models and users get from an item."""
 
 import json
 from collections.abc import Iterator

@@ -20,9 +20,7 @@ def template_variables(locale: str) -> dict[str, str]:
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_prompts(content: Content) -> Mapping[str, str]:
-    """Return the texts of the usable prompts by name, cached for each immutable `Content`
-    object.
-    """
+    """Return the usable prompts' texts by name, cached for each immutable `Content` object."""
     prompts = content.items["prompt"].items()
     return {name: item.value for name, item in prompts if not item.problem}
 
@@ -35,9 +33,7 @@ def broken_prompts(content: Content) -> Mapping[str, str]:
 
 
 def prompt_of(deployment_id: str) -> str:
-    """Return the name of the prompt that `CONFIG_PROMPT_MAPPING` assigns to this deployment, or
-    "".
-    """
+    """Return the name of the prompt that `CONFIG_PROMPT_MAPPING` assigns to the deployment, or ""."""
     groups = settings.CONFIG_PROMPT_MAPPING.items()
     return next((name for name, members in groups if deployment_id in members), "")
 

@@ -76,9 +76,7 @@ REFERENCES: Mapping[ItemKind, type[TemplateReference]] = {
 
 MOST_DETAILS = 20
 HARMLESS = frozenset({"name", "description", "enabled", "deferred", "display"})
-"""An application in DIAL Core may override only these fields of predefined content with
-credentials.
-"""
+"""Applications in DIAL Core may override only these fields of content with credentials."""
 
 
 class UnresolvedTemplate(Exception):

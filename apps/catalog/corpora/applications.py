@@ -40,9 +40,7 @@ class AttachingApplication:
 
 @dataclass(slots=True)
 class AttachingApplications:
-    """Finds the applications with attached files. Manifests are cached until the application is
-    saved.
-    """
+    """Finds applications with attached files. Caches their manifests until they are saved."""
 
     kept: dict[int, tuple[int, AttachingApplication | None]] = field(default_factory=dict)
 

@@ -20,9 +20,7 @@ from apps.workspace.local.secrets.stored_secrets import find_all
 
 SALT = "apps.catalog.masking"
 SHOWN = 8
-"""The number of hexadecimal digits of a mask: enough to distinguish credentials, too few to guess
-one.
-"""
+"""The length of a mask in hexadecimal digits: too short to guess the credential."""
 
 UNKNOWN = "is a hidden credential that is not stored; enter it again, or use a secret"
 ELSEWHERE = (

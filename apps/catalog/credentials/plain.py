@@ -17,9 +17,7 @@ from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.local.secrets.servers import MOST_SERVERS, read_server
 
 PARAMETERS = ("deployment", "parameters")
-"""The path of deployment parameters, which cannot refer to secrets, because they are sent
-unchanged.
-"""
+"""The path of deployment parameters. They are sent unchanged, so they cannot refer to secrets."""
 ELSEWHERE = "references to this item override its URL"
 
 
@@ -42,9 +40,7 @@ class PlainCredential:
 
 
 def plain_credentials(document: Any, called: str = "") -> list[PlainCredential]:
-    """Return the plain credentials of a manifest or of the predefined item `called`, in document
-    order.
-    """
+    """Return the plain credentials of a manifest or of the item `called`, in document order."""
     places = credential_places(document, "plain")
     return [plain_credential(document, place, called) for place in places]
 
@@ -109,9 +105,7 @@ def with_secrets(document: Any, names: Mapping[Keys, str]) -> Any:
 
 
 def gives_address(document: Any, name: str) -> bool:
-    """Return True if the document refers to the predefined item `name` and overrides a URL in
-    it.
-    """
+    """Return True if the document refers to the predefined item `name` and overrides its URL."""
     return any(
         item.get("template_name") == name and has_address(item.get("override"))
         for _, item in objects_in(document)

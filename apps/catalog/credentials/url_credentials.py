@@ -17,9 +17,7 @@ AGENT_URLS = {"a2a-agent": "url", "responses-agent": "base_url"}
 
 
 def without_url_credentials(document: Any) -> Any:
-    """Move the credentials in the URLs of a document into other fields. The document may be
-    invalid.
-    """
+    """Move the credentials in URLs of a document into other fields. The document may be invalid."""
     found = (
         (keys, with_own_constants(item) or with_own_key(item)) for keys, item in objects(document)
     )
@@ -38,9 +36,7 @@ def objects(document: Any) -> Iterator[tuple[Keys, dict[str, Any]]]:
 
 
 def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
-    """Move the credentials in a REST tool's URL to constant parameters, or return None if there are
-    none.
-    """
+    """Move credentials in a REST tool's URL to constant parameters. Return None if there are none."""
     method, parameters = tool.get("rest_api_method_info"), parameters_of(tool)
     url = method.get("method_url") if isinstance(method, dict) else None
     if not isinstance(method, dict) or not isinstance(url, str) or parameters is None:
@@ -71,9 +67,7 @@ def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def with_own_key(server: dict[str, Any]) -> dict[str, Any] | None:
-    """Move the only credential in a server's URL to its authorization, or return None if this is
-    impossible.
-    """
+    """Move the only credential in a server's URL to its authorization, or return None."""
     kind = server.get("type")
     name = "url" if "protocol" in server else AGENT_URLS.get(kind if isinstance(kind, str) else "")
     url = server.get(name or "")
@@ -97,9 +91,7 @@ def parameters_of(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def key_of(parameter: Any) -> object:
-    """Return the name under which a tool's parameter is sent in the query, or None if it is sent
-    elsewhere.
-    """
+    """Return the name of the query parameter in which a tool's parameter is sent, or None."""
     place = parameter.get("parameter_info") if isinstance(parameter, dict) else None
     return place.get("key") if isinstance(place, dict) and place.get("type") == "query" else None
 

@@ -165,9 +165,7 @@ def what_of(
 def snapshot_differences(
     kind: RowKind, before: Snapshot | None, after: Snapshot | None
 ) -> Iterator[ValueDifference]:
-    """Yield the differences between two snapshots, or all non-empty columns of a new or deleted
-    row.
-    """
+    """Yield the differences between two snapshots. Omit empty columns of a new or deleted row."""
     if before is None or after is None:
         states = ({}, fill_snapshot(after or {})) if before is None else (fill_snapshot(before), {})
     else:

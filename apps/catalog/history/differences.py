@@ -89,8 +89,7 @@ NAMES = (
     "url",
     "title",
 )
-"""The fields that identify an object in a list of a manifest. The most reliable field comes first.
-"""
+"""Fields that identify an object in a list of a manifest. The most reliable field comes first."""
 
 
 def canonical(value: Any) -> str:

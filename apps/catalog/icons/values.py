@@ -43,9 +43,7 @@ def is_emoji(icon: str) -> bool:
 
 
 def validate_icon(icon: str) -> None:
-    """Raise `ValidationError` if the text is not an icon: an emoji, a color or the name of an
-    image.
-    """
+    """Raise `ValidationError` if the text is no icon: an emoji, a color or the name of an image."""
     if icon and chosen_colour(icon) is None and not is_image(icon) and not is_emoji(icon):
         raise ValidationError(
             f"Enter one emoji or a color from colour:0 to colour:{COLOURS - 1}, or upload an image."
@@ -54,9 +52,7 @@ def validate_icon(icon: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The tile with an application's icon: the image at `url`, else `emoji`, else `letters` on a
-    color.
-    """
+    """The tile of an application: the image at `url`, else `emoji`, else `letters` on a color."""
 
     letters: str
     colour: int

@@ -39,9 +39,7 @@ def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Prob
 
 
 def chain_words(chain: Iterable[str], hidden: Collection[str]) -> str:
-    """Format a chain of calls, such as "a → … → b". An ellipsis replaces each group of hidden
-    names.
-    """
+    """Format a chain of calls, such as "a → … → b". An ellipsis replaces hidden names."""
     groups = groupby(chain, key=hidden.__contains__)
     return " → ".join("…" if is_hidden else " → ".join(names) for is_hidden, names in groups)
 

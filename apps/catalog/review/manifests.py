@@ -30,8 +30,7 @@ from apps.workspace.local.models import Deployment
 
 MOST_UNSTORABLE = 20
 ADDRESSES = frozenset({"base_url", "method_url", "token_url", "url"})
-"""Manifest fields that contain a URL. A URL without a scheme is a path on this server or invalid.
-"""
+"""Manifest fields that contain a URL. Without a scheme, it is a path on this server or invalid."""
 EMBEDDING, VISION = "embedding_deployment_id", "vision_deployment_id"
 PROMPT = "system_prompt"
 SCHEMES = ("http://", "https://")

@@ -26,9 +26,7 @@ class ComparisonSide:
 
 
 def draft_side(row: Application) -> ComparisonSide:
-    """Return the state of the draft, or else of the live version, with the current predefined
-    content.
-    """
+    """Return the state of the draft, or else of the live version, with the current content."""
     draft = draft_of(row)
     return ComparisonSide(shown_columns(definition_of(draft)), content_for(row, draft.skills))
 

@@ -33,9 +33,7 @@ class ContentText(models.Model):
 
 
 class ContentSnapshot(models.Model):
-    """All predefined items in use at one time. `items` are the sorted keys of their `ContentText`
-    rows.
-    """
+    """All predefined items in use at one time. `items` are the sorted keys of `ContentText` rows."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     items = models.JSONField()

@@ -67,9 +67,7 @@ def write_zip(owner: str, file: IO[bytes]) -> int:
 
 
 def write_folder(owner: str, root: Path) -> int:
-    """Write the owner's notes to a folder. Return the number of files. Raises `OSError` if this
-    fails.
-    """
+    """Write the owner's notes to a folder, and return the number of files. Raises `OSError`."""
     count = 0
     for name, content in export_notes(owner):
         path = root / name

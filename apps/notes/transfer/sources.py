@@ -24,9 +24,7 @@ MOST_FILES = 2 * MOST_NOTES
 MOST_ENTRIES = 2 * MOST_FILES
 """The maximum number of entries of an archive, including folders and ignored files."""
 IGNORED = frozenset({"__MACOSX", "Thumbs.db"})
-"""The names of files that operating systems create, which are ignored like names with a leading
-dot.
-"""
+"""Names of files from operating systems, which are ignored like names with a leading dot."""
 
 
 class NoteSource(Protocol):
@@ -48,9 +46,7 @@ class ReadAllowance:
     left: int = MOST_BYTES
 
     def take(self, name: str, file: IO[bytes]) -> bytes:
-        """Return the content of a file. Raises `NoteRefused` if a limit per file or in total is
-        exceeded.
-        """
+        """Return the content of a file. Raises `NoteRefused` if it exceeds a limit."""
         content = file.read(min(LARGEST, self.left) + 1)
         if len(content) > LARGEST:
             raise refusal_error(name, f"it is too large; the limit is {LARGEST // 2**20} MB.")
@@ -171,9 +167,7 @@ class FolderSource:
 
 
 def plain_files(root: Path) -> Iterator[str]:
-    """Yield the relative paths of a folder's regular files, except symbolic links and ignored
-    files.
-    """
+    """Yield the relative paths of a folder's files, without symbolic links and ignored files."""
     paths: Iterable[Path] = root.rglob("*")
     for path in paths:
         name = path.relative_to(root).as_posix()

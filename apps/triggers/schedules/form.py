@@ -172,9 +172,7 @@ class ScheduleForm(ZonedForm):
 
     @property
     def times(self) -> list[tuple[str, str, forms.BoundField]]:
-        """Return the time fields, each with the repetitions and schedule kinds for which it is
-        shown.
-        """
+        """Return the time fields, each with the repetitions and schedule kinds that show it."""
         simple = "once daily weekdays weekly monthly"
         about = {
             "repeats": ("", ""),

@@ -1,6 +1,4 @@
-"""Serves `POST /hooks/{uuid}`, which sends a message to an application without waiting for the
-answer.
-"""
+"""Serves `POST /hooks/{uuid}`, which sends a message without waiting for the answer."""
 
 import hashlib
 from collections.abc import Mapping
