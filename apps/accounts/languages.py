@@ -50,12 +50,12 @@ def chosen_for_scope(scope: Mapping[str, Any]) -> str:
     there is none. Queries the database.
     """
     user = scope["user"]
-    kept = None if user is None or user.pk is None else preferences_of(user.pk)
-    return choose_language(kept, scope.get("cookies", {}))
+    stored = None if user is None or user.pk is None else preferences_of(user.pk)
+    return choose_language(stored, scope.get("cookies", {}))
 
 
-def choose_language(kept: Preferences | None, cookies: Mapping[str, str]) -> str:
-    return supported_language(kept.language if kept else "") or supported_language(
+def choose_language(stored: Preferences | None, cookies: Mapping[str, str]) -> str:
+    return supported_language(stored.language if stored else "") or supported_language(
         cookies.get(settings.LANGUAGE_COOKIE_NAME, "")
     )
 
@@ -76,6 +76,6 @@ def accepted_language(accepted: str) -> str:
     return ENGLISH
 
 
-def language_of_kept(caller: Mapping[str, Any]) -> str:
+def language_of_stored_caller(caller: Mapping[str, Any]) -> str:
     """Return the page language for a caller stored as JSON, or English if it has no locale."""
     return accepted_language(str(caller.get("locale", "")))

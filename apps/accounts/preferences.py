@@ -17,7 +17,7 @@ RETENTION_DAYS = (
 )
 
 
-KEPT = "kept_preferences"
+CACHE_ATTRIBUTE = "kept_preferences"
 """The attribute in which a request caches the preferences of its user."""
 
 
@@ -129,11 +129,13 @@ def preferences_of_request(request: HttpRequest) -> Preferences | None:
     """Return the settings of the request's user, or None if the user is signed out or has none.
     Queries the database once per request.
     """
-    looked_up = vars(request)
-    if KEPT not in looked_up:
+    cached = vars(request)
+    if CACHE_ATTRIBUTE not in cached:
         user = getattr(request, "user", None)
-        looked_up[KEPT] = None if user is None or user.pk is None else preferences_of(user.pk)
-    found: Preferences | None = looked_up[KEPT]
+        cached[CACHE_ATTRIBUTE] = (
+            None if user is None or user.pk is None else preferences_of(user.pk)
+        )
+    found: Preferences | None = cached[CACHE_ATTRIBUTE]
     return found
 
 

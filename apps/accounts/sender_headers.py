@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 LOCALE_FORM = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
-KEPT_BACK = re.compile(
+NOT_FORWARDED = re.compile(
     r"x-(api-key|forwarded(-.*)?|real-ip|accel-.*|stainless-.*"
     r"|dial-(application-(id|properties)|deployment-(id|features)|override-name))"
 )
@@ -43,7 +43,7 @@ def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> SenderHeaders:
     for raw_name, raw_value in headers:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip()
         found.setdefault(name, value)
-        if name.startswith("x-") and not KEPT_BACK.fullmatch(name):
+        if name.startswith("x-") and not NOT_FORWARDED.fullmatch(name):
             forwardable.setdefault(name, value)
     return SenderHeaders(
         api_key=found.get("api-key") or found.get("x-api-key", ""),

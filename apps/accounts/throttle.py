@@ -55,16 +55,18 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     }
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
-        found = self.known(request, **credentials)
+        found = self.verify_credentials(request, **credentials)
         is_enough = settings.PASSWORD_SIGN_IN or (found is not None and found.is_superuser)
         return found if is_enough else None
 
     def reauthenticate(self, user: User, password: str) -> bool:
         # The user is already signed in. The password only confirms that the user is still the same.
-        found = self.known(context.request, username=user.get_username(), password=password)
+        found = self.verify_credentials(
+            context.request, username=user.get_username(), password=password
+        )
         return found is not None and found.pk == user.pk
 
-    def known(self, request: HttpRequest, **credentials: Any) -> User | None:
+    def verify_credentials(self, request: HttpRequest, **credentials: Any) -> User | None:
         key = self._get_login_attempts_cache_key(request, **credentials)
         with TURNS[hash(key) % len(TURNS)]:
             found: User | None = super().authenticate(request, **credentials)

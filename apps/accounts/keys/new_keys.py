@@ -9,12 +9,12 @@ CREATED = "created_keys"
 SHOWN_FOR_SECONDS = 300
 
 
-def keep(session: SessionBase, prefix: str, key: str) -> None:
+def store_new_key(session: SessionBase, prefix: str, key: str) -> None:
     waiting = session.get(CREATED, {})
     session[CREATED] = {**waiting, prefix: cipher().encrypt(key.encode()).decode()}
 
 
-def take(session: SessionBase, prefix: str) -> str:
+def pop_new_key(session: SessionBase, prefix: str) -> str:
     """Remove a new key from the session and return it. Return "" if it was already shown, or was
     stored more than `SHOWN_FOR_SECONDS` ago.
     """

@@ -29,7 +29,7 @@ from apps.aged_cache import AgedCache
 from apps.errors import NotAuthenticated
 from apps.process_state import on_reset
 
-MOST_KEPT_TOKENS = 1024
+MOST_CACHED_TOKENS = 1024
 TOKEN_FORM = re.compile(r"[A-Za-z0-9_-]{86}")
 """Matches allauth's opaque tokens, but no API key of this installation."""
 
@@ -47,8 +47,8 @@ class TokenHolder:
     expires_at: datetime
 
 
-_kept = AgedCache[bytes, TokenHolder](MOST_KEPT_TOKENS)
-on_reset(_kept.clear)
+_holders = AgedCache[bytes, TokenHolder](MOST_CACHED_TOKENS)
+on_reset(_holders.clear)
 
 
 def sends_token(scope: Mapping[str, Any]) -> bool:
@@ -64,7 +64,7 @@ async def authenticate_token(scope: Mapping[str, Any], resource: str) -> Caller:
     """
     sent = read_headers(scope["headers"])
     digest = hashlib.sha256(sent.bearer.encode()).digest()
-    holder = await _kept.renewed(
+    holder = await _holders.renewed(
         digest, KEY_MAX_AGE_SECONDS, lambda _: database_sync_to_async(read_holder)(sent.bearer)
     )
     if holder is None or holder.expires_at <= timezone.now():

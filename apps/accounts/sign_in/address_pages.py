@@ -29,7 +29,7 @@ class AddressForm(AddEmailForm):  # type: ignore[misc]
     """The form for a new email address, which replaces the old one when the user confirms it."""
 
     def save(self, request: HttpRequest) -> EmailAddress:
-        former = EmailAddress.objects.filter(user=self.user, verified=False)
-        former.exclude(email=self.user.email.lower()).delete()
-        wanted = self.cleaned_data["email"]
-        return EmailAddress.objects.add_email(request, self.user, wanted, confirm=True)
+        unverified = EmailAddress.objects.filter(user=self.user, verified=False)
+        unverified.exclude(email=self.user.email.lower()).delete()
+        address = self.cleaned_data["email"]
+        return EmailAddress.objects.add_email(request, self.user, address, confirm=True)

@@ -79,7 +79,7 @@ def remove_all(request: HttpRequest, user_id: int) -> bool:
     return True
 
 
-def encrypt_anew(number: int, unreadable: Callable[[], None]) -> bool:
+def reencrypt_authenticator(number: int, unreadable: Callable[[], None]) -> bool:
     """Re-encrypt the secrets of an authenticator with the newest key. `number` is its primary key.
     Return True if it has secrets.
 

@@ -68,7 +68,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         if login.state.get("process") == AuthProcess.CONNECT:
             return
         if login.is_existing:
-            take_claims(request, login, login.user)
+            update_groups(request, login, login.user)
         elif any(filter_users_by_email(one.email) for one in login.email_addresses):
             raise instead(request, login, "socialaccount/email_taken.html", HTTPStatus.CONFLICT)
 
@@ -77,7 +77,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         user = super().save_user(request, login, form)
         if login.provider.app.settings["allow_sign_up"] is None:
             sign_up.admit(user, None, is_confirmed=True)
-        take_claims(request, login, user)
+        update_groups(request, login, user)
         return user
 
     def on_authentication_error(
@@ -108,16 +108,16 @@ def instead(
     return ImmediateHttpResponse(page)
 
 
-def take_claims(request: HttpRequest, login: SocialLogin, user: User) -> None:
+def update_groups(request: HttpRequest, login: SocialLogin, user: User) -> None:
     app: SocialApp = login.provider.app
     if claim := app.settings["groups_claim"]:
         document = login.account.extra_data
-        told = told_groups(document.get("userinfo", document), claim)
+        claimed = claimed_groups(document.get("userinfo", document), claim)
         address = get_account_adapter().get_client_ip(request)
-        apply_claims(user, login.account.provider, told, address)
+        apply_claims(user, login.account.provider, claimed, address)
 
 
-def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
+def claimed_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
     """Return the group names in a claim, which is a string or a list of strings. For any other
     value, return an empty set.
 
@@ -136,18 +136,18 @@ def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
     return frozenset(one for one in found if isinstance(one, str))
 
 
-def apply_claims(user: User, provider: str, told: frozenset[str], address: str = "") -> None:
-    """Add a user to the local groups that are mapped to the provider's groups in `told`. Remove the
-    user from exclusive groups to which only other groups are mapped.
+def apply_claims(user: User, provider: str, claimed: frozenset[str], address: str = "") -> None:
+    """Add a user to the local groups that are mapped to the provider's groups in `claimed`. Remove
+    the user from exclusive groups to which only other groups are mapped.
     """
     rows = list(ClaimMapping.objects.filter(provider=provider).select_related("group"))
-    given = {row.group for row in rows if row.value in told}
+    granted = {row.group for row in rows if row.value in claimed}
     exclusive = {row.group for row in rows if row.is_exclusive}
     if not rows:
         return
     with transaction.atomic():
         held = set(Group.objects.filter(user=user, pk__in=[row.group_id for row in rows]))
-        joined, left = given - held, (exclusive & held) - given
+        joined, left = granted - held, (exclusive & held) - granted
         user.groups.add(*joined)
         user.groups.remove(*left)
         for team in Team.objects.filter(group__in=left):

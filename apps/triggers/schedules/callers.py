@@ -9,7 +9,7 @@ from django.utils import translation
 from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.caller import Caller
-from apps.accounts.languages import language_of_kept
+from apps.accounts.languages import language_of_stored_caller
 from apps.accounts.models import ServiceAccount
 from apps.catalog.acting_accounts import acting_problem
 from apps.catalog.resolved_application import ResolvedApplication
@@ -86,7 +86,7 @@ def caller_or_none(
     """Return a schedule's caller. If the schedule cannot run, store the reason in its row and
     return None.
     """
-    with translation.override(language_of_kept(row.caller)):
+    with translation.override(language_of_stored_caller(row.caller)):
         return caller_or_reason(row, application, callers)
 
 

@@ -7,7 +7,7 @@ from allauth.mfa.models import Authenticator
 from django.core.management.base import BaseCommand, CommandError
 from django.db import models, transaction
 
-from apps.accounts.sign_in.second_factors import encrypt_anew
+from apps.accounts.sign_in.second_factors import reencrypt_authenticator
 from apps.workspace.local.secrets.field import UnreadableSecret, secret_columns
 
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
                     unreadable.append(f"{model._meta.label} {number}")
         for number in Authenticator.objects.values_list("pk", flat=True):
             name = f"{Authenticator._meta.label} {number}"
-            written += encrypt_anew(number, partial(unreadable.append, name))
+            written += reencrypt_authenticator(number, partial(unreadable.append, name))
         self.stdout.write(f"Re-encrypted secrets: {written}.")
         if unreadable:
             raise CommandError(
