@@ -84,7 +84,7 @@ class Feedback(models.Model):
             raise ValidationError({"reason": "A reason can be given only for a bad answer."})
 
     @property
-    def told(self) -> dict[str, Any]:
+    def visible_fields(self) -> dict[str, Any]:
         """Return the fields of the feedback that its user sees."""
         return {
             "rating": self.rating,

@@ -56,7 +56,7 @@ def find_all(caller: Caller) -> QuerySet[Feedback]:
     return rows if scope is None else rows.filter(application__in=scope)
 
 
-def forget_conversation(sender: Any, instance: Any, **told: Any) -> None:
+def forget_conversation(sender: Any, instance: Any, **options: Any) -> None:
     """Delete the transcripts of a deleted conversation. Ratings, reasons and comments remain."""
     Feedback.objects.filter(conversation=instance.pk).update(
         conversation=None, transcript=None, shares_transcript=False
@@ -68,5 +68,5 @@ def hand_over(bucket: str, heir: str) -> None:
     Feedback.objects.filter(bucket=bucket).update(bucket=heir)
 
 
-def delete_feedback_of_user(sender: Any, instance: Any, **told: Any) -> None:
+def delete_feedback_of_user(sender: Any, instance: Any, **options: Any) -> None:
     Feedback.objects.filter(of_person(instance.pk)).delete()

@@ -110,7 +110,7 @@ def times_after(timing: ScheduleTiming, after: datetime) -> Iterator[datetime]:
 class DueTimes:
     """The scheduled times for which a schedule must run now, oldest first."""
 
-    asked: tuple[datetime, ...]
+    times: tuple[datetime, ...]
     next: datetime | None
     """The next run time, or None."""
     missed: int = 0
@@ -140,7 +140,7 @@ def due_times(
         upcoming = next_time(timing, upcoming)
     if upcoming is not None and upcoming <= now:
         upcoming = next_time(timing, now)
-    asked = tuple(passed[-most:] if missed == "all" else passed[-1:])
+    times = tuple(passed[-most:] if missed == "all" else passed[-1:])
     if missed == "skip" and now - passed[-1] > GRACE:
-        asked = ()
-    return DueTimes(asked, upcoming, len(passed) - len(asked))
+        times = ()
+    return DueTimes(times, upcoming, len(passed) - len(times))

@@ -54,7 +54,7 @@ def propose(row: Schedule, wished: Mapping[str, Any], by: str) -> bool:
     }
     if not values:
         if row.proposal is not None:
-            take_back(row)
+            discard_proposal(row)
         return False
     check_schedule(change_copy(row, values))
     was_paused = row.is_paused and row.pause_reason != NO_TIME_LEFT
@@ -92,7 +92,7 @@ def proposed_schedule(row: Schedule) -> Schedule:
     )
 
 
-def agree(row: Schedule) -> Schedule:
+def accept_proposal(row: Schedule) -> Schedule:
     """Apply the proposed values, and resume the schedule if it was active before. Raises
     `ValidationError` if the changed schedule is invalid.
     """
@@ -104,7 +104,7 @@ def agree(row: Schedule) -> Schedule:
     return replan(new)
 
 
-def take_back(row: Schedule) -> None:
+def discard_proposal(row: Schedule) -> None:
     """Discard the proposal, and resume the schedule if it was active before."""
     before, row.proposal = row.proposal or {}, None
     if before.get("was_paused"):
@@ -114,7 +114,7 @@ def take_back(row: Schedule) -> None:
         resume_schedule(row)
 
 
-def differences(row: Schedule) -> list[ProposedChange]:
+def proposed_changes(row: Schedule) -> list[ProposedChange]:
     """Return the proposed changes as the owner sees them, or [] if there is no proposal."""
     if row.proposal is None:
         return []

@@ -155,7 +155,7 @@ def add(row: Schedule) -> Schedule:
     check_schedule(row)
     # Locked, so that concurrent requests cannot exceed the limit.
     get_user_model().objects.select_for_update().get(pk=row.user_id)
-    refuse_one_too_many(row.user_id)
+    check_schedule_count(row.user_id)
     row.plan(timezone.now())
     store(row, is_new=True)
     return row
@@ -167,7 +167,7 @@ def store(row: Schedule, *, is_new: bool = False) -> None:
         planned.tell(row.next_at)
 
 
-def refuse_one_too_many(user: int) -> None:
+def check_schedule_count(user: int) -> None:
     """Raise `ValidationError` if the user already has the maximum number of schedules."""
     count = Schedule.objects.filter(user=user, is_alarm=False).count()
     if count >= settings.SCHEDULES_PER_PERSON:

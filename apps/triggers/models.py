@@ -59,9 +59,9 @@ class Webhook(Endpoint):
         SIGNATURE = "signature", "A signature (Standard Webhooks)"
         KEY = "key", "A key"
 
-    class Place(models.TextChoices):
+    class ConversationKind(models.TextChoices):
         NEW = "new", "A new one each time"
-        ONE = "one", "Always the same"
+        SAME = "one", "Always the same"
 
     name = models.CharField(max_length=100, help_text="The sender. It is shown above each message.")
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="webhooks")
@@ -88,7 +88,7 @@ class Webhook(Endpoint):
         ),
     )
     conversation_kind = models.CharField(
-        "conversation", max_length=10, choices=Place, default=Place.NEW
+        "conversation", max_length=10, choices=ConversationKind, default=ConversationKind.NEW
     )
     conversation = models.UUIDField(null=True, editable=False)
     requests_per_minute = models.PositiveIntegerField(

@@ -25,10 +25,10 @@ _unfit = re.compile(r"[\\/:*?\"<>|\x00-\x1f\x7f]+")
 
 def export_notes(owner: str) -> Iterator[tuple[str, bytes]]:
     """Yield the path of each exported file, relative to the folder, with its content."""
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for note in notes_of(owner).order_by("key").iterator(chunk_size=READ):
         document = write_document(note, exported_text(owner, note.text))
-        yield file_name(note.title, taken), document.encode()
+        yield file_name(note.title, used_names), document.encode()
     for name in attached_paths(owner):
         try:
             found = files.read(owner, write_path(owner, name), LARGEST)
@@ -42,17 +42,17 @@ def attached_paths(owner: str) -> list[str]:
     return [name for name in rows.values_list("name", flat=True) if name.startswith(FOLDER)]
 
 
-def file_name(title: str, taken: set[str]) -> str:
+def file_name(title: str, used_names: set[str]) -> str:
     """Return a file name for a note with this title, which is valid on all file systems and not in
-    `taken`. Add it to `taken`.
+    `used_names`. Add it to `used_names`.
     """
     plain = _unfit.sub("-", title).strip(" .-") or "note"
     stem = plain.encode()[:LONGEST_NAME].decode(errors="ignore").rstrip(" .")
     name, number = stem, 1
-    while name.casefold() in taken:
+    while name.casefold() in used_names:
         number += 1
         name = f"{stem} {number}"
-    taken.add(name.casefold())
+    used_names.add(name.casefold())
     return f"{name}.md"
 
 

@@ -29,33 +29,33 @@ from apps.triggers.models import MailNotice, RunEvent
 
 PATIENCE = timedelta(seconds=60)
 """The delay of an email. No email is sent if the user opens the conversation during this time."""
-KNOWN_SECONDS = 1.0
+CACHE_SECONDS = 1.0
 OUTCOMES = {
     RunEvent.DONE: gettext_lazy("“{title}” answered"),
     RunEvent.FAILED: gettext_lazy("“{title}” could not answer"),
     RunEvent.WAITING: gettext_lazy("“{title}” is waiting for you"),
 }
-_anybody = AgedCache[str, str](1)
+_mail_wanted = AgedCache[str, str](1)
 
 
 @on_reset
 def forget_preferences() -> None:
     """Clear the cached email preferences. Tests call this after they roll back the rows."""
-    _anybody.values.clear()
+    _mail_wanted.values.clear()
 
 
 def note_runs(news: Sequence[RunNews]) -> None:
     """Store an email notice for each of these runs whose owner wants emails."""
-    if not settings.SENDS_MAIL or not somebody_wants_mail():
+    if not settings.SENDS_MAIL or not is_mail_wanted():
         return
     people = {
-        one.run: place[0]
+        one.run: ids[0]
         for one in news
         if one.door in KEPT_DOORS
         and f"run.{one.status}" in OUTCOMES
-        and (place := owner_ids(one.bucket)) is not None
+        and (ids := owner_ids(one.bucket)) is not None
     }
-    wanting = set(wishes().filter(user__in=people.values()).values_list("user", flat=True))
+    wanting = set(mail_settings().filter(user__in=people.values()).values_list("user", flat=True))
     due = timezone.now() + PATIENCE
     rows = [
         MailNotice(user_id=people[one.run], run=one.run, event=f"run.{one.status}", due_at=due)
@@ -69,15 +69,15 @@ def note_runs(news: Sequence[RunNews]) -> None:
                 enqueue(row)
 
 
-def wishes() -> QuerySet[NoticeSettings]:
+def mail_settings() -> QuerySet[NoticeSettings]:
     return NoticeSettings.objects.filter(sends_mail=True).order_by()
 
 
-def somebody_wants_mail() -> bool:
-    kept = _anybody.get("", KNOWN_SECONDS)
+def is_mail_wanted() -> bool:
+    kept = _mail_wanted.get("", CACHE_SECONDS)
     if kept is None:
-        kept = "yes" if wishes().exists() else "no"
-        _anybody.put("", kept)
+        kept = "yes" if mail_settings().exists() else "no"
+        _mail_wanted.put("", kept)
     return kept == "yes"
 
 
@@ -94,12 +94,12 @@ def send_mail_notice(run: str, event: str) -> None:
     notice = MailNotice.objects.filter(run=run, event=event).select_related("user").first()
     if notice is None:
         return
-    wish = wishes().filter(user=notice.user).first()
+    notices = mail_settings().filter(user=notice.user).first()
     found = unseen(notice)
-    if wish is None or found is None or not notice.user.is_active or not notice.user.email:
+    if notices is None or found is None or not notice.user.is_active or not notice.user.email:
         notice.delete()
         return
-    now, quiet = timezone.now(), wish.quiet_hours
+    now, quiet = timezone.now(), notices.quiet_hours
     end = None if quiet is None else quiet.end_after(now)
     if (later := max(notice.due_at, end or now)) > now:
         put_off(notice, later)

@@ -216,32 +216,32 @@ class ScheduleForm(ZonedForm):
                 self.fields[name].disabled = False
 
     def clean(self) -> dict[str, Any]:
-        given: dict[str, Any] = super().clean() or self.cleaned_data
-        every, unit = given.get("every"), given.get("unit", SECONDS)
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        every, unit = cleaned.get("every"), cleaned.get("unit", SECONDS)
         self.instance.interval_seconds = None if every is None else every * UNITS.get(unit, 1)
         if self.repeat != ADVANCED:
             self.instance.interval_seconds = None
-            given |= self.simple_times(given)
+            cleaned |= self.simple_times(cleaned)
         for name in ("missed_most", "unanswered_minutes", "budget_currency"):
-            if given.get(name) in (None, ""):
-                given[name] = getattr(Schedule(), name)
-        return given
+            if cleaned.get(name) in (None, ""):
+                cleaned[name] = getattr(Schedule(), name)
+        return cleaned
 
     def clean_start_at(self) -> datetime:
         if self.repeat == ADVANCED:
             return super().clean_start_at()
         return timezone.now() if self.instance._state.adding else self.instance.start_at
 
-    def simple_times(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def simple_times(self, cleaned: Mapping[str, Any]) -> dict[str, Any]:
         """Return the column values for the chosen repetition, and add errors for missing values."""
-        at: time | None = given.get("at")
+        at: time | None = cleaned.get("at")
         if at is None and "at" not in self.errors:
             self.add_error("at", gettext("Enter a time."))
         if self.repeat == ONCE:
-            return self.once_at(given.get("day"), at or USUAL_TIME)
-        if self.repeat == "weekly" and not given.get("days"):
+            return self.once_at(cleaned.get("day"), at or USUAL_TIME)
+        if self.repeat == "weekly" and not cleaned.get("days"):
             self.add_error("days", gettext("Choose at least one day."))
-        days, day = given.get("days") or DAYS, given.get("month_day") or "1"
+        days, day = cleaned.get("days") or DAYS, cleaned.get("month_day") or "1"
         repeat = Repeat(self.repeat, at or USUAL_TIME, tuple(days), day)  # type: ignore[arg-type]
         return {"kind": Schedule.Kind.CRON, "expression": repeat.expression}
 

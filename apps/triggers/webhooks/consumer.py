@@ -66,21 +66,27 @@ class WebhookConsumer(JsonConsumer):
         sent = read_json(headers.get("content-type", ""), body)
         caller = caller.at(address=address_of_scope(self.scope))
         text = await render_message(webhook.template, sent, webhook.name)
-        take = database_sync_to_async(intake.take)
-        taken = await take(webhook, caller, application, message_id(headers), text)
-        self.begin(caller, taken)
-        await self.accept(taken)
+        accept_message = database_sync_to_async(intake.accept_message)
+        accepted = await accept_message(webhook, caller, application, message_id(headers), text)
+        self.begin(caller, accepted)
+        await self.accept(accepted)
 
-    def begin(self, caller: Caller, taken: AcceptedRequest) -> None:
+    def begin(self, caller: Caller, accepted: AcceptedRequest) -> None:
         """Record the audit events of a new run, and notify the other processes of it."""
-        begun = taken.begun
-        if begun is not None and taken.is_new:
-            self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=taken.is_first))
-            self.hub.hold(tell_of_queued(self.hub, begun.run))
+        started = accepted.started
+        if started is not None and accepted.is_new:
+            self.hub.summaries.keep_audit(
+                *question_events(started, caller, is_first=accepted.is_first)
+            )
+            self.hub.hold(tell_of_queued(self.hub, started.run))
 
-    async def accept(self, taken: AcceptedRequest) -> None:
-        task = f"{TASK}{taken.task}"
-        told = {"task_id": str(taken.task), "conversation": str(taken.conversation), "task": task}
+    async def accept(self, accepted: AcceptedRequest) -> None:
+        task = f"{TASK}{accepted.task}"
+        told = {
+            "task_id": str(accepted.task),
+            "conversation": str(accepted.conversation),
+            "task": task,
+        }
         await self.send_json(202, told, [(b"location", task.encode())])
 
     async def refuse(self, error: QuickAppError) -> None:

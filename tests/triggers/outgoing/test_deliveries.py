@@ -368,7 +368,7 @@ def test_an_ending_is_told_once_and_each_waiting_by_itself():
 
 @proves("subscriptions")
 def test_without_subscriptions_an_ending_asks_the_database_nothing_more(monkeypatch):
-    monkeypatch.setattr(deliveries, "KNOWN_SECONDS", 600.0)
+    monkeypatch.setattr(deliveries, "CACHE_SECONDS", 600.0)
     deliveries.note_runs([news("mine")])
 
     with CaptureQueriesContext(connection) as asked:
