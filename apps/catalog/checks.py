@@ -113,7 +113,7 @@ def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]
         rows = read_rows()
     except DatabaseError:
         return []  # The database is not migrated yet.
-    if not rows.known:
+    if not rows.by_id:
         return []
     known = {warning.msg for warning in content_warnings(read_layers(directories()))}
     found = content_warnings(read_layers(directories(), rows))

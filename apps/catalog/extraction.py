@@ -11,7 +11,7 @@ from apps.catalog.credentials.plain import (
     ELSEWHERE,
     PlainCredential,
     free_secret_name,
-    gives_address,
+    overrides_url,
     plain_credentials,
     with_secrets,
 )
@@ -107,7 +107,7 @@ def is_sent_elsewhere(item: str) -> bool:
     """
     rows = Application.objects.values_list("manifest", flat=True)
     items = (found.value for found in documents(installed_content()))
-    return any(gives_address(document, item) for each in (rows, items) for document in each)
+    return any(overrides_url(document, item) for each in (rows, items) for document in each)
 
 
 def named_secrets(stored: Iterable[Any]) -> list[Secret]:

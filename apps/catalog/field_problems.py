@@ -8,7 +8,7 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from apps.manifest.problems import Problem
 
 
-class PlacedError(ValidationError):
+class FieldPathError(ValidationError):
     """A validation error at a path in a JSON field."""
 
     def __init__(self, problem: Problem) -> None:
@@ -31,7 +31,7 @@ class FieldProblem:
 
 
 def manifest_error(problems: Iterable[Problem]) -> ValidationError:
-    return ValidationError({"manifest": [*map(PlacedError, problems)]})
+    return ValidationError({"manifest": [*map(FieldPathError, problems)]})
 
 
 def field_problems(error: ValidationError) -> list[FieldProblem]:
@@ -45,6 +45,6 @@ def field_problems(error: ValidationError) -> list[FieldProblem]:
 
 
 def field_problem(field: str, error: ValidationError) -> FieldProblem:
-    if isinstance(error, PlacedError):
+    if isinstance(error, FieldPathError):
         return FieldProblem(field, error.problem.path, error.problem.message)
     return FieldProblem(field, "", error.messages[0])

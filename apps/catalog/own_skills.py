@@ -31,9 +31,9 @@ def skills_by_application(numbers: Any) -> dict[int, dict[str, dict[str, str]]]:
     return found
 
 
-def own_skills_of(row: Any, given: Skills | None = None) -> Skills:
-    """Return `given`, such as the skills of a draft, or else the application's stored skills."""
-    return skills_of(row.pk) if given is None else given
+def own_skills_of(row: Any, override: Skills | None = None) -> Skills:
+    """Return `override`, such as the skills of a draft, or else the application's stored skills."""
+    return skills_of(row.pk) if override is None else override
 
 
 def with_own_skills(content: Content, skills: Skills) -> Content:
@@ -54,11 +54,11 @@ def with_own_skills(content: Content, skills: Skills) -> Content:
 def skill_problems(skills: Skills) -> Iterator[Problem]:
     """Yield the problems of an application's skills, with paths such as `skills/tone/SKILL.md`."""
     for name, texts in skills.items():
-        place = f"{SKILLS}/{name}"
+        folder = f"{SKILLS}/{name}"
         if SKILL_FILE not in texts:
-            yield Problem(place, f"the folder contains no {SKILL_FILE}.")
+            yield Problem(folder, f"the folder contains no {SKILL_FILE}.")
             continue
-        document = f"{place}/{SKILL_FILE}"
+        document = f"{folder}/{SKILL_FILE}"
         try:
             read = read_skill_document(texts[SKILL_FILE])
         except SkillInvalid as error:
@@ -68,4 +68,4 @@ def skill_problems(skills: Skills) -> Iterator[Problem]:
                 yield Problem(document, f"the name is {read.name!r}, but its folder is {name!r}.")
         beside = {path: text for path, text in texts.items() if path != SKILL_FILE}
         for problem in bundle_files(beside).problems:
-            yield Problem(f"{place}/{problem.path}", problem.message)
+            yield Problem(f"{folder}/{problem.path}", problem.message)

@@ -23,7 +23,7 @@ class ItemUser:
 
     kind: str
     name: str
-    place: str
+    path: str
     """The path of the use in the manifest or JSON."""
     pk: int | None = None
     """The ID of an application, or None for a predefined item."""
@@ -55,11 +55,11 @@ def users_by_name(
     found: dict[str, list[ItemUser]] = {}
     rows = Application.objects.order_by("title").values_list("pk", "title", "manifest")
     for pk, title, manifest in rows.iterator():
-        for name, place in names_in(manifest):
-            found.setdefault(name, []).append(ItemUser("application", title, place, pk))
+        for name, path in names_in(manifest):
+            found.setdefault(name, []).append(ItemUser("application", title, path, pk))
     for item in documents(content):
-        for name, place in names_in(item.value):
-            found.setdefault(name, []).append(ItemUser(item.kind, item.name, place))
+        for name, path in names_in(item.value):
+            found.setdefault(name, []).append(ItemUser(item.kind, item.name, path))
     return found
 
 
@@ -79,8 +79,8 @@ def deployments_in(document: Any) -> Iterator[tuple[str, str]]:
     """
     if isinstance(document, dict):
         document = with_deployment(document, settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID)
-    for place, name in deployment_names(document):
-        yield name, place
+    for path, name in deployment_names(document):
+        yield name, path
 
 
 class ItemReference(NamedTuple):

@@ -16,7 +16,7 @@ from apps.catalog.versions.publishing_requests import (
 )
 from apps.listeners import Listeners
 
-keepers = Listeners[[Application, int], None]("a new version")
+conversation_pinners = Listeners[[Application, int], None]("a new version")
 """Listeners are called when a version is published only for new conversations. They get the
 application, and the number of the version that existing conversations continue to use.
 """
@@ -79,5 +79,5 @@ def execute(
         if is_required(row):
             record_event("publishing.done", row, user, address, f"version {version.number}")
         if only_new and before:
-            keepers.call(row, before)
+            conversation_pinners.call(row, before)
     return version

@@ -85,20 +85,20 @@ def refuse_credentials(application: Application) -> None:
 
 
 def case_texts(application: Application, *, with_real_runs: bool) -> Iterator[tuple[str, str]]:
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for document in chain.from_iterable(case_documents.call(application, with_real_runs)):
-        name = free_name(slug_of(str(document.get("name", "")), 80) or "case", taken)
-        taken.add(name)
+        name = free_name(slug_of(str(document.get("name", "")), 80) or "case", used_names)
+        used_names.add(name)
         yield (
             f"{CASES}/{name}.yaml",
             write_yaml({key: by_name(document[key], {}) for key in document}),
         )
 
 
-def free_name(name: str, taken: set[str]) -> str:
+def free_name(name: str, used_names: set[str]) -> str:
     number = 1
     found = name
-    while found in taken:
+    while found in used_names:
         number += 1
         found = f"{name}-{number}"
     return found

@@ -103,7 +103,7 @@ def look(directories: tuple[Path, ...]) -> None:
     _last = LoadedDirectories(directories, marks, problems, at)
 
 
-def known_problems() -> tuple[str, ...]:
+def last_problems() -> tuple[str, ...]:
     """Return an error, `file: line: path: error`, for each managed file that is not loaded."""
     is_present = _last is not None and _last.directories == managed_directories()
     return _last.problems if _last is not None and is_present else ()

@@ -24,7 +24,7 @@ from apps.manifest.json_text import unstorable
 from apps.manifest.markdown.skill_files import SKILL_FILE
 
 CASES = "cases"
-BESIDE = frozenset({"README.md", "LICENSE", "LICENSE.md"})
+IGNORED_FILES = frozenset({"README.md", "LICENSE", "LICENSE.md"})
 """Files in an application's folder for human readers, which are not imported."""
 LARGEST_DOCUMENT = 1024 * 1024
 """The maximum size of a YAML file in bytes. Parsing takes about a second per 400,000 bytes."""
@@ -65,7 +65,7 @@ def stray_files(files: Mapping[str, bytes]) -> Iterator[str]:
     if DOCUMENT_FILE not in files:
         yield f"{DOCUMENT_FILE}: the file does not exist."
     for path in files:
-        if path in {DOCUMENT_FILE, PROMPT_FILE} or path in BESIDE or path in ICON_FILES:
+        if path in {DOCUMENT_FILE, PROMPT_FILE} or path in IGNORED_FILES or path in ICON_FILES:
             continue
         folder, _, rest = path.partition("/")
         is_skill = folder == SKILLS and "/" in rest

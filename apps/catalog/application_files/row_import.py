@@ -148,7 +148,7 @@ def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> I
         action = "kept"
     elif action == "unchanged" and skills:
         action = "updated"
-    if action == "updated" and not directory and is_for_two(row, item, skills):
+    if action == "updated" and not directory and needs_two_publishers(row, item, skills):
         action = "refused"
     found = (*column_differences(row, item), *skills) if action != "unchanged" else ()
     if action == "updated":
@@ -161,7 +161,7 @@ def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> I
     return ImportedFile(item, row, action, found)
 
 
-def is_for_two(row: Any, item: ContentFile, skills: Sequence[object]) -> bool:
+def needs_two_publishers(row: Any, item: ContentFile, skills: Sequence[object]) -> bool:
     """Return True if the import would publish an application that two users must publish."""
     if not isinstance(row, Application) or not is_required(row):
         return False

@@ -51,27 +51,27 @@ def paths_of(kind: ItemKind, directory: Path) -> list[Path]:
 
 
 def read_item(kind: ItemKind, path: Path, directory: Path) -> LayerItem:
-    name, layer, place = path.stem, str(directory), str(path)
+    name, layer, location = path.stem, str(directory), str(path)
     try:
         if kind == "skill":
             return read_skill(path, layer)
-        return item_of(kind, name, layer, place, read_item_text(path))
+        return item_of(kind, name, layer, location, read_item_text(path))
     except (OSError, ValueError) as error:
-        return LayerItem(kind, name, layer, place, problem=reason(error))
+        return LayerItem(kind, name, layer, location, problem=reason(error))
 
 
 def read_skill(directory: Path, layer: str) -> LayerItem:
     """Read the skill in a folder. Raises `OSError` or `ValueError` if its SKILL.md cannot be read."""
-    name, place = directory.name, str(directory)
+    name, location = directory.name, str(directory)
     try:
         text = read_item_text(directory / SKILL_FILE)
     except FileNotFoundError:
         problem = f"the directory contains no {SKILL_FILE}."
-        return LayerItem("skill", name, layer, place, problem=problem)
-    return item_of("skill", name, layer, place, text, dict(texts_beside(directory)))
+        return LayerItem("skill", name, layer, location, problem=problem)
+    return item_of("skill", name, layer, location, text, dict(other_texts(directory)))
 
 
-def texts_beside(skill: Path) -> Iterator[tuple[str, str]]:
+def other_texts(skill: Path) -> Iterator[tuple[str, str]]:
     """Yield the path and text of each of a skill's other files that a model can read. Stop one file
     after the limit, so that the caller can report the excess.
     """

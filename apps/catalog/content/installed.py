@@ -85,25 +85,25 @@ def refresh_layers(layers: tuple[Path, ...], before: Content | None) -> Content:
     return read_layers(layers, rows, before)
 
 
-def look_again() -> None:
+def expire_content() -> None:
     """Make the next call to `installed_content` check for changes."""
     global _last
     if _last is not None:
         _last = Refresh(_last.content, float("-inf"))
 
 
-def installed_anew() -> Content:
+def refreshed_content() -> Content:
     """Check for changes now, and return the predefined content with every committed change."""
-    look_again()
+    expire_content()
     return installed_content()
 
 
 def forget_content() -> None:
     """Make the next call to `installed_content` read all database rows and the changed files."""
     global _last
-    if _last is not None and _last.content.rows.known:
+    if _last is not None and _last.content.rows.by_id:
         _last = None
-    look_again()
+    expire_content()
 
 
 def log_content(content: Content) -> None:
@@ -112,7 +112,7 @@ def log_content(content: Content) -> None:
     for stacks in content.stacks.values():
         for stack in stacks.values():
             for below, item in pairwise(stack):
-                logger.info("Predefined content: %s replaces %s", item.place, below.place)
+                logger.info("Predefined content: %s replaces %s", item.location, below.location)
     for problem in content_problems(content):
         logger.warning("Predefined content: %s", problem)
 

@@ -23,7 +23,7 @@ class LayerItem:
     name: str
     layer: str
     """The directory that contains the item, or a name such as "database"."""
-    place: str
+    location: str
     """The path of the file, or a text that identifies the database row."""
     text: str = field(default="", repr=False)
     value: Any = None
@@ -42,14 +42,14 @@ def item_of(
     kind: ItemKind,
     name: str,
     layer: str,
-    place: str,
+    location: str,
     text: str,
     files: Mapping[str, str] | None = None,
 ) -> LayerItem:
     try:
-        return LayerItem(kind, name, layer, place, text, value_of(kind, text, files or {}))
+        return LayerItem(kind, name, layer, location, text, value_of(kind, text, files or {}))
     except ValueError as error:
-        return LayerItem(kind, name, layer, place, text, problem=str(error))
+        return LayerItem(kind, name, layer, location, text, problem=str(error))
 
 
 def value_of(kind: ItemKind, text: str, files: Mapping[str, str]) -> Any:

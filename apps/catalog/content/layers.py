@@ -43,12 +43,12 @@ NO_ROWS: RowStamp = (0, 0, 0)
 class ContentRows:
     """The predefined items in the database by row ID, each with the version of its row."""
 
-    known: Mapping[int, tuple[int, LayerItem]] = field(default_factory=dict)
+    by_id: Mapping[int, tuple[int, LayerItem]] = field(default_factory=dict)
     stamp: RowStamp = NO_ROWS
 
     @property
     def items(self) -> Iterator[LayerItem]:
-        return (item for _, item in self.known.values())
+        return (item for _, item in self.by_id.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ def read_layers(
     """
     marks = marks_of(directories)  # Before reading, so that the next check notices later changes.
     rows = rows or ContentRows()
-    known = known_items(before, marks)
+    known = unchanged_items(before, marks)
     stacks: dict[ItemKind, dict[str, tuple[LayerItem, ...]]] = {kind: {} for kind in FOLDERS}
     for item in (*(i for path in directories for i in directory_items(path, known)), *rows.items):
         named = stacks[item.kind]
@@ -115,7 +115,7 @@ def read_layers(
     )
 
 
-def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[str, LayerItem]:
+def unchanged_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[str, LayerItem]:
     """Return the items whose files have not changed since `before`, by path. Skills have several
     files, so they are omitted and always read again.
     """
@@ -123,11 +123,11 @@ def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[st
         return {}
     items = (item for named in before.stacks.values() for stack in named.values() for item in stack)
     return {
-        item.place: item
+        item.location: item
         for item in items
         if item.kind != "skill"
-        and item.place in marks
-        and marks[item.place] == before.marks.get(item.place)
+        and item.location in marks
+        and marks[item.location] == before.marks.get(item.location)
     }
 
 

@@ -71,9 +71,9 @@ class ContentItem(Versioned):
 
     @property
     def item(self) -> LayerItem:
-        place = f"{DATABASE}: {self.kind}/{self.name}"
+        location = f"{DATABASE}: {self.kind}/{self.name}"
         kind = cast(ItemKind, self.kind)
-        return item_of(kind, self.name, DATABASE, place, self.text, self.files)
+        return item_of(kind, self.name, DATABASE, location, self.text, self.files)
 
     def clean(self) -> None:
         unstorable_text = next((message for _, message in unstorable(self.text)), "")
@@ -113,7 +113,7 @@ def read_rows(before: ContentRows | None = None) -> ContentRows:
     stamp = row_stamp()  # Read before the rows, so that the next call finds later changes.
     if before is not None and before.stamp == stamp:
         return before
-    known = before.known if before is not None else {}
+    known = before.by_id if before is not None else {}
     versions = dict(ContentItem.objects.values_list("pk", "version")) if stamp[0] else {}
     kept = {pk: known[pk] for pk, v in versions.items() if pk in known and known[pk][0] == v}
     changed = versions.keys() - kept.keys()

@@ -22,7 +22,7 @@ def content_problems(content: Content) -> list[str]:
         *missing_problems(content),
         *content.problems,
         *(
-            f"{content.items[kind][name].place}: {line}"
+            f"{content.items[kind][name].location}: {line}"
             for (kind, name), lines in problems_by_item(content).items()
             for line in lines
         ),

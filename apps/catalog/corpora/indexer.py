@@ -49,14 +49,14 @@ class Indexer:
     meter_of: MeterOf = uncounted_meter
     applications: AttachingApplications = field(default_factory=AttachingApplications)
 
-    async def look(self) -> None:
+    async def run_pass(self) -> None:
         """Run one pass: index every corpus that has pending work."""
-        for number, application in await database_sync_to_async(self.wanted)():
+        for number, application in await database_sync_to_async(self.find_pending_corpora)():
             claim = CorpusClaim(number)
             await database_sync_to_async(claim.take)()
             await self.work(application, claim)
 
-    def wanted(self) -> list[tuple[int, AttachingApplication]]:
+    def find_pending_corpora(self) -> list[tuple[int, AttachingApplication]]:
         """Return the ID and the application of each corpus with pending work. Delete corpora that
         no application uses.
         """

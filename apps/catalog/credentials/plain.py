@@ -94,23 +94,23 @@ def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:90] or "secret"
 
 
-def free_secret_name(stem: str, taken: Collection[str]) -> str:
-    """Return `stem` as the name of a new secret, followed by a number if the name is in `taken`."""
+def free_secret_name(stem: str, used_names: Collection[str]) -> str:
+    """Return `stem` as the name of a new secret, followed by a number if the name is used."""
     numbered = (f"{stem}-{number}" for number in count(2))
-    return next(name for name in chain([stem], numbered) if name not in taken)
+    return next(name for name in chain([stem], numbered) if name not in used_names)
 
 
 def with_secrets(document: Any, names: Mapping[Keys, str]) -> Any:
     return replace_values(document, {keys: {SECRET: name} for keys, name in names.items()})
 
 
-def gives_address(document: Any, name: str) -> bool:
+def overrides_url(document: Any, name: str) -> bool:
     """Return True if the document refers to the predefined item `name` and overrides its URL."""
     return any(
-        item.get("template_name") == name and has_address(item.get("override"))
+        item.get("template_name") == name and has_url(item.get("override"))
         for _, item in objects_in(document)
     )
 
 
-def has_address(document: Any) -> bool:
+def has_url(document: Any) -> bool:
     return any(ADDRESSES & item.keys() for _, item in objects_in(document))

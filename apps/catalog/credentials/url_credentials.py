@@ -42,8 +42,8 @@ def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
     if not isinstance(method, dict) or not isinstance(url, str) or parameters is None:
         return None
     properties = parameters["properties"]
-    taken = {key_of(parameter) for parameter in properties.values()}
-    pairs = [pair for pair in query_pairs(url) if is_movable(pair, taken)]
+    used_names = {key_of(parameter) for parameter in properties.values()}
+    pairs = [pair for pair in query_pairs(url) if is_movable(pair, used_names)]
     if not pairs:
         return None
     constants = {
@@ -96,13 +96,13 @@ def key_of(parameter: Any) -> object:
     return place.get("key") if isinstance(place, dict) and place.get("type") == "query" else None
 
 
-def is_movable(pair: str, taken: Collection[object]) -> bool:
+def is_movable(pair: str, used_names: Collection[object]) -> bool:
     """Return True if `pair`, such as `key=abc`, is a credential in a query and its name is not in
-    `taken`.
+    `used_names`.
     """
     name, _, value = pair.partition("=")
     name = unquote_plus(name)
-    return bool(value) and reads_as_credential(name) and name not in taken
+    return bool(value) and reads_as_credential(name) and name not in used_names
 
 
 def free_key(name: str, properties: Collection[str]) -> str:

@@ -27,8 +27,8 @@ from apps.workspace.versions import watches
 changed: Listeners[[type[models.Model]], None] = Listeners("changes of rows")
 """Each listener gets the model of a changed row, in the transaction of the change."""
 
-MOST_PLACES = 20
-LONGEST_PLACE = 200
+MOST_PATHS = 20
+LONGEST_PATH = 200
 
 
 def connect(*kinds: RowKind) -> None:
@@ -51,7 +51,9 @@ def connect_declared() -> None:
 
 
 def connect_accounts() -> None:
-    pre_delete.connect(before_account_goes, sender=get_user_model(), dispatch_uid="history.account")
+    pre_delete.connect(
+        before_account_deletion, sender=get_user_model(), dispatch_uid="history.account"
+    )
 
 
 @contextmanager
@@ -77,7 +79,7 @@ def before_delete(sender: type[models.Model], instance: models.Model, **also: An
         change.save()
 
 
-def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) -> None:
+def before_account_deletion(sender: type[models.Model], instance: Any, **also: Any) -> None:
     """Before an account is deleted, remove it as the owner of rows, and record these changes.
     Django would clear the column without a signal.
     """
@@ -148,7 +150,7 @@ def change_of(
         before=before,
         after=after,
         count=len(found),
-        places=[difference.path[:LONGEST_PLACE] for difference in islice(found, MOST_PLACES)],
+        places=[difference.path[:LONGEST_PATH] for difference in islice(found, MOST_PATHS)],
     )
 
 

@@ -37,7 +37,7 @@ def reachability_warnings(manifest: Any) -> Iterator[Problem]:
     yield from unknown_servers(manifest)
     yield from missing_files(manifest)
     yield from unknown_skills(manifest)
-    yield from doubtful_addresses(manifest)
+    yield from doubtful_urls(manifest)
 
 
 def unknown_servers(manifest: Any) -> Iterator[Problem]:
@@ -119,7 +119,7 @@ BELOW_BASE = "method_url"
 _bare_host = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]+)?(/.*)?", re.DOTALL)
 
 
-def doubtful_addresses(manifest: Any) -> Iterator[Problem]:
+def doubtful_urls(manifest: Any) -> Iterator[Problem]:
     """Yield a warning for each URL whose host is blocked, that has no scheme, or that contains a
     credential.
     """

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import F
 
-from apps.catalog.content.installed import installed_anew
+from apps.catalog.content.installed import refreshed_content
 from apps.catalog.content.items import LayerItem
 from apps.catalog.content.layers import Content
 from apps.catalog.history.differences import MISSING, ValueDifference, differences
@@ -50,7 +50,7 @@ class ContentChange:
 
 
 @dataclass(frozen=True, slots=True)
-class PendingContent:
+class OutdatedApplication:
     """A live application whose predefined content has changed since it was published."""
 
     pk: int
@@ -106,11 +106,11 @@ def live_content(row: Application) -> tuple[Content, Content]:
     return content_of_version(row, row.live_number, installed), installed
 
 
-def pending_content(applications: Iterable[int] | None = None) -> list[PendingContent]:
+def outdated_applications(applications: Iterable[int] | None = None) -> list[OutdatedApplication]:
     """Return the live applications whose predefined content has changed since they were published,
     sorted by title. `applications` are the IDs to check, or None for all.
     """
-    installed = installed_anew()
+    installed = refreshed_content()
     rows = ApplicationVersion.objects.filter(
         number=F("application__live_number"), application__archived_at=None
     )
@@ -123,5 +123,5 @@ def pending_content(applications: Iterable[int] | None = None) -> list[PendingCo
         own = with_own_skills(installed, skills.get(pk, {}))
         changes = content_changes(document, snapshot_content(snapshot, own), own)
         if changes:
-            found.append(PendingContent(pk, slug, title, changes))
+            found.append(OutdatedApplication(pk, slug, title, changes))
     return found

@@ -63,7 +63,7 @@ def publishing_refusal(row: Application, draft: ApplicationDraft, user: Any) -> 
     return ""
 
 
-def waiting_for(user: Any) -> models.Q:
+def requests_to_grant(user: Any) -> models.Q:
     """Return a filter for the open publishing requests that this user can grant. It excludes the
     user's own requests, and drafts that the user has changed.
     """

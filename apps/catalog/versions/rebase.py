@@ -28,10 +28,10 @@ def merge_with_live(
 ) -> MergeResult:
     """Merge the draft with the live version. Credentials in the result are masked."""
     mine, theirs = shown_definition(draft), shown_definition(row)
-    return merge_documents(begun_from(row, draft), mine.as_json(), theirs.as_json(), choices)
+    return merge_documents(draft_base(row, draft), mine.as_json(), theirs.as_json(), choices)
 
 
-def begun_from(row: Application, draft: ApplicationDraft) -> Any:
+def draft_base(row: Application, draft: ApplicationDraft) -> Any:
     """Return the version from which the draft started, as JSON. Return MISSING if it was deleted or
     cannot be decrypted.
     """

@@ -98,7 +98,7 @@ def build(snapshot: str, installed: Content) -> Content:
     stacks: dict[ItemKind, dict[str, tuple[LayerItem, ...]]] = {kind: {} for kind in FOLDERS}
     for row in ContentText.objects.filter(pk__in=digests).order_by("kind", "name"):
         kind: Any = row.kind
-        place = f"{LAYER}: {row.kind}/{row.name}"
-        item = item_of(kind, row.name, LAYER, place, row.text, row.files)
+        location = f"{LAYER}: {row.kind}/{row.name}"
+        item = item_of(kind, row.name, LAYER, location, row.text, row.files)
         stacks[kind][row.name] = (item,)
     return Content((), stacks, installed.configuration, (), (), {}, ContentRows())

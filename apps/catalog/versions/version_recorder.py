@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from apps.catalog.application_files.parts import save_skills
-from apps.catalog.content.installed import installed_anew
+from apps.catalog.content.installed import refreshed_content
 from apps.catalog.content.layers import Content
 from apps.catalog.history.actors import present_actor
 from apps.catalog.models import Application, ApplicationVersion
@@ -67,7 +67,7 @@ def content_for(row: Application, skills: Skills | None = None) -> Content:
     """Return the current predefined content with the application's own `skills` or, for None, its
     stored skills.
     """
-    return with_own_skills(installed_anew(), own_skills_of(row, skills))
+    return with_own_skills(refreshed_content(), own_skills_of(row, skills))
 
 
 def is_same(version: ApplicationVersion | None, row: Application) -> bool:
