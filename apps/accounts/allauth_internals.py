@@ -1,5 +1,5 @@
-"""Wraps functions of allauth's private modules that have no public equivalent. No other module
-imports allauth's private modules.
+"""Wraps functions of allauth's private modules that have no public equivalent. Only this module
+imports those modules.
 """
 
 import time
@@ -33,8 +33,8 @@ def send_sign_up_mail(request: HttpRequest, address: EmailAddress) -> None:
 
 
 def seconds_until_open(request: HttpRequest, action: str, key: str | None = None) -> float:
-    """Return the number of seconds until the rate limit allows the action, or 0 if it allows it
-    now. This call does not count against the limit.
+    """Return the seconds until the rate limit allows the action, or 0 if it allows it now. Does not
+    count as an attempt.
     """
     now, waits = time.time(), [0.0]
     for rate in ratelimit.get_rates(app=APP, action=action):
@@ -69,8 +69,6 @@ def use_client(client: Client) -> None:
 
 
 def is_redirect_allowed(address: str, allowed: Iterable[str]) -> bool:
-    """Return True if an OAuth client with the redirect URIs `allowed` may be redirected to
-    `address`.
-    """
+    """Return True if `address` matches one of the redirect URIs in `allowed`."""
     is_allowed: bool = is_redirect_uri_allowed(address, [*allowed], allow_uri_wildcards=False)
     return is_allowed

@@ -11,7 +11,7 @@ from apps.datetime_fields import BoundedDateTimeField
 
 
 class SignUp(models.Model):
-    """A sign-up that is not complete. The account is inactive as long as the sign-up has a row."""
+    """An incomplete sign-up. The account is inactive until this row is deleted."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="sign_up"
@@ -38,7 +38,7 @@ def in_a_week() -> datetime:
 
 
 class Invitation(models.Model):
-    """An invitation with which one user can sign up. The row contains only the hash of its link."""
+    """An invitation for one sign-up. The row contains only a hash of the link's token."""
 
     email = models.EmailField(
         "email address",
@@ -84,9 +84,7 @@ class Invitation(models.Model):
 
 
 class SetupToken(models.Model):
-    """The hash of a token with which a visitor can create the first administrator. Each server
-    process has its own token.
-    """
+    """The hash of a setup token, with which a visitor can create the first administrator."""
 
     token_hash = models.CharField(max_length=64)
     created_at = models.DateTimeField(auto_now_add=True)

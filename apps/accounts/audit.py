@@ -1,8 +1,6 @@
-"""Writes the audit log. An event contains the user, the action, its subject, the time and the
-network address, but no contents.
+"""Writes the audit log: who did what, when and from which network address, without message text.
 
-Code in an event loop queues its events, which are written later. Other code writes them at once
-with `record`.
+Code in an event loop queues its events for `write`. Other code writes them at once with `record`.
 """
 
 import time
@@ -61,18 +59,19 @@ COLUMNS = ("event", "at", "actor", "address", "application", "conversation", "ru
 
 
 class AuditEvent(msgspec.Struct, frozen=True, gc=False):
-    """An audit event. `actor` is the bucket of the acting user, `subject` the name or ID of the
-    affected object, and `at` a Unix time.
-    """
+    """An event for the audit log."""
 
     event: Event
     actor: str = ""
+    """The bucket of the acting user, such as `user-7`."""
     address: str = ""
     application: str = ""
     conversation: UUID | None = None
     run: UUID | None = None
     subject: str = ""
+    """The name or ID of the affected object."""
     at: float = msgspec.field(default_factory=time.time)
+    """A Unix time."""
 
 
 def record(*events: AuditEvent) -> None:

@@ -8,7 +8,7 @@ LONGEST_SUBJECT = 255
 
 
 class AuditEntry(models.Model):
-    """One audit event; see `apps.accounts.audit.AuditEvent`. It never contains message text."""
+    """A stored audit event. It never contains message text."""
 
     class Event(models.TextChoices):
         CONVERSATION_CREATED = "conversation.created"

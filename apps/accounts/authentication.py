@@ -14,8 +14,8 @@ from apps.errors import NotAuthenticated
 
 
 async def authenticate(scope: Mapping[str, Any]) -> Caller:
-    """Return the caller of an ASGI request: the holder of the API key that it contains, or a
-    visitor if a program on this machine sent it without a key.
+    """Return the caller of an ASGI request: the holder of its API key, or a visitor if a program on
+    this machine sends no key.
 
     Raises `NotAuthenticated` if the key is invalid, or if a request from elsewhere has none.
     """
@@ -35,9 +35,9 @@ async def authenticate(scope: Mapping[str, Any]) -> Caller:
 
 
 def read_claimed_caller(scope: Mapping[str, Any]) -> Caller | None:
-    """Return the caller that the request's headers claim. DIAL Core must confirm this claim.
+    """Return the caller that the request's headers claim. DIAL Core must confirm the claim.
 
-    Return None for a request without a key, and for a key of this installation, which is never sent
+    Return None without a key, and for a key of this installation, because such keys are never sent
     to other services.
     """
     sent = read_headers(scope["headers"])
@@ -59,10 +59,9 @@ def client_of(sent: SenderHeaders) -> ClientInfo:
 
 
 def is_local(client: Iterable[Any] | None, sent: SenderHeaders) -> bool:
-    """Return True if a program on this machine, or a page of this site, sent the request without a
-    proxy.
+    """Return True if a program on this machine, or a page of this site, sent the request directly.
 
-    A page of another site that is open on this machine is recognized by its origin or host.
+    The origin and the host reveal a page of another site that is open on this machine.
     """
     if client is None or sent.is_forwarded or not is_loopback(next(iter(client), "")):
         return False
@@ -73,7 +72,7 @@ def is_own_page(sent: SenderHeaders) -> bool:
     """Return True if the page that sent the request needs no key, because its origin is this
     server.
 
-    Pages from other ports of this machine need no key either, unless CORS admits other origins.
+    If CORS allows no other origins, pages from other ports of this machine need no key either.
     """
     origin = urlsplit_host(sent.origin)
     return is_own_host(origin) and (not settings.CORS_ALLOWED_ORIGINS or origin == sent.host)

@@ -19,19 +19,15 @@ _widget_form = re.compile(r"widget-(\d+)-(visitor|user)-[0-9a-f]{32}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class WidgetVisitor:
-    """A visitor of a widget on another site, who can use only the application with this ID.
-
-    `is_identified` is true for a user whom the other site has identified in a signed token.
-    """
+    """A visitor of a widget on another site, who can use only the application with this ID."""
 
     application: int
     is_identified: bool
+    """True for a user whom the other site has identified in a signed token."""
 
 
 def widget_bucket(visitor: WidgetVisitor, name: str) -> str:
-    """Return the bucket of a widget's visitor. `name` identifies the visitor among the visitors of
-    the same kind.
-    """
+    """Return the bucket of a widget's visitor. `name` is unique among visitors of the same kind."""
     # The name may be an email address, so only its hash is stored.
     digest = hashlib.sha256(name.encode()).hexdigest()[:32]
     kind = "user" if visitor.is_identified else "visitor"
@@ -59,17 +55,13 @@ def owner_ids(bucket: str) -> tuple[int, int | None] | None:
 
 
 def personal(bucket: str) -> str:
-    """Return the personal bucket of the user who owns a user's bucket. Any other bucket is returned
-    unchanged.
-    """
+    """Return the user's personal bucket for any bucket of a user. Return other buckets unchanged."""
     place = owner_ids(bucket)
     return bucket if place is None else bucket_of(place[0])
 
 
 def of_person(user_id: int, column: str = "bucket") -> Q:
-    """Return a filter for rows in any bucket of a user. `column` is the name of the column with the
-    bucket.
-    """
+    """Return a filter for rows in any bucket of a user. `column` is the column with the bucket."""
     name = bucket_of(user_id)
     return Q((column, name)) | Q((f"{column}__startswith", f"{name}-team-"))
 

@@ -10,8 +10,8 @@ for this one request.
 """
 
 Surface = Literal["", "page"]
-"""The program with which the user sends requests. "page" is the chat page, whose scripts can
-execute tool calls; "" is any other.
+"""The program that sends the user's requests. "page" is the chat page, whose scripts can execute
+tool calls; "" is any other program.
 """
 
 
@@ -50,8 +50,8 @@ class KeyLimits:
     version: int | None = None
     """The only version of its application that the key may use. None means any version."""
     requests_per_minute: int | None = None
-    """The rate limit: None means the installation's default, and 0 means no limit. The same applies
-    to `tokens_per_minute`.
+    """The rate limit. None means the installation's default, and 0 no limit, also for
+    `tokens_per_minute`.
     """
     tokens_per_minute: int | None = None
 
@@ -69,9 +69,7 @@ class Caller:
 
     bucket: str
     folder: str = field(default="", kw_only=True)
-    """The folder for new files in the bucket, such as `conversations/{id}/`, or "" for the bucket
-    itself.
-    """
+    """The folder for new files, such as `conversations/{id}/`, or "" for the bucket itself."""
     kind: Kind = "visitor"
     user_id: int | None = None
     key_user_id: int | None = None
@@ -81,14 +79,12 @@ class Caller:
     team: int | None = None
     """The ID of the team in which the caller works. None means outside teams."""
     end_user: str = ""
-    """The name of the user on whose behalf an API client sends the request, or "" if it sends none.
-    """
+    """The name of the user on whose behalf an API client sends the request, or ""."""
     is_remembered: bool = True
-    """False if this conversation neither uses nor changes its user's memory."""
+    """False if the conversation neither uses nor changes the user's memory."""
     appdata: str = ""
-    """The path `{bucket}/appdata/{application}` that DIAL Core returns for its key, or "" if Core
-    was not called. It contains the bucket to which the application writes, and the application for
-    which the key was created.
+    """The path `{bucket}/appdata/{application}` that DIAL Core returns for the request's key, or ""
+    if Core was not called. The application writes its files to this bucket.
     """
     client: ClientInfo = ClientInfo()
     credentials: Credentials = Credentials()
@@ -109,7 +105,7 @@ class Caller:
     def person(self) -> int | None:
         """Return the ID of the account whose notes, schedules and team the caller sees, or None.
 
-        It is `principal`, but None for a key that another user created: such a key can use
+        Unlike `principal`, it is None for a key that another user created. Such a key can use
         applications, but cannot read its user's data.
         """
         return self.principal if self.user_id is not None or self.is_own_key else None

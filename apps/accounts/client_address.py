@@ -1,5 +1,5 @@
-"""Determines the network address of a client. If the connection comes from one of
-`TRUSTED_PROXIES`, the server has already replaced the proxy's address with the client's.
+"""Determines the network address of a client. The server has already replaced the address of a
+proxy in `TRUSTED_PROXIES` with the client's.
 """
 
 import ipaddress
@@ -21,7 +21,7 @@ def address_of(request: HttpRequest) -> str:
 
 def network_of(address: str) -> str:
     """Return the part of an address that identifies a client: the 64-bit network of an IPv6
-    address, or any other address unchanged.
+    address, or the whole text for anything else.
     """
     try:
         found = ipaddress.ip_address(address)
@@ -33,8 +33,8 @@ def network_of(address: str) -> str:
 
 
 def plain_address(text: str) -> str:
-    """Return an IP address without its zone, and as IPv4 if it is an IPv4-mapped IPv6 address. Any
-    other text is returned unchanged.
+    """Return an IP address without its zone, with an IPv4-mapped IPv6 address as IPv4. Return any
+    other text unchanged.
     """
     try:
         address = ipaddress.ip_address(text.partition("%")[0])

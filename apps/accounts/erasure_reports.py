@@ -1,6 +1,4 @@
-"""Stores reports about erased accounts, with the numbers of deleted and retained items, but not
-their contents.
-"""
+"""Stores reports about erased accounts, with the numbers of deleted and retained items."""
 
 import uuid
 from typing import Any
@@ -10,21 +8,20 @@ from django.utils import timezone
 
 
 class ErasureReport(models.Model):
-    """The report of one erasure. `account` is the account ID, which is never reused.
-
-    `removed` and `retained` map each kind of data to the number of items before the deletion.
-    `remaining` lists the kinds in `removed` for which a search after the deletion still found
-    items. Without `finished_at`, the deletion is in progress or was interrupted.
-    """
+    """A report about one erased account."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     account = models.BigIntegerField(unique=True)
+    """The account's ID, which is never reused."""
     requested_by = models.CharField(max_length=100, blank=True)
     started_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True)
+    """None while the deletion is in progress, or if it was interrupted."""
     removed = models.JSONField(default=dict)
+    """The number of items of each kind before the deletion."""
     retained = models.JSONField(default=dict)
     remaining = models.JSONField(default=dict)
+    """The number of items of each kind that a search found after the deletion."""
 
     class Meta:
         verbose_name = "erasure report"
@@ -48,8 +45,8 @@ class ErasureReport(models.Model):
 
 
 def request_erasure(account: int, requested_by: str) -> ErasureReport:
-    """Create the report of an account's erasure, or return the one that an interrupted erasure has
-    left. Call this before the account is deleted.
+    """Create the report about an account's erasure, or return the report of an interrupted erasure.
+    Call this before the account is deleted.
     """
     values = {"requested_by": requested_by}
     return ErasureReport.objects.get_or_create(account=account, defaults=values)[0]

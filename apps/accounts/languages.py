@@ -33,31 +33,29 @@ def language_of_request(request: HttpRequest) -> str:
 
 
 def locale_of_request(request: HttpRequest) -> str:
-    """Return the language that the user chose, or else the browser's first language, which may have
-    no translation.
+    """Return the language that the user chose, or else the first language of the browser, even if
+    the pages are not translated into it.
     """
     accepted = request.headers.get(settings.PROXY_LANGUAGE_HEADER, "")
     return chosen_for_request(request) or locale_of(accepted)
 
 
 def chosen_for_request(request: HttpRequest) -> str:
-    """Return the language that is chosen in the user's account or in the browser's cookie, or "" if
-    none is chosen.
-    """
+    """Return the language chosen in the user's account or the browser's cookie, or ""."""
     return choose_language(preferences_of_request(request), request.COOKIES)
 
 
 def chosen_for_scope(scope: Mapping[str, Any]) -> str:
-    """Return the language that is chosen for an ASGI connection, or "" if none is chosen. Use it
-    for connections that bypass Django's middleware. Queries the database.
+    """Return the language chosen for an ASGI connection that bypasses Django's middleware, or "" if
+    there is none. Queries the database.
     """
     user = scope["user"]
-    kept = None if user is None or user.pk is None else preferences_of(user.pk)
-    return choose_language(kept, scope.get("cookies", {}))
+    stored = None if user is None or user.pk is None else preferences_of(user.pk)
+    return choose_language(stored, scope.get("cookies", {}))
 
 
-def choose_language(kept: Preferences | None, cookies: Mapping[str, str]) -> str:
-    return supported_language(kept.language if kept else "") or supported_language(
+def choose_language(stored: Preferences | None, cookies: Mapping[str, str]) -> str:
+    return supported_language(stored.language if stored else "") or supported_language(
         cookies.get(settings.LANGUAGE_COOKIE_NAME, "")
     )
 
@@ -78,8 +76,6 @@ def accepted_language(accepted: str) -> str:
     return ENGLISH
 
 
-def language_of_kept(caller: Mapping[str, Any]) -> str:
-    """Return the page language for a caller that was stored as JSON, or English if it has no
-    locale.
-    """
+def language_of_stored_caller(caller: Mapping[str, Any]) -> str:
+    """Return the page language for a caller stored as JSON, or English if it has no locale."""
     return accepted_language(str(caller.get("locale", "")))

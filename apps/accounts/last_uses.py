@@ -23,8 +23,8 @@ on_reset(_noted.clear)
 
 
 def note_use(model: type[Model], column: str, value: Any) -> None:
-    """Record in `last_used_at` that a row was used now, without delaying the request. The unique
-    `value` in `column` identifies the row.
+    """Set the row's `last_used_at` to the current time in the background. The unique `value` in
+    `column` identifies the row.
     """
     row, now = (model, column, value), time.monotonic()
     if now - _noted.get(row, -WRITTEN_SECONDS) < WRITTEN_SECONDS:

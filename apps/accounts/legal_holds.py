@@ -1,8 +1,8 @@
 """Stores legal holds, on all data of a user or on one conversation. Held data cannot be deleted
 until the hold is lifted.
 
-If the owner of a held conversation deletes it, or its retention period ends, the conversation is
-hidden and remains in the database. Other deletions of held data are rejected.
+If the owner deletes a held conversation, or its retention period ends, it is hidden but remains in
+the database. Other deletions of held data are rejected.
 """
 
 from uuid import UUID
@@ -31,12 +31,7 @@ class LegalHolds(models.QuerySet["LegalHold"]):
 
 
 class LegalHold(models.Model):
-    """A legal hold. `owner` is the bucket of the user whose data is held, or of the owner of the
-    held `conversation`.
-
-    While the hold is active, `user` prevents the database from deleting the account. A lifted hold
-    remains in the database, with its reason and the user who placed it.
-    """
+    """A legal hold. A lifted hold remains stored, with its reason and the user who placed it."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -46,7 +41,9 @@ class LegalHold(models.Model):
         related_name="legal_holds",
         help_text="The user whose data is retained.",
     )
+    """Prevents the database from deleting the account. None after the hold is lifted."""
     owner = models.CharField("held data of", max_length=100, editable=False)
+    """The bucket of the user whose data is held."""
     conversation = models.UUIDField(
         null=True,
         blank=True,
@@ -87,8 +84,8 @@ def is_held(bucket: str, conversation: UUID | None = None) -> bool:
 
 
 def holds(owner: str = "", conversation: str = "") -> Q:
-    """Return a filter for rows under a legal hold. `owner` and `conversation` are the names of the
-    columns with a row's bucket and conversation ID, or "".
+    """Return a filter for rows under a legal hold. `owner` and `conversation` are the columns with
+    a row's bucket and conversation ID, or "".
     """
     covered = Q(pk__in=())
     found = LegalHold.objects.active()

@@ -1,6 +1,4 @@
-"""Defines the database models of teams, service accounts, built-in groups, API keys and user
-settings.
-"""
+"""Defines the database models of teams, service accounts, groups, API keys and user settings."""
 
 from django.conf import settings
 from django.contrib.auth.models import Group
@@ -23,9 +21,7 @@ from apps.datetime_fields import BoundedDateTimeField
 
 class Teams(models.Manager["Team"]):
     def get_queryset(self) -> models.QuerySet["Team"]:
-        """Return the teams together with their groups, which contain the team names. A list of
-        teams then needs only one query.
-        """
+        """Load each team with its group, which has its name, so that a list needs one query."""
         return super().get_queryset().select_related("group")
 
 
@@ -88,31 +84,28 @@ class ServiceAccount(models.Model):
 
 
 class InstallationRole(models.Model):
-    """A built-in group, under its original name. `group` is None if an administrator has deleted
-    the group.
-
-    `given` lists all permissions that the installation has ever granted to the group, such as
-    `catalog.view_application`, so that a permission which an administrator removes is not granted
-    again.
-    """
+    """A group that the installation created. `name` is its original name."""
 
     name = models.CharField(max_length=30, unique=True)
     group = models.OneToOneField(
         Group, on_delete=models.SET_NULL, null=True, related_name="installation_role"
     )
+    """None if an administrator has deleted the group."""
     given = models.JSONField(default=list)
+    """All permissions that the installation has ever granted to the group. If an administrator
+    removes one of them, it is not granted again.
+    """
 
     def __str__(self) -> str:
         return self.name
 
 
 class ApiKey(AbstractAPIKey):
-    """An API key. It is shown once and stored as a hash, and can have an expiry and a scope.
+    """An API key, which is shown once and stored as a hash.
 
-    A user's key may use the applications that the user may use, in the team for which it was
-    created. A key of the installation may use all applications. A scope limits both kinds of keys
-    to the applications in it. If all applications of a scope are deleted, the key can use no
-    application.
+    A user's key can use the user's applications, in the team for which it was created. A key of the
+    installation can use all applications. A scope limits either kind to the applications in it. If
+    all of these are deleted, the key can use no application.
     """
 
     user = models.ForeignKey(
@@ -192,8 +185,8 @@ class ApiKey(AbstractAPIKey):
 
     @property
     def is_own(self) -> bool:
-        """Return True if the key's user created the key. Every key of a service account counts as
-        created by it, because a service account has no private data.
+        """Return True if the key's user created the key, and for every key of a service account,
+        which has no private data.
         """
         if self.user_id is None:
             return False
@@ -201,7 +194,7 @@ class ApiKey(AbstractAPIKey):
 
 
 class Picture(models.Model):
-    """A user's profile picture, which was validated and made small when it was uploaded."""
+    """A user's profile picture, which was validated and scaled down when it was uploaded."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="picture"
@@ -215,8 +208,7 @@ class Picture(models.Model):
 
 
 class NoticeSettings(models.Model):
-    """A user's settings for notifications about unseen answers. A user without a row gets no
-    notifications.
+    """A user's settings for notifications about unseen answers. Without a row, the user gets none.
 
     The quiet hours are in the user's time zone, and apply only if both ends are set.
     """
@@ -243,8 +235,8 @@ class NoticeSettings(models.Model):
 
 
 class ClaimMapping(models.Model):
-    """A mapping from a group at an identity provider to a local group. Users who are in the
-    provider's group when they sign in are added to the local group.
+    """A mapping from a group at an identity provider to a local group. A user in the provider's
+    group is added to the local group at sign-in.
     """
 
     provider = models.CharField(

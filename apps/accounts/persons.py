@@ -9,7 +9,7 @@ KEY = "key-"
 
 
 def person_of(bucket: str) -> int | None:
-    """Return the ID of the user to whom the bucket belongs, or None for visitors, keys of the
+    """Return the ID of the user to whom the bucket belongs. Return None for visitors, keys of the
     installation, and deleted keys.
     """
     place = owner_ids(bucket)

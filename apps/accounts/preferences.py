@@ -1,4 +1,4 @@
-"""Stores and reads the settings that users make on the settings page."""
+"""Stores the settings that users change on the settings page."""
 
 from functools import partial
 from typing import Any
@@ -17,8 +17,8 @@ RETENTION_DAYS = (
 )
 
 
-KEPT = "kept_preferences"
-"""The key under which a request caches the preferences of its user."""
+CACHE_ATTRIBUTE = "kept_preferences"
+"""The attribute in which a request caches the preferences of its user."""
 
 
 def languages() -> list[tuple[str, str]]:
@@ -55,9 +55,7 @@ class Preferences(models.Model):
         WIDE = "wide", gettext_lazy("Wide")
 
     class Tour(models.TextChoices):
-        """The state of the introduction that the home page of a new installation shows
-        administrators.
-        """
+        """The state of the tour for administrators on the home page of a new installation."""
 
         OPEN = "", "open"
         WITH_DEMO = "demo", "without another model"
@@ -128,26 +126,26 @@ def preferences_of(user: int) -> Preferences | None:
 
 
 def preferences_of_request(request: HttpRequest) -> Preferences | None:
-    """Return the settings of the request's user, read once per request, or None if the user is
-    signed out or has none.
+    """Return the settings of the request's user, or None if the user is signed out or has none.
+    Queries the database once per request.
     """
-    looked_up = vars(request)
-    if KEPT not in looked_up:
+    cached = vars(request)
+    if CACHE_ATTRIBUTE not in cached:
         user = getattr(request, "user", None)
-        looked_up[KEPT] = None if user is None or user.pk is None else preferences_of(user.pk)
-    found: Preferences | None = looked_up[KEPT]
+        cached[CACHE_ATTRIBUTE] = (
+            None if user is None or user.pk is None else preferences_of(user.pk)
+        )
+    found: Preferences | None = cached[CACHE_ATTRIBUTE]
     return found
 
 
 def preferences(request: HttpRequest) -> dict[str, Any]:
-    """Provide templates with the `data-…` attributes for the user's settings. This is a context
-    processor.
-    """
+    """Context processor that adds the page's `data-…` attributes for the user's settings."""
     return {"preferences": partial(attributes_of, request)}
 
 
 def attributes_of(request: HttpRequest) -> dict[str, str]:
-    """Map the names of the page's `data-…` attributes for styles and scripts to their values.
+    """Map the names of the page's `data-…` attributes to their values, for styles and scripts.
     Return {} if the browser's own settings apply.
     """
     kept = preferences_of_request(request)

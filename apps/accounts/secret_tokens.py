@@ -9,5 +9,5 @@ def new_token() -> str:
 
 
 def hash_of(token: str) -> str:
-    """Return an unsalted hash. The token is long and random, so it cannot be guessed from its hash."""
+    """Return an unsalted hash. The token is random and too long to be guessed from its hash."""
     return hashlib.sha256(token.encode()).hexdigest()

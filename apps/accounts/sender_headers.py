@@ -1,6 +1,4 @@
-"""Reads the headers that identify the sender of a request, and the headers that may be
-forwarded.
-"""
+"""Reads the headers that identify the sender of a request, or that may be forwarded."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,18 +8,18 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
 LOCALE_FORM = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
-KEPT_BACK = re.compile(
+NOT_FORWARDED = re.compile(
     r"x-(api-key|forwarded(-.*)?|real-ip|accel-.*|stainless-.*"
     r"|dial-(application-(id|properties)|deployment-(id|features)|override-name))"
 )
-"""Matches the headers that are never forwarded: they contain the API key, or come from proxies or
-DIAL Core, some with a whole manifest.
+"""Matches the headers that are never forwarded, because they contain the API key or come from
+proxies or DIAL Core.
 """
 TRACE = ("traceparent", "tracestate")
 OWN_REQUEST = "quickapps-request"
-"""The name of the header by which the site recognizes its own requests to its own URL."""
+"""The header by which the site recognizes requests that it sends to its own URL."""
 FORWARDED = re.compile(rf"forwarded|via|x-forwarded-.*|x-real-ip|{OWN_REQUEST}")
-"""Matches the headers that proxies, or the site itself, add. A request with one of these does not
+"""Matches the headers that proxies or the site itself add. A request with one of these does not
 come directly from its client.
 """
 
@@ -45,7 +43,7 @@ def read_headers(headers: Iterable[tuple[bytes, bytes]]) -> SenderHeaders:
     for raw_name, raw_value in headers:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip()
         found.setdefault(name, value)
-        if name.startswith("x-") and not KEPT_BACK.fullmatch(name):
+        if name.startswith("x-") and not NOT_FORWARDED.fullmatch(name):
             forwardable.setdefault(name, value)
     return SenderHeaders(
         api_key=found.get("api-key") or found.get("x-api-key", ""),

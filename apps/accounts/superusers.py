@@ -6,11 +6,10 @@ from django.contrib.auth.models import User
 
 
 def is_last_superuser(leaving: Collection[int], *, locks: bool = False) -> bool:
-    """Return True if these users include all active superusers. `leaving` contains their primary
-    keys.
+    """Return True if the users with these primary keys include all active superusers.
 
-    `locks` locks the superusers' rows until the transaction ends, so that two concurrent requests
-    cannot remove the last two.
+    With `locks`, lock the superusers' rows until the transaction ends, so that two concurrent
+    requests cannot remove the last two.
     """
     superusers = User.objects.filter(is_superuser=True, is_active=True).order_by("pk")
     if locks:

@@ -1,5 +1,5 @@
-"""Changes the members of a team. A team's administrators are members of it, and the last
-administrator cannot leave.
+"""Changes the members of a team. Administrators are also members, and the last administrator cannot
+leave.
 """
 
 from collections.abc import Iterable
@@ -13,8 +13,8 @@ from django.utils.translation import gettext, gettext_noop
 from apps.accounts.models import Team
 from apps.errors import Refused
 
-MOST_TOLD = 100
-"""The maximum number of members, and of administrators, that a model is shown."""
+MOST_LISTED = 100
+"""A model gets at most this many members, and at most this many administrators."""
 LAST = gettext_noop("The team needs an administrator. Make another member an administrator first.")
 
 
@@ -32,8 +32,8 @@ def describe_team(number: int, user_id: int) -> dict[str, Any] | None:
     administrators = members_of(team).filter(administered_teams=team)
     return {
         "team": str(team),
-        "members": [str(user) for user in members_of(team)[:MOST_TOLD]],
-        "administrators": [str(user) for user in administrators[:MOST_TOLD]],
+        "members": [str(user) for user in members_of(team)[:MOST_LISTED]],
+        "administrators": [str(user) for user in administrators[:MOST_LISTED]],
         "conversations_can_be_read_by": team.get_visibility_display(),
     }
 
@@ -65,13 +65,13 @@ def add_member(team: Team, written: str) -> Any:
 @transaction.atomic
 def remove_member(team: Team, user: Any) -> None:
     """Remove a member from the team. Raises `Refused` for the team's last administrator."""
-    set_administrator(team, user, is_one=False)
+    set_administrator(team, user, is_administrator=False)
     user.groups.remove(team.group)
 
 
 def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
-    """Raise `Refused` if the team has an administrator with an active account, and none of the new
-    administrators has one.
+    """Raise `Refused` if the change would leave the team without an administrator whose account is
+    active. A team without one is not checked.
     """
     has_one = members_of(team).filter(administered_teams=team).exists()
     if has_one and not any(user.is_active for user in administrators):
@@ -79,13 +79,13 @@ def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
 
 
 @transaction.atomic
-def set_administrator(team: Team, user: Any, *, is_one: bool) -> None:
-    """Make a member an administrator of the team, or with `is_one=False` an ordinary member again.
-    Raises `Refused` for the last administrator.
+def set_administrator(team: Team, user: Any, *, is_administrator: bool) -> None:
+    """Make a member an administrator or an ordinary member of the team. Raises `Refused` for the
+    last administrator.
     """
     # The row is locked, so that two administrators cannot leave at the same time.
     locked = Team.objects.select_for_update(of=("self",)).get(pk=team.pk)
-    if is_one:
+    if is_administrator:
         locked.administrators.add(user)
         return
     left = members_of(team).filter(administered_teams=team).exclude(pk=user.pk)

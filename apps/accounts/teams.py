@@ -15,23 +15,19 @@ TEAM = "team"
 
 
 def may_work_in(user: Any, team: int | None) -> bool:
-    """Return True if the user's account is active, and the user is a member of the team or `team`
-    is None.
-    """
+    """Return True if the account is active, and the user belongs to the team or `team` is None."""
     return user.is_active and (team is None or user.groups.filter(team=team).exists())
 
 
 def team_of(user: Any, session: SessionBase) -> int | None:
-    """Return the ID of the session's current team, or None if it has none or the user has left the
-    team.
-    """
+    """Return the ID of the session's current team, or None if there is none or the user has left."""
     team: int | None = session.get(TEAM)
     return team if team is not None and may_work_in(user, team) else None
 
 
-def team_now(user_id: int, session_key: str) -> int | None:
-    """Return the ID of the session's current team. It is read from the database, because it may
-    have changed since the connection was opened.
+def current_team(user_id: int, session_key: str) -> int | None:
+    """Return the ID of the session's current team. Reads it from the database, because it may have
+    changed since the connection was opened.
     """
     session = import_module(settings.SESSION_ENGINE).SessionStore(session_key)
     if session.get(TEAM) is None:
@@ -55,9 +51,7 @@ def visibility_of(team: int | None) -> str | None:
 
 
 async def prompt_name(team: int) -> str:
-    """Return the name of the predefined prompt with the team's instructions, or "" if the team has
-    none.
-    """
+    """Return the name of the predefined prompt with the team's instructions, or ""."""
     found = await Team.objects.filter(pk=team).values_list("prompt", flat=True).afirst()
     return found or ""
 

@@ -1,6 +1,6 @@
-"""Defines text lookups that return no rows, instead of failing, for texts that no row can contain.
+"""Defines text lookups that return no rows for texts that PostgreSQL rejects.
 
-PostgreSQL rejects a NUL in any text, even in a search, and requests may contain such texts in URLs,
+PostgreSQL rejects a NUL in any text, even in a search. Requests may contain such texts in URLs,
 forms and headers. Django treats integers that are too large in the same way.
 """
 
@@ -11,8 +11,8 @@ from django.db.models import CharField, TextField, lookups
 
 
 class TextOverflow:
-    """A mixin that makes a Django lookup return no rows for a text that PostgreSQL cannot store. It
-    must precede Django's class in the list of bases.
+    """A mixin that makes a Django lookup return no rows for a text with a NUL. It must precede
+    Django's class in the list of bases.
     """
 
     rhs: Any

@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 BY_NAME = "login_failed"
 """The rate limit for each username. An attempt counts before the password is checked, so that
-concurrent processes do not allow more attempts.
+concurrent processes cannot exceed the limit.
 """
 BY_ADDRESS = "login_failed_by_address"
 """The rate limit for each network address. Only failed attempts count, because many users in one
@@ -38,8 +38,8 @@ office may sign in at the same time.
 """
 NOWHERE = "0.0.0.0"  # noqa: S104 - nothing listens there
 TURNS = [threading.Lock() for _ in range(64)]
-"""The locks that serialize attempts for one username from one address. Each attempt counts until it
-succeeds, so concurrent sign-ins of one user's API clients could otherwise lock the user out.
+"""Locks that serialize the attempts for one username from one address. Each attempt counts until it
+succeeds, so concurrent sign-ins of one user's API clients could otherwise exceed the limit.
 """
 TOO_MANY = "too_many_login_attempts"
 IGNORED = " X-Forwarded-For was ignored: behind a proxy, set TRUSTED_PROXIES, or all users share its address."
@@ -55,24 +55,26 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     }
 
     def authenticate(self, request: HttpRequest, **credentials: Any) -> User | None:
-        found = self.known(request, **credentials)
+        found = self.verify_credentials(request, **credentials)
         is_enough = settings.PASSWORD_SIGN_IN or (found is not None and found.is_superuser)
         return found if is_enough else None
 
     def reauthenticate(self, user: User, password: str) -> bool:
         # The user is already signed in. The password only confirms that the user is still the same.
-        found = self.known(context.request, username=user.get_username(), password=password)
+        found = self.verify_credentials(
+            context.request, username=user.get_username(), password=password
+        )
         return found is not None and found.pk == user.pk
 
-    def known(self, request: HttpRequest, **credentials: Any) -> User | None:
+    def verify_credentials(self, request: HttpRequest, **credentials: Any) -> User | None:
         key = self._get_login_attempts_cache_key(request, **credentials)
         with TURNS[hash(key) % len(TURNS)]:
             found: User | None = super().authenticate(request, **credentials)
         return found
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Raise ValidationError with the code TOO_MANY and the seconds to wait if there were too
-        many failed attempts. Rejected attempts do not count.
+        """Raise ValidationError with the code TOO_MANY and the seconds to wait after too many
+        failed attempts. Rejected attempts do not count.
         """
         if not self.seconds_to_wait(request, **credentials):
             with suppress(ValidationError):  # Attempts in other processes have reached the limit.
@@ -96,9 +98,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         ratelimit.consume(request, action=BY_ADDRESS)
 
     def seconds_to_wait(self, request: HttpRequest, **credentials: Any) -> int:
-        """Return the seconds until this address may attempt to sign in with this username, or 0 if
-        it may now.
-        """
+        """Return the seconds until this address may sign in with this username, or 0."""
         key = self._get_login_attempts_cache_key(request, **credentials)
         by_name = seconds_until_open(request, BY_NAME, key)
         return math.ceil(max(by_name, seconds_until_open(request, BY_ADDRESS)))
@@ -108,10 +108,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return f"{self.counted_address(request)} {credentials['username']}"
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """Return the client's address.
-
-        Return NOWHERE on a Unix socket and for an invalid address, because a session must have an
-        address.
+        """Return the client's address, or NOWHERE on a Unix socket and for an invalid address,
+        because a session must have an address.
         """
         with suppress(ValueError):
             return str(ipaddress.ip_address(address_of(request)))
@@ -121,9 +119,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return network_of(self.get_client_ip(request))
 
     def pre_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse | None:
-        """Reject service accounts. allauth calls this for every sign-in, with a password or any
-        other method.
-        """
+        """Reject service accounts. allauth calls this for every method of signing in."""
         if ServiceAccount.objects.filter(user=user.pk).exists():
             forget_login(request)
             refusal: HttpResponse = self.respond_user_inactive(request, user)
@@ -132,9 +128,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return answer
 
     def is_safe_url(self, url: str) -> bool:
-        """Return True if the URL is on the request's host. allauth itself would accept all
-        ALLOWED_HOSTS.
-        """
+        """Return True if the URL is on the request's host. allauth accepts all ALLOWED_HOSTS."""
         host = {self.request.get_host()}
         return url_has_allowed_host_and_scheme(url, host, require_https=self.request.is_secure())
 

@@ -1,11 +1,12 @@
 """Determines the applications that a caller can use, and the caller's role in each.
 
-Visitors can use public applications. Widget visitors can use only the widget's application, which
-must be public unless the embedding site has identified the visitor. Installation-wide API keys can
-use all applications in their scope. All other callers have the roles of an account. An account has
-a role as the owner, by a grant to the user or to one of the user's groups, by the permission to use
-all applications, or because the application is shared or public. Grants to a team apply to its
-members while they work in the team.
+Visitors can use public applications. A visitor of a widget can use only the widget's application,
+which must be public unless the embedding site has identified the visitor. Installation-wide API
+keys can use all applications in their scope.
+
+All other callers have the roles of an account. An account has a role as the owner, by a grant to
+the user or to a group of the user, by the permission to use all applications, or because the
+application is shared or public. A grant to a team applies to members while they work in the team.
 """
 
 from typing import Any
@@ -35,14 +36,16 @@ from apps.errors import ApplicationBroken, ApplicationNotFound
 
 COMMON = Q(is_shared=True) | Q(is_public=True)
 NOBODY = 0
-"""The role of a user without access, to whom the application must appear not to exist."""
+"""The role of a user without access. Responses must not reveal to this user that the application
+exists.
+"""
 
 
 async def find(slug: str, caller: Caller) -> ResolvedApplication:
-    """Return the application with this slug. `slug@3`, or a key that is pinned to a version,
-    selects one of its versions.
+    """Return the application with this slug. `slug@3`, or a key pinned to a version, selects a
+    version.
 
-    Raises `ApplicationNotFound` if there is no such application or the caller may not use it, and
+    Raises `ApplicationNotFound` if the application does not exist or the caller may not use it, and
     `ApplicationBroken` if its manifest is invalid.
     """
     slug = slug if caller.limits.version is None else bind_version(slug, caller.limits.version)
@@ -104,9 +107,7 @@ def accessible(caller: Caller, least: Role = Role.USER) -> QuerySet[Application]
 
 
 def visitors_applications(bucket: str) -> Q:
-    """Return a filter for the applications that an anonymous visitor can use. `bucket` identifies
-    the visitor.
-    """
+    """Return a filter for the applications that the anonymous visitor with this bucket can use."""
     guest = widget_visitor(bucket)
     if guest is None:
         return Q(is_public=True)
@@ -137,8 +138,8 @@ def accessible_rows(
 def reachable_rows(
     user_id: int, team: int | None, least: int, rows: QuerySet[Application]
 ) -> QuerySet[Application]:
-    """Return the applications in which a user has at least the role `least`. The query takes half
-    the time of `accessible_rows`, because it does not annotate the role.
+    """Return the applications in which a user has at least the role `least`. Takes half the time of
+    `accessible_rows`, because it does not annotate the role.
     """
     rows = rows.filter(Exists(open_account(user_id)))
     if least == NOBODY:

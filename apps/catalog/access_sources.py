@@ -14,8 +14,8 @@ ACCESS_ALL = "access_all_applications"
 
 @dataclass(frozen=True, slots=True)
 class AccessSource:
-    """One reason why a user has a role in an application. `why` completes "has the role …", such as
-    "by a grant to the group guides".
+    """One reason why a user has a role in an application. `why` completes "has the role …", for
+    example "by a grant to the group guides".
     """
 
     role: Role
@@ -29,18 +29,17 @@ class SourcedRole:
 
     @property
     def role(self) -> str:
-        """Return the label of the user's highest role in the application. Grants to all of the
-        user's teams count.
+        """Return the label of the user's highest role in the application, including roles by grants
+        to any of the user's teams.
         """
         return str(max(source.role for source in self.sources).label)
 
 
 def sourced_roles(user: Any, rows: QuerySet[Application]) -> list[SourcedRole]:
-    """Return the user's role in each application and the reasons for it, sorted by the
-    application's title. Runs four queries.
+    """Return the user's role in each application and the reasons for it, sorted by title. Runs four
+    queries.
 
-    A closed account has no roles. Grants to all teams of the user count, not only grants to the
-    current team.
+    A closed account has no roles. Grants to all teams of the user count.
     """
     if not user.is_active:
         return []

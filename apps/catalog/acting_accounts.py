@@ -1,7 +1,7 @@
-"""Determines which accounts a manager may edit, or select for a webhook or schedule to run as.
+"""Determines which accounts a manager may edit, or select as the account of a webhook or schedule.
 
-A manager who edits or selects an account can act as that account. Because the account's rights can
-grow later, a webhook or schedule checks the rule again before each run.
+A manager who edits or selects an account can act as that account. The account's permissions may
+grow later, so a webhook or schedule checks the rule again before each run.
 """
 
 from typing import Any
@@ -24,7 +24,7 @@ NOT_MANAGED = (
 
 
 def manageable(manager: Any) -> QuerySet[User]:
-    """Return the accounts that the manager may edit, or select for a webhook or schedule to run as.
+    """Return the accounts that the manager may edit, or select for a webhook or schedule.
 
     The manager must have all permissions of the account, and must be able to edit every application
     in which the account has a role through ownership, a grant, a group or a team.
@@ -50,7 +50,7 @@ def may_manage(manager: Any, account: User) -> bool:
 
 
 def acting_problem(saver: Any, account: int) -> str:
-    """Return why a webhook or schedule that `saver` last saved may not run as the account with this
+    """Return why a webhook or schedule last saved by `saver` may not run as the account with this
     ID, or "" if it may.
     """
     if saver is None or not saver.is_active:
@@ -61,8 +61,8 @@ def acting_problem(saver: Any, account: int) -> str:
 
 
 def permissions_of(user: Any) -> QuerySet[Permission]:
-    """Return the user's own permissions and those of the user's groups. A closed account keeps its
-    permissions, because it may be reopened.
+    """Return the permissions of the user and of the user's groups, even if the account is closed,
+    because it may be reopened.
     """
     held = Q(user=user.pk) | Q(group__user=user.pk)
     return Permission.objects.filter(held).order_by().distinct()
@@ -76,8 +76,8 @@ def beyond(user: Any) -> QuerySet[Permission]:
 
 
 def edited_by(user: Any) -> QuerySet[Any, Any]:
-    """Return the IDs of the applications that the user can edit as the owner, by a grant to the
-    user or a group, or through any team.
+    """Return the IDs of the applications that the user can edit as the owner, by a grant, or
+    through any group or team.
     """
     grants = Grant.objects.filter(Q(user=user.pk) | Q(group__user=user.pk), role__gte=Role.EDITOR)
     edited = Q(owner=user.pk) | Q(pk__in=grants.order_by().values("application"))

@@ -1,8 +1,5 @@
-"""Stores, copies and deletes the files that operators upload for an application, and determines who
-can read them.
-
-Each application's files are stored as shared files in a separate folder. Only the application's
-users, editors and runs can read them.
+"""Stores, copies and deletes the files that operators upload for an application. Only its users,
+editors and runs can read them.
 """
 
 from collections.abc import Sequence
@@ -26,15 +23,15 @@ from apps.workspace.stored_files import FileInfo
 
 def upload_name(application: Application, name: str) -> str:
     """Return the name under which an application's file is stored among the shared files. It
-    contains the application's ID instead of its slug, which may change.
+    contains the application's ID, because the slug may change.
     """
     return f"{APPLICATIONS}{application.pk}/{name}"
 
 
 @transaction.atomic
 def store_upload(application: Application, name: str, content: File[Any], kind: str) -> FileInfo:
-    """Create or replace a file that belongs only to this application. Raises `FileRefused` if the
-    file is too large or has an invalid name.
+    """Create or replace a file of this application only. Raises `FileRefused` if the file is too
+    large or has an invalid name.
     """
     info = files.share(upload_name(application, name), content, kind)
     row = files.find_stored(PUBLIC, info.path)
@@ -43,11 +40,11 @@ def store_upload(application: Application, name: str, content: File[Any], kind: 
 
 
 def adopt_uploads() -> int:
-    """Link each uploaded file without a link to the application whose folder contains it. Return
-    the number of new links.
+    """Create the missing links between uploaded files and the applications whose folders contain
+    them. Return the number of new links.
 
-    During an upgrade, processes of the previous version store files without a link, and such files
-    cannot be read.
+    During an upgrade, processes of the previous version store files without a link. Nobody can read
+    these files.
     """
     rows = SharedFile.objects.filter(name__startswith=APPLICATIONS, uploads=None)
     folders = {pk: name.split("/")[1] for pk, name in rows.values_list("pk", "name")}
@@ -69,11 +66,10 @@ def reader_for(caller: Caller) -> FileReader:
 
 
 def readable_files(caller: Caller, running: Sequence[str] = ()) -> QuerySet[Any, Any]:
-    """Return the IDs of the application files that a caller may read.
+    """Return the IDs of the files of all applications that the caller can use or edit, and of the
+    applications in `running`.
 
-    The caller may read the files of applications that the caller can use or edit. `running`
-    contains the slugs of the applications that are answering the caller, whose files may also be
-    read.
+    `running` contains the slugs of the applications that are answering the caller.
     """
     allowed = accessible(caller).filter(Q(is_enabled=True) | Q(role__gte=Role.EDITOR))
     found = Q(application__in=allowed.order_by().values("pk"))
@@ -87,9 +83,7 @@ def application_file_ids(application: int) -> QuerySet[Any, Any]:
 
 
 def offered_files(application: Application) -> QuerySet[SharedFile]:
-    """Return the shared files that an application can use: its own files, and shared files that
-    belong to no application.
-    """
+    """Return the shared files that an application can use: its own, and those of no application."""
     return unrestricted_files(
         SharedFile.objects.all(), Q(pk__in=application_file_ids(application.pk))
     )
@@ -104,9 +98,7 @@ def copy_uploads(original: Application, copy: Application, caller: Caller) -> No
 
 
 def erase_uploads(instance: Application, **_: Any) -> None:
-    """Delete the files of an application before it is deleted, except files that copies of it also
-    use.
-    """
+    """Before an application is deleted, delete its files, unless copies of it also use them."""
     kept = Upload.objects.exclude(application=instance).values("file")
     rows = SharedFile.objects.filter(pk__in=application_file_ids(instance.pk)).exclude(pk__in=kept)
     for row in rows:

@@ -1,4 +1,4 @@
-"""Registers Django system checks of this installation's configuration and predefined content."""
+"""Django system checks of the configuration and the predefined content."""
 
 from typing import Any
 
@@ -58,9 +58,9 @@ def traffic_is_encrypted(**options: Any) -> list[CheckMessage]:
 
 
 @register(Tags.caches)
-def processes_hear_each_other(**options: Any) -> list[CheckMessage]:
-    """Warn if the web processes cannot notify each other of changes. The server also logs this
-    warning at startup.
+def processes_can_notify(**options: Any) -> list[CheckMessage]:
+    """Warn if the web processes cannot notify each other of changes. The server logs this warning
+    at startup, too.
     """
     if settings.WEB_CONCURRENCY == 1 or settings.REDIS_URL:
         return []
@@ -82,8 +82,8 @@ def installation_is_shared(**options: Any) -> list[CheckMessage]:
 def content_is_usable(**options: Any) -> list[CheckMessage]:
     """Warn about each error in the predefined content. Such errors do not prevent startup.
 
-    Missing directories are errors, because applications would run with the items that the directory
-    should replace.
+    A missing directory is an error, because applications would run with the items that it should
+    replace.
     """
     content = read_layers(directories())
     hint = "Create the directory, or remove it from PREDEFINED_EXTRA_PATHS."
@@ -95,8 +95,8 @@ def content_is_usable(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.files)
 def managed_files_are_usable(**options: Any) -> list[CheckMessage]:
-    """Warn about each managed file that cannot be read. The server checks the content of a file
-    when it loads it.
+    """Warn about each managed file that cannot be read. The server checks a file's content when it
+    loads it.
     """
     hint = "The previously loaded application stays in use. Fix the file."
     return [Warning(problem, hint=hint, id="quickapps.W005") for problem in file_problems()]
@@ -104,8 +104,8 @@ def managed_files_are_usable(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.files, Tags.database)
 def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]:
-    """Warn about predefined content in the database that cannot be used. Runs only if a database is
-    passed, as in `manage.py check --database default`.
+    """Warn about predefined content in the database that cannot be used. Runs only with a database,
+    as in `manage.py check --database default`.
     """
     if not databases:
         return []
@@ -113,7 +113,7 @@ def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]
         rows = read_rows()
     except DatabaseError:
         return []  # The database is not migrated yet.
-    if not rows.known:
+    if not rows.by_id:
         return []
     known = {warning.msg for warning in content_warnings(read_layers(directories()))}
     found = content_warnings(read_layers(directories(), rows))
@@ -122,9 +122,7 @@ def rows_are_usable(databases: Any = None, **options: Any) -> list[CheckMessage]
 
 @register(Tags.database)
 def databases_can_be_migrated(databases: Any = None, **options: Any) -> list[CheckMessage]:
-    """Return an error if the schema of a database cannot be upgraded from its version. `manage.py
-    migrate` runs this check first.
-    """
+    """Return an error if a database is too old to be upgraded. Runs first in `manage.py migrate`."""
     problems = (upgrade_problem(connections[name]) for name in databases or ())
     return [Error(problem, id="quickapps.E003") for problem in problems if problem]
 

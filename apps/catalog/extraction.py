@@ -11,7 +11,7 @@ from apps.catalog.credentials.plain import (
     ELSEWHERE,
     PlainCredential,
     free_secret_name,
-    gives_address,
+    overrides_url,
     plain_credentials,
     with_secrets,
 )
@@ -55,13 +55,12 @@ def forbidden_credentials(document: Any, user: Any, *, item: str = "") -> list[P
 def extract(
     document: Any, stored: Iterable[Any] = (), *, user: Any = None, item: str = ""
 ) -> Extraction:
-    """Replace each plain credential of a document with a reference to a secret. A secret allows
+    """Replace each plain credential of a document with a reference to a secret. The secret allows
     exactly the servers that receive the credential.
 
-    Equal credentials for the same servers share a secret. A secret in the `stored` documents is
-    reused if it has the same value and allows these servers. Credentials are first moved out of
-    URLs. `item` is the name of a predefined item, or "" for a manifest. Call this in the
-    transaction that saves the document.
+    Equal credentials for the same servers share a secret. A matching secret in the `stored`
+    documents is reused. Credentials are first moved out of URLs. `item` is the name of a predefined
+    item, or "" for a manifest. Call this in the transaction that saves the document.
     """
     document = without_url_credentials(document)
     known = named_secrets(stored)
@@ -103,12 +102,12 @@ def found_credentials(document: Any, item: str = "") -> list[PlainCredential]:
 
 
 def is_sent_elsewhere(item: str) -> bool:
-    """Return True if a reference to the predefined item overrides its URL, so that its credentials
-    also go to another server.
+    """Return True if a reference to the predefined item overrides its URL, which sends its
+    credentials to another server.
     """
     rows = Application.objects.values_list("manifest", flat=True)
     items = (found.value for found in documents(installed_content()))
-    return any(gives_address(document, item) for each in (rows, items) for document in each)
+    return any(overrides_url(document, item) for each in (rows, items) for document in each)
 
 
 def named_secrets(stored: Iterable[Any]) -> list[Secret]:
@@ -122,7 +121,7 @@ def is_of(secret: Secret, credential: PlainCredential) -> bool:
 
 def make_secret(credential: PlainCredential, user: Any) -> Secret:
     """Create a secret for the credential. Raises `ValidationError` if it is invalid, and
-    `IntegrityError` if no name is free.
+    `IntegrityError` if no name is available.
     """
     for _ in range(MOST_ATTEMPTS):
         taken = Secret.objects.filter(name__startswith=credential.stem)

@@ -1,4 +1,4 @@
-"""Converts Django's `ValidationError` to errors with a field and a path inside that field."""
+"""Converts Django's `ValidationError` to errors with a field and a path in that field."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from apps.manifest.problems import Problem
 
 
-class PlacedError(ValidationError):
-    """A validation error at a path inside a JSON field."""
+class FieldPathError(ValidationError):
+    """A validation error at a path in a JSON field."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))
@@ -18,12 +18,12 @@ class PlacedError(ValidationError):
 
 @dataclass(frozen=True, slots=True)
 class FieldProblem:
-    """A validation error of a row. `field` is "" if it concerns the whole row. `path` is the path
-    in a JSON field, or "".
-    """
+    """A validation error of a row."""
 
     field: str
+    """The field, or "" if the error concerns the whole row."""
     path: str
+    """The path in a JSON field, or ""."""
     message: str
 
     def __str__(self) -> str:
@@ -31,7 +31,7 @@ class FieldProblem:
 
 
 def manifest_error(problems: Iterable[Problem]) -> ValidationError:
-    return ValidationError({"manifest": [*map(PlacedError, problems)]})
+    return ValidationError({"manifest": [*map(FieldPathError, problems)]})
 
 
 def field_problems(error: ValidationError) -> list[FieldProblem]:
@@ -45,6 +45,6 @@ def field_problems(error: ValidationError) -> list[FieldProblem]:
 
 
 def field_problem(field: str, error: ValidationError) -> FieldProblem:
-    if isinstance(error, PlacedError):
+    if isinstance(error, FieldPathError):
         return FieldProblem(field, error.problem.path, error.problem.message)
     return FieldProblem(field, "", error.messages[0])

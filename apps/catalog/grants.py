@@ -1,7 +1,6 @@
 """Reads the grants of an application, which give roles to users and groups.
 
-Grants are not part of an application's history, so restoring an earlier state does not restore
-them.
+Grants are not part of an application's history, so restoring a state does not change them.
 """
 
 from collections.abc import Iterable
@@ -14,7 +13,7 @@ from apps.catalog.models import Application, Role
 
 Kind = Literal["user", "group"]
 Holder = tuple[Kind, str]
-"""A user or group that has a role, as its kind and name."""
+"""The kind and name of a user or group with a role."""
 
 
 def grants_of(application: Application) -> dict[Holder, Role]:
@@ -30,7 +29,7 @@ def grants_of(application: Application) -> dict[Holder, Role]:
 
 
 def find_holders(holders: Iterable[Holder]) -> dict[Holder, int]:
-    """Return the IDs of these users and groups. Users and groups that do not exist are omitted."""
+    """Return the IDs of these users and groups. Omit unknown users and groups."""
     wanted = set(holders)
     users = get_user_model()._default_manager.filter(username__in=names_of("user", wanted))
     groups = Group.objects.filter(name__in=names_of("group", wanted))

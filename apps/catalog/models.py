@@ -172,9 +172,7 @@ class Grant(models.Model):
 
 
 class Upload(models.Model):
-    """Links an uploaded file to an application. Copies of an application link to the same files as
-    the original.
-    """
+    """Links an uploaded file to an application. Copies of an application share its files."""
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="uploads")
     file = models.ForeignKey(
@@ -218,7 +216,7 @@ class OperatorKey(AbstractAPIKey):
 
 
 class SystemMessage(models.Model):
-    """An announcement by an operator, which every user sees on the page until it ends."""
+    """An announcement by an operator that every user sees on the page until it ends."""
 
     class Level(models.TextChoices):
         INFO = "info"

@@ -1,6 +1,4 @@
-"""Reads the skills that belong to a single application. They override predefined skills with the
-same name.
-"""
+"""Reads the skills of single applications, which override predefined skills with the same name."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -15,20 +13,17 @@ from apps.manifest.problems import Problem
 
 LAYER = "application"
 SKILLS = "skills"
-"""This folder of an application's files contains its skills."""
+"""The folder of skills among an application's files."""
 Skills = Mapping[str, Mapping[str, str]]
 """An application's own skills. Maps the name of each skill to its files by path."""
 
 
 def skills_of(number: int | None) -> dict[str, dict[str, str]]:
-    """Return the stored skills of the application with this ID."""
     return {} if number is None else skills_by_application([number]).get(number, {})
 
 
 def skills_by_application(numbers: Any) -> dict[int, dict[str, dict[str, str]]]:
-    """Return the stored skills of several applications. `numbers` are their IDs, or a query for the
-    IDs.
-    """
+    """Return the stored skills of the applications with these IDs. `numbers` can also be a query."""
     found: dict[int, dict[str, dict[str, str]]] = {}
     for row in ApplicationSkill.objects.filter(application__in=numbers):
         texts = {SKILL_FILE: row.text, **row.files}
@@ -36,16 +31,14 @@ def skills_by_application(numbers: Any) -> dict[int, dict[str, dict[str, str]]]:
     return found
 
 
-def own_skills_of(row: Any, given: Skills | None = None) -> Skills:
-    """Return the application's stored skills, unless others are `given`, for example those of a
-    draft.
-    """
-    return skills_of(row.pk) if given is None else given
+def own_skills_of(row: Any, override: Skills | None = None) -> Skills:
+    """Return `override`, such as the skills of a draft, or else the application's stored skills."""
+    return skills_of(row.pk) if override is None else override
 
 
 def with_own_skills(content: Content, skills: Skills) -> Content:
-    """Add an application's own skills to the predefined content as its top layer. Return the same
-    object if there are none.
+    """Add an application's own skills to the predefined content as its top layer. Return `content`
+    itself if there are none.
     """
     if not skills:
         return content
@@ -59,15 +52,13 @@ def with_own_skills(content: Content, skills: Skills) -> Content:
 
 
 def skill_problems(skills: Skills) -> Iterator[Problem]:
-    """Yield the problems of an application's skills. Their paths are file paths, such as
-    `skills/tone/SKILL.md`.
-    """
+    """Yield the problems of an application's skills, with paths such as `skills/tone/SKILL.md`."""
     for name, texts in skills.items():
-        place = f"{SKILLS}/{name}"
+        folder = f"{SKILLS}/{name}"
         if SKILL_FILE not in texts:
-            yield Problem(place, f"the folder contains no {SKILL_FILE}.")
+            yield Problem(folder, f"the folder contains no {SKILL_FILE}.")
             continue
-        document = f"{place}/{SKILL_FILE}"
+        document = f"{folder}/{SKILL_FILE}"
         try:
             read = read_skill_document(texts[SKILL_FILE])
         except SkillInvalid as error:
@@ -77,4 +68,4 @@ def skill_problems(skills: Skills) -> Iterator[Problem]:
                 yield Problem(document, f"the name is {read.name!r}, but its folder is {name!r}.")
         beside = {path: text for path, text in texts.items() if path != SKILL_FILE}
         for problem in bundle_files(beside).problems:
-            yield Problem(f"{place}/{problem.path}", problem.message)
+            yield Problem(f"{folder}/{problem.path}", problem.message)

@@ -2,7 +2,7 @@
 
 An application reads attached files with its owner's permissions. Without this rule, an operator
 could read another user's files by attaching them, or by making that user the owner. The rule
-applies only to files that an operator adds, not to those that are already attached.
+applies only to newly attached files.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 
 from apps.accounts.buckets import bucket_of
-from apps.catalog.history.actors import present_actor
+from apps.catalog.history.actors import current_actor
 from apps.catalog.models import Application
 from apps.manifest.contexts import FileContext, FolderContext
 from apps.manifest.problems import Problem
@@ -24,11 +24,9 @@ ADVICE = "Only the owner can attach it. Use a shared file, whose URL begins with
 
 def added_files(application: Application) -> tuple[bool, list[Problem]]:
     """Return whether the owner changes, and an error for each of the owner's files that another
-    user is about to attach.
-
-    The path of each error is that of the file's context in the manifest.
+    user is about to attach, with the path of its URL in the manifest.
     """
-    actor, owner = present_actor().user, application.owner_id
+    actor, owner = current_actor().user, application.owner_id
     if actor is None or owner is None or actor.pk == owner:  # Commands have all permissions.
         return False, []
     named = owner_files(owner, application.manifest)
@@ -40,9 +38,7 @@ def added_files(application: Application) -> tuple[bool, list[Problem]]:
 
 
 def owner_files(owner: int, manifest: Any) -> Mapping[str, str]:
-    """Return the URLs of the owner's files and folders in the manifest's contexts, mapped to the
-    path of the context.
-    """
+    """Map the URLs of the owner's files and folders in the manifest to the paths of these URLs."""
     try:
         contexts = read_manifest(
             manifest,

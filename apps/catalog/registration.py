@@ -1,4 +1,4 @@
-"""Builds the entries that register this server in DIAL Core's configuration file.
+"""Builds the entries for this server in DIAL Core's configuration file.
 
 They register an application type, for applications whose manifests Core stores, and the
 applications of this installation.
@@ -14,12 +14,10 @@ from apps.catalog.models import Application
 from apps.manifest.schema.manifest_schema import CORE_SCHEMA, TYPE_NAME
 
 TYPE_ID = "quick_apps2"
-"""The name of the application type. It occurs in URLs, so that no application may have it as its
-slug.
-"""
+"""The name of the application type. URLs contain it, so no application may have it as its slug."""
 SUPPORT = "/v1/configuration-support"
 INPUT_TYPES = "features__input_attachment_types"
-"""Queries find the accepted file types in a manifest column at this path."""
+"""Database queries find the accepted file types of a manifest at this path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +46,7 @@ def clean_url(option: str, written: str) -> str:
 def registration(
     schema_id: str, addresses: Addresses, applications: Iterable[Application]
 ) -> dict[str, Any]:
-    """Return the part of DIAL Core's configuration file that registers this server and its
-    applications.
-    """
+    """Return the part of DIAL Core's configuration file for this server and its applications."""
     return {
         "applicationTypeSchemas": [type_entry(schema_id, addresses)],
         "applications": {
@@ -116,9 +112,7 @@ def application_entry(application: Application, addresses: Addresses) -> dict[st
 
 
 def input_types(manifest: Mapping[str, Any]) -> list[str]:
-    """Return the file types that a stored manifest accepts as input, or [] for all types. The
-    manifest may be invalid.
-    """
+    """Return the file types that a stored, possibly invalid manifest accepts, or [] for all types."""
     features = manifest.get("features")
     types = features.get("input_attachment_types") if isinstance(features, Mapping) else None
     return list(types or ())

@@ -1,7 +1,7 @@
 """Resolves a slug or a manifest to an application that can run, and caches the result.
 
 A cached application is valid until its row or the predefined content changes. Both are checked at
-most once in `MAX_AGE_SECONDS`.
+most once per `MAX_AGE_SECONDS`.
 """
 
 import asyncio
@@ -48,9 +48,9 @@ class Lookup:
 
 
 LARGEST_NUMBER = 999_999_999
-"""A slug such as `travel@3` cannot name a higher version number."""
+"""The highest version number in a slug such as `travel@3`."""
 MOST_APPLICATIONS = 1024
-"""At most this many applications and versions are cached. The least recently used is evicted."""
+"""The maximum number of cached applications and versions. The least recently used is evicted."""
 
 _kept: OrderedDict[str, CachedApplication] = OrderedDict()
 _absent: AgedCache[str, bool] = AgedCache()
@@ -58,7 +58,7 @@ _absent: AgedCache[str, bool] = AgedCache()
 sends the same unknown slug for all applications that it stores.
 """
 _lookups: dict[Hashable, Lookup] = {}
-"""These lookups are in progress, by slug or by the hash of a manifest."""
+"""The lookups that are in progress, by slug or by the hash of a manifest."""
 
 
 @on_reset
@@ -73,8 +73,8 @@ def forget_applications() -> None:
 
 
 async def resolve_application(slug: str) -> ResolvedApplication:
-    """Return the enabled application with this slug, from the cache if it was compared with the
-    database in the last `MAX_AGE_SECONDS`.
+    """Return the enabled application with this slug. It is cached and compared with the database at
+    most once per `MAX_AGE_SECONDS`.
 
     Raises `ApplicationNotFound`, or `ApplicationBroken` if its manifest is invalid.
     """
@@ -95,7 +95,7 @@ async def resolve_application(slug: str) -> ResolvedApplication:
 async def share_lookup(
     key: Hashable, start: Callable[[], Coroutine[Any, Any, ResolvedApplication]]
 ) -> ResolvedApplication:
-    """Wait for the lookup that is in progress for this key, or start one. It continues if a waiting
+    """Wait for the lookup in progress for this key, or start one. The lookup continues if a waiting
     caller is canceled.
     """
     now = time.monotonic()
@@ -116,8 +116,8 @@ def end_lookup(key: Hashable, task: asyncio.Task[ResolvedApplication]) -> None:
 
 
 async def look_up(slug: str, kept: CachedApplication | None, now: float) -> ResolvedApplication:
-    """Load and prepare the application, or return the cached application `kept` if it is still
-    current. Raises `ApplicationNotFound`, or `ApplicationBroken` if its manifest is invalid.
+    """Load and prepare the application, or return the cached application `kept` if it is current.
+    Raises `ApplicationNotFound`, or `ApplicationBroken` if its manifest is invalid.
     """
     try:
         found, content = await database_sync_to_async(newest)(slug, kept)
@@ -148,7 +148,7 @@ def cache_value(cache: OrderedDict[K, V], key: K, value: V, most: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class LiveVersion:
-    """An application with the manifest of one version, and the predefined content of that version."""
+    """An application with the manifest and the predefined content of one version."""
 
     row: Application
     number: int
@@ -159,8 +159,8 @@ class LiveVersion:
 def newest(
     slug: str, kept: CachedApplication | None
 ) -> tuple[LiveVersion | ResolvedApplication | None, Content]:
-    """Return the version to prepare and the installed content. Instead of a version, return the
-    cached application if nothing has changed, or None if there is no enabled application.
+    """Return the version to prepare, and the installed content. If nothing has changed, return the
+    cached application instead of a version. If there is no enabled application, return None.
     """
     managed_files.refresh()
     content = installed_content()
@@ -176,7 +176,7 @@ def newest(
 
 
 def versioned_name(slug: str) -> tuple[str, int | None]:
-    """Split `travel@3` into its slug and version number. The number is None for `travel`, which
+    """Split `travel@3` into its slug and version number. For `travel`, the number is None, which
     means the live version.
     """
     name, _, number = slug.partition("@")
@@ -185,13 +185,13 @@ def versioned_name(slug: str) -> tuple[str, int | None]:
 
 
 def named_version(slug: str, number: int | None) -> str:
-    """Return the name of a version, such as `travel@3`, or the slug alone if the number is None."""
+    """Return a name such as `travel@3`, or the slug alone if the number is None."""
     return slug if number is None else f"{slug}@{number}"
 
 
 def find_version(row: Application, number: int | None, content: Content) -> LiveVersion | None:
-    """Return the version with this number, or the live version for None. Return None if it does not
-    exist or was withdrawn.
+    """Return the version with this number, or the live version if the number is None. Return None
+    if the version does not exist or was withdrawn.
     """
     numbered = ApplicationVersion.objects.filter(application=row.pk, withdrawn_at=None)
     wanted = row.live_number if number is None else number
@@ -221,8 +221,8 @@ _documents: OrderedDict[tuple[str, bytes], tuple[Content, ResolvedApplication]] 
 
 
 async def resolve_document(name: str, title: str, document: Any) -> ResolvedApplication:
-    """Resolve an application that DIAL Core stores. Core sends its manifest, `document`, with each
-    request.
+    """Resolve an application that DIAL Core stores. `document` is its manifest, which Core sends
+    with each request.
 
     Core has already checked the caller's access. Raises `ApplicationBroken` if the manifest is
     invalid.

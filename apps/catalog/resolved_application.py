@@ -1,6 +1,4 @@
-"""Prepares applications to run: parses the manifest, resolves its references, and prepares its
-capabilities.
-"""
+"""Prepares applications to run: parses their manifests, and resolves references and capabilities."""
 
 import hashlib
 import logging
@@ -35,18 +33,15 @@ from apps.workspace.loading.shared_loads import LoadingRules, rules_of
 logger = logging.getLogger(__name__)
 
 CONFIGURATION = "Application configuration"
-"""Reports list issues that concern the whole manifest under this heading."""
+"""The heading for issues that concern the whole manifest."""
 
 
 @dataclass(frozen=True)
 class ResolvedApplication:
-    """An application that can run. `version` changes whenever its row is saved.
+    """An application that can run.
 
-    `number` is the number of the published version, or 0 for a draft. Applications of DIAL Core
-    have no row: `id`, `version` and `number` are 0, and `slug` is Core's name. `predefined` is the
-    predefined content of the version, except for chat places. Chat places, `layer_prompts` and
-    `broken_prompts` come from the installed content. `broken_prompts` maps each unusable prompt to
-    its problem.
+    For an application of DIAL Core, which has no row, `slug` is Core's name, and `id`, `version`
+    and `number` are 0.
     """
 
     id: int
@@ -55,12 +50,17 @@ class ResolvedApplication:
     description: str
     is_public: bool
     version: int
+    """Changes whenever the application's row is saved."""
     manifest: Manifest
     prepared: PreparedCapabilities
     number: int = 0
+    """The number of the published version, or 0 for a draft."""
     predefined: PredefinedContent = field(default_factory=PredefinedContent)
+    """The predefined content of the version, with the installed chat places."""
     layer_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The prompts of the installed content."""
     broken_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The problem of each unusable prompt in the installed content."""
     document: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The manifest as its author wrote it."""
 
@@ -70,8 +70,8 @@ class ResolvedApplication:
         return hashlib.sha256(msgspec.json.encode(self.document, order="deterministic")).hexdigest()
 
     def place(self, slug: str) -> ChatPlace | None:
-        """Return the chat place with this slug, or None if the slug is "". Raises `PlaceNotFound`
-        if there is none.
+        """Return the chat place with this slug, or None if it is "". Raises `PlaceNotFound` if
+        there is none.
         """
         if not slug:
             return None
@@ -113,8 +113,8 @@ def prepare_application(
     """Prepare an application to run, with its references resolved in `content`. Chat places come
     from `installed`, by default `content`.
 
-    `is_foreign` means that DIAL Core stores the manifest. Raises `ApplicationBroken` if the
-    manifest is invalid.
+    With `is_foreign`, DIAL Core stores the manifest. Raises `ApplicationBroken` if the manifest is
+    invalid.
     """
     installed = installed or content
     manifest, prepared = prepare_document(
@@ -143,8 +143,8 @@ def prepare_application(
 
 
 def prepare_version(application: Application, number: int) -> ResolvedApplication:
-    """Prepare the application to run with the values of `application` and the predefined content of
-    its version `number`.
+    """Prepare the application to run with its current values and the predefined content of its
+    version `number`.
 
     Queries the database. Raises `ApplicationBroken` if the manifest is invalid.
     """
@@ -156,11 +156,10 @@ def prepare_version(application: Application, number: int) -> ResolvedApplicatio
 def resolve_draft(
     application: Application, document: Any, skills: Skills | None = None
 ) -> ResolvedApplication:
-    """Prepare the application to run with `document` as its manifest and the current predefined
-    content.
+    """Prepare the application to run with `document` as its manifest, the current predefined
+    content, and its own `skills` or, for None, its stored skills.
 
-    `skills` are the application's own skills, or None for the stored skills. Queries the database.
-    Raises `ApplicationBroken` if the manifest is invalid.
+    Queries the database. Raises `ApplicationBroken` if the manifest is invalid.
     """
     draft = copy(application)
     draft.manifest = document
@@ -174,8 +173,8 @@ def prepare_document(
 ) -> tuple[Manifest, PreparedCapabilities]:
     """Parse a manifest, resolve its references and prepare its capabilities.
 
-    `is_foreign` means that DIAL Core stores the manifest. Such a manifest cannot refer to secrets
-    of this installation, or redirect credentials of predefined content to other servers. Raises
+    With `is_foreign`, DIAL Core stores the manifest. Such a manifest cannot refer to secrets of
+    this installation, or redirect credentials of predefined content to other servers. Raises
     `ApplicationBroken` if the manifest is invalid or its prompt does not exist.
     """
     try:
@@ -197,16 +196,14 @@ def prepare_document(
     prepared = prepare(resolved.manifest)
     issues = (*(problem.issue for problem in resolved.problems), *prepared.issues)
     ignored = tuple(ignored_previews(name, document))
-    # For manifests of this installation, the admin shows the ignored features. For foreign
-    # manifests, only the chat can show them.
+    # The admin shows the ignored features of this installation's manifests. For foreign manifests,
+    # only the chat can show them.
     issues = (*issues, *ignored) if is_foreign else issues
     return resolved.manifest, replace(prepared, issues=issues)
 
 
 def ignored_previews(name: str, document: dict[str, Any]) -> Iterator[InitializationIssue]:
-    """Yield and log an issue for each preview feature in a manifest, if the installation disables
-    them.
-    """
+    """Yield and log an issue for each preview feature in a manifest, unless they are enabled."""
     for problem in (
         () if settings.ENABLE_PREVIEW_FEATURES else cut_problems(preview_problems(document))
     ):

@@ -74,15 +74,15 @@ class SavedPrompt(models.Model):
 
 
 def own_prompts(user: int | None) -> QuerySet[SavedPrompt]:
-    """Return the prompts of the user with this ID. If the ID is None, return no prompts."""
+    """Return the prompts of the user with this ID, or no prompts for None."""
     if user is None:
         return SavedPrompt.objects.none()
     return SavedPrompt.objects.filter(user=user)
 
 
 def offered_prompts(caller: Caller) -> QuerySet[SavedPrompt]:
-    """Return the prompts that a caller can insert: the caller's own prompts, the prompts of the
-    caller's current team, and the prompts for all users.
+    """Return the prompts that a caller can insert: the caller's own, those of the caller's current
+    team, and those for all users.
     """
     offered = Q(user=None, team=None)
     if caller.team is not None:

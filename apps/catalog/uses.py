@@ -1,6 +1,4 @@
-"""Finds the applications and predefined items that use a secret, a deployment or another predefined
-item.
-"""
+"""Finds the applications and predefined items that use a secret, a deployment or a predefined item."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -21,26 +19,24 @@ from apps.manifest.validation.validation import with_deployment
 
 @dataclass(frozen=True, slots=True)
 class ItemUser:
-    """An application or predefined item that uses a secret, a deployment or another item. `place`
-    is the path of the use in its manifest or JSON, and `pk` the application's ID.
-    """
+    """An application or predefined item that uses a secret, a deployment or another item."""
 
     kind: str
     name: str
-    place: str
+    path: str
+    """The path of the use in the manifest or JSON."""
     pk: int | None = None
+    """The ID of an application, or None for a predefined item."""
 
 
 def secret_uses(content: Content) -> dict[str, list[ItemUser]]:
-    """Return the applications and predefined items that use each secret, by the secret's name. Runs
-    one query.
-    """
+    """Return the applications and predefined items that use each secret, by name. Runs one query."""
     return users_by_name(content, secrets_in)
 
 
 def deployment_uses(content: Content) -> dict[str, list[ItemUser]]:
     """Return the applications and predefined items that use each deployment, as a model or a tool,
-    by the deployment's ID. Runs one query.
+    by its ID. Runs one query.
     """
     found = users_by_name(content, deployments_in)
     for item in content.items["agent"].values():
@@ -59,18 +55,16 @@ def users_by_name(
     found: dict[str, list[ItemUser]] = {}
     rows = Application.objects.order_by("title").values_list("pk", "title", "manifest")
     for pk, title, manifest in rows.iterator():
-        for name, place in names_in(manifest):
-            found.setdefault(name, []).append(ItemUser("application", title, place, pk))
+        for name, path in names_in(manifest):
+            found.setdefault(name, []).append(ItemUser("application", title, path, pk))
     for item in documents(content):
-        for name, place in names_in(item.value):
-            found.setdefault(name, []).append(ItemUser(item.kind, item.name, place))
+        for name, path in names_in(item.value):
+            found.setdefault(name, []).append(ItemUser(item.kind, item.name, path))
     return found
 
 
 def documents(content: Content) -> Iterable[LayerItem]:
-    """Return the predefined tools and toolsets in use, which can contain credentials and
-    deployments.
-    """
+    """Return the predefined tools and toolsets in use: the items with credentials and deployments."""
     return (*content.items["toolset"].values(), *content.items["tool"].values())
 
 
@@ -80,13 +74,13 @@ def secrets_in(document: Any) -> Iterator[tuple[str, str]]:
 
 
 def deployments_in(document: Any) -> Iterator[tuple[str, str]]:
-    """Yield the name and path of each deployment in a document. A manifest that names no deployment
-    uses the default.
+    """Yield the name and path of each deployment in a document, with the default deployment for a
+    manifest without one.
     """
     if isinstance(document, dict):
         document = with_deployment(document, settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID)
-    for place, name in deployment_names(document):
-        yield name, place
+    for path, name in deployment_names(document):
+        yield name, path
 
 
 class ItemReference(NamedTuple):
@@ -131,9 +125,7 @@ def uses_of(
 
 
 def references_of(item: LayerItem, content: Content) -> Iterator[ItemReference]:
-    """Yield the predefined items to which an item refers, including the toolsets that an agent
-    adds.
-    """
+    """Yield the predefined items to which an item refers, including an agent's toolsets."""
     if item.kind != "agent":
         yield from references_in(item.value, content)
     elif (agent := agent_of(item)) is not None:
@@ -148,8 +140,8 @@ def agent_of(item: LayerItem) -> AgentDefinition | None:
 
 
 def references_in(document: Any, content: Content) -> Iterator[ItemReference]:
-    """Yield the predefined items to which a document refers, including references in patches and
-    references to missing items.
+    """Yield the predefined items to which a document refers, also in patches and even if they do
+    not exist.
     """
     yield from feature_references(document, content)
     for _, found in objects_in(document):
@@ -161,9 +153,7 @@ def references_in(document: Any, content: Content) -> Iterator[ItemReference]:
 
 
 def feature_references(document: Any, content: Content) -> Iterator[ItemReference]:
-    """Yield the predefined items that a manifest's features use, such as the agents that
-    `spawn_agent` offers.
-    """
+    """Yield the predefined items that a manifest's features use, such as agents for `spawn_agent`."""
     features = document.get("features") if isinstance(document, dict) else None
     if not isinstance(features, dict):
         return

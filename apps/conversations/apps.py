@@ -37,7 +37,7 @@ class ConversationsConfig(AppConfig):
         from apps.conversations.models import Conversation
         from apps.conversations.pinned_versions import keep_version
 
-        publish.keepers.connect(keep_version)
+        publish.conversation_pinners.connect(keep_version)
         post_delete.connect(
             deletion.delete_belongings,
             sender=Conversation,

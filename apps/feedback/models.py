@@ -1,6 +1,4 @@
-"""Defines the database model for users' feedback on answers, which operators of the applications
-read.
-"""
+"""Defines the database model of users' feedback on answers."""
 
 from typing import Any
 
@@ -14,12 +12,7 @@ LONGEST_NOTE = 2_000
 
 
 class Feedback(models.Model):
-    """A user's feedback on one answer. `bucket` is the user's bucket, and `message` the ID of the
-    answer.
-
-    `transcript` is a copy of the question and the answer, stored only while the user shares it.
-    Deleting the conversation also deletes the copy.
-    """
+    """A user's feedback on one answer, for the operators of the application."""
 
     class Rating(models.TextChoices):
         UP = "up", "good"
@@ -39,6 +32,7 @@ class Feedback(models.Model):
         DONE = "done", "done"
 
     message = models.UUIDField(editable=False)
+    """The ID of the answer."""
     conversation = models.UUIDField(null=True, editable=False, db_index=True)
     run = models.UUIDField(null=True, editable=False)
     application = models.ForeignKey(
@@ -46,11 +40,15 @@ class Feedback(models.Model):
     )
     application_version = models.PositiveIntegerField("version", null=True, editable=False)
     bucket = models.CharField("person", max_length=100, editable=False)
+    """The user's bucket."""
     rating = models.CharField(max_length=4, choices=Rating)
     reason = models.CharField(max_length=10, choices=Reason, blank=True)
     comment = models.TextField(max_length=LONGEST_COMMENT, blank=True)
     shares_transcript = models.BooleanField("attached conversation", default=False)
     transcript = models.JSONField(null=True, blank=True, editable=False)
+    """A copy of the question and the answer, stored only while the user shares it. Deleting the
+    conversation also deletes the copy.
+    """
     state = models.CharField(max_length=7, choices=State, default=State.NEW)
     note = models.TextField(
         max_length=LONGEST_NOTE,
@@ -86,7 +84,7 @@ class Feedback(models.Model):
             raise ValidationError({"reason": "A reason can be given only for a bad answer."})
 
     @property
-    def told(self) -> dict[str, Any]:
+    def visible_fields(self) -> dict[str, Any]:
         """Return the fields of the feedback that its user sees."""
         return {
             "rating": self.rating,

@@ -1,4 +1,4 @@
-"""Stores and deletes feedback, also when its user or conversation is deleted."""
+"""Stores and deletes users' feedback on answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,9 +14,7 @@ from apps.feedback.models import Feedback
 
 @dataclass(frozen=True, slots=True)
 class RatedAnswer:
-    """An answer that a user rates. `transcript` is the copy of the question and answer that the
-    user can share.
-    """
+    """An answer that a user rates. `transcript` is the copy that the user can share with operators."""
 
     message: UUID
     conversation: UUID
@@ -44,7 +42,7 @@ def row_of(bucket: str, answer: RatedAnswer) -> Feedback:
     )
 
 
-def keep(row: Feedback, answer: RatedAnswer) -> None:
+def store_feedback(row: Feedback, answer: RatedAnswer) -> None:
     """Store the feedback, and mark it as new for operators."""
     row.transcript = dict(answer.transcript) if row.shares_transcript else None
     row.state = Feedback.State.NEW
@@ -58,22 +56,17 @@ def find_all(caller: Caller) -> QuerySet[Feedback]:
     return rows if scope is None else rows.filter(application__in=scope)
 
 
-def forget_conversation(sender: Any, instance: Any, **told: Any) -> None:
-    """Delete the transcripts of a deleted conversation, but keep the ratings, reasons and
-    comments.
-    """
+def forget_conversation(sender: Any, instance: Any, **options: Any) -> None:
+    """Delete the transcripts of a deleted conversation. Ratings, reasons and comments remain."""
     Feedback.objects.filter(conversation=instance.pk).update(
         conversation=None, transcript=None, shares_transcript=False
     )
 
 
-def hand_over(bucket: str, heir: str) -> None:
-    """Assign the feedback of the visitor `bucket` to the user `heir`, who has signed in with the
-    same browser.
-    """
+def transfer_feedback(bucket: str, heir: str) -> None:
+    """Assign the feedback of a visitor to the user who has signed in with the same browser."""
     Feedback.objects.filter(bucket=bucket).update(bucket=heir)
 
 
-def delete_feedback_of_user(sender: Any, instance: Any, **told: Any) -> None:
-    """Delete the feedback of a user whose account was deleted."""
+def delete_feedback_of_user(sender: Any, instance: Any, **options: Any) -> None:
     Feedback.objects.filter(of_person(instance.pk)).delete()

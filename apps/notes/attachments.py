@@ -1,5 +1,4 @@
-"""Finds the attachments of notes in their texts. The attachments are stored in the bucket of the
-notes' owner.
+"""Finds the attachments of notes in their texts. The bucket of the notes' owner stores the files.
 
 `files/user-7/notes/plan.png` in a text is `attachments/plan.png` in an exported folder.
 """
@@ -14,9 +13,7 @@ EXPORTED = "attachments/"
 
 
 def attachment_path(owner: str, name: str) -> str:
-    """Return the path of the owner's attachment with this name, in the form in which texts contain
-    it.
-    """
+    """Return the path of the owner's attachment with this name, as texts contain it."""
     return write_path(owner, f"{FOLDER}{name}")
 
 
@@ -26,8 +23,8 @@ def paths_in(owner: str, text: str) -> list[str]:
 
 
 def stored_path(owner: str) -> re.Pattern[str]:
-    """Return a pattern that matches the paths of the owner's attachments in texts. A path is
-    percent-encoded and ends where a URL in Markdown ends.
+    """Return a pattern for the paths of the owner's attachments in texts. A path is percent-encoded
+    and ends where a URL in Markdown ends.
     """
     return re.compile(rf"(?<![\w/]){ROOT}/{re.escape(owner)}/{FOLDER}([^\s()<>\[\]\"'`]+)")
 
@@ -42,7 +39,5 @@ _exported = re.compile(
 
 
 def imported_text(owner: str, text: str) -> str:
-    """Return an imported text in which links to `attachments/` are replaced by the paths of stored
-    attachments.
-    """
+    """Replace links to `attachments/` in an imported text with the paths of stored attachments."""
     return _exported.sub(lambda found: f"{found['before']}{ROOT}/{owner}/{FOLDER}", text)

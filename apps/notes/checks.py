@@ -18,14 +18,13 @@ from apps.workspace.local.models import StoredFile
 MOST = 100
 
 _fence = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
-_begun = re.compile(r"\[\[(?![^\[\]\n]*\]\])")
+_unclosed = re.compile(r"\[\[(?![^\[\]\n]*\]\])")
 
 
 @dataclass(frozen=True, slots=True)
 class NoteProblem:
-    """An error in a note. `line` counts from 1, and is 0 if the error concerns the whole note."""
-
     line: int
+    """The line number, counted from 1, or 0 if the error concerns the whole note."""
     text: str
 
 
@@ -33,7 +32,7 @@ def check_note(note: Note) -> list[NoteProblem]:
     found = [
         *front_matter_problems(note.text),
         *fence_problems(note.text),
-        *begun_links(note.text),
+        *unclosed_links(note.text),
         *broken_links(note),
         *missing_files(note),
     ]
@@ -73,11 +72,11 @@ def fence_problems(text: str) -> Iterator[NoteProblem]:
         )
 
 
-def begun_links(text: str) -> Iterator[NoteProblem]:
+def unclosed_links(text: str) -> Iterator[NoteProblem]:
     is_code = False
     for number, line in enumerate(text.split("\n"), 1):
         is_code ^= _fence.match(line) is not None
-        if not is_code and _begun.search(re.sub(r"`[^`]*`", "", line)):
+        if not is_code and _unclosed.search(re.sub(r"`[^`]*`", "", line)):
             yield NoteProblem(number, gettext("A link that begins with [[ must end with ]]."))
 
 
@@ -109,5 +108,5 @@ def missing_files(note: Note) -> Iterator[NoteProblem]:
 
 
 def line_of(text: str, part: str) -> int:
-    place = text.find(part)
-    return text.count("\n", 0, place) + 1 if place >= 0 else 0
+    position = text.find(part)
+    return text.count("\n", 0, position) + 1 if position >= 0 else 0

@@ -19,7 +19,7 @@ from apps.notes.limits import (
 from apps.notes.models import Note, NoteVersion
 
 OWN_NAMES = frozenset({"title", "text", "tags", "fields", "created", "modified"})
-"""Names that a field cannot have, because files and tools use them for data that every note has."""
+"""Names that a field cannot have, because files and tools use them for the data of every note."""
 
 _name = re.compile(r"[A-Za-z][\w.-]*", re.ASCII)
 _marks = frozenset("[]|")
@@ -34,14 +34,12 @@ class NoteContent:
 
 
 def title_key(title: str) -> str:
-    """Return a title or tag in the form in which both are compared: without case, character width
-    and extra spaces.
-    """
+    """Return a title or tag for comparisons: without case, character width and extra spaces."""
     return " ".join(unicodedata.normalize("NFKC", storable_text(title)).casefold().split())
 
 
 def storable_text(text: str) -> str:
-    """Return the text without the characters that PostgreSQL rejects even in a search: NUL, and
+    """Return the text without the characters that PostgreSQL rejects, even in a search: NUL, and
     unpaired surrogates, which models may write.
     """
     return text.replace("\0", "").encode(errors="ignore").decode()
@@ -52,9 +50,7 @@ def note_content(row: Note | NoteVersion) -> NoteContent:
 
 
 def check_content(content: NoteContent) -> NoteContent:
-    """Return the content in the form in which it is stored. Raises `NoteRefused` if a part of it is
-    invalid.
-    """
+    """Return the content in its stored form. Raises `NoteRefused` if a part of it is invalid."""
     return NoteContent(
         checked_title(content.title),
         checked_text(content.text),
@@ -100,7 +96,7 @@ def checked_text(text: str) -> str:
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return the tags without duplicates and empty ones. Raises `NoteRefused` if there are too many
+    """Return the tags without empty tags and duplicates. Raises `NoteRefused` if there are too many
     or a tag is invalid.
     """
     found = {title_key(tag): checked_title(tag, "tags") for tag in tags if tag.strip()}
@@ -115,7 +111,7 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def checked_fields(fields: Mapping[str, str]) -> dict[str, str]:
-    """Return the fields. Raises `NoteRefused` if there are too many or a field is invalid."""
+    """Return a copy of the fields. Raises `NoteRefused` if one is invalid or there are too many."""
     if len(fields) > MOST_FIELDS:
         raise NoteRefused(
             "fields",

@@ -3,7 +3,7 @@ from apps.errors import QuickAppError
 
 class NoteRefused(QuickAppError):
     """Raised if a note is invalid, or if the workspace is full. `field` is the invalid field, or ""
-    if the error concerns all notes.
+    if the error concerns no single field.
     """
 
     code = "note_refused"

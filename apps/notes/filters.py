@@ -52,13 +52,13 @@ _step = re.compile(r"(?P<not>!)?(?P<operator>[\w:-]*)\[(?P<operand>[^\[\]]*)\]")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A condition in a filter. `name` is the name of a note's field; `value` is None if any value
-    matches.
-    """
+    """A condition in a filter."""
 
     kind: str
     value: str | None
+    """The value to match, or None for any value."""
     name: str = ""
+    """The name of a note's field, for the kind "field"."""
     is_not: bool = False
 
 
@@ -150,12 +150,12 @@ def positive(term: Term) -> Q:
 def field_condition(name: str, value: str | None) -> Q:
     found = KeyTextTransform(name, "fields")
     is_there = Q(IsNull(found, False))
-    # Otherwise the negated comparison would be NULL for notes without such a field.
+    # The negated comparison would otherwise be NULL for notes without this field.
     return is_there if value is None else is_there & Q(Exact(found, value))
 
 
 def moment_condition(sign: str, written: str) -> Q:
-    """Return the database condition for a filter's comparison with the time of the last change.
+    """Return the database condition for a comparison with the time of the last change.
 
     A date means the whole day in UTC: `>` is after its end, and `<` before its beginning. Raises
     `NoteRefused` if the date is invalid.
@@ -173,8 +173,8 @@ def moment_condition(sign: str, written: str) -> Q:
 
 
 def moments(written: str) -> tuple[datetime, datetime]:
-    """Return the beginning and the exclusive end of a date in UTC. For a date with a time, they are
-    a microsecond apart. Raises `NoteRefused` if the date is invalid.
+    """Return the beginning and the exclusive end of a date in UTC. With a time, they are a
+    microsecond apart. Raises `NoteRefused` if the date is invalid.
     """
     try:
         if len(written) <= 10:

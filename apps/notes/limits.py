@@ -2,9 +2,7 @@
 
 LONGEST_TITLE = 200
 LONGEST_KEY = 600
-"""The maximum number of characters of a title's key. One letter of a title may become three in its
-key.
-"""
+"""The maximum number of characters of a title's key, in which one letter may become three."""
 LONGEST_TEXT = 200_000
 MOST_TAGS = 50
 MOST_FIELDS = 50
@@ -14,4 +12,4 @@ LONGEST_VALUE = 2_000
 MOST_NOTES = 20_000
 """The maximum number of notes in a workspace."""
 MOST_VERSIONS = 200
-"""The number of versions of a note that are stored. Older versions are deleted."""
+"""At most this many versions of a note are stored. Older ones are deleted."""

@@ -1,6 +1,4 @@
-"""Finds and changes links between notes: `[[title]]` and `[[words|title]]`. Links in code are
-ignored.
-"""
+"""Finds and changes links between notes: `[[title]]` and `[[words|title]]`. Ignores links in code."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -10,7 +8,7 @@ from apps.notes.content import title_key
 from apps.notes.limits import LONGEST_TITLE
 
 # Match code first, so that links in it are ignored.
-_pieces = re.compile(
+_code_or_link = re.compile(
     r"(?P<fence>^ {0,3}(?P<mark>`{3,}|~{3,})[^\n]*\n(?:.*?^ {0,3}(?P=mark)[`~]*[ \t]*$|.*\Z))"
     r"|(?P<code>(?P<tick>`+)(?!`).+?(?<!`)(?P=tick)(?!`))"
     rf"|\[\[(?:(?P<words>[^\[\]|\n]{{1,500}})\|)?(?P<title>[^\[\]|\n]{{1,{LONGEST_TITLE}}})\]\]",
@@ -27,7 +25,7 @@ class Link:
 
 
 def links_in(text: str) -> Iterator[Link]:
-    for found in _pieces.finditer(text):
+    for found in _code_or_link.finditer(text):
         if found["title"] is not None and title_key(found["title"]):
             yield Link(" ".join(found["title"].split()), (found["words"] or "").strip())
 
@@ -38,7 +36,7 @@ def linked_keys(text: str) -> list[str]:
 
 
 def with_links_to(text: str, old: str, new: str) -> str:
-    """Return the text with each link to the title `old` changed to a link to the title `new`."""
+    """Change each link to the title `old` in the text into a link to the title `new`."""
     wanted = title_key(old)
 
     def renamed(found: re.Match[str]) -> str:
@@ -51,4 +49,4 @@ def with_links_to(text: str, old: str, new: str) -> str:
 
 
 def replace_links(text: str, change: Callable[[re.Match[str]], str]) -> str:
-    return _pieces.sub(change, text)
+    return _code_or_link.sub(change, text)

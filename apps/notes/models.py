@@ -1,6 +1,6 @@
 """Defines the database models of notes: their current content, all versions, and search data.
 
-The database indexes titles and texts. Before changing the table of `Note`, see
+The database indexes titles and texts. Before you change the table of `Note`, read
 `apps.notes.word_index`.
 """
 
@@ -14,28 +14,24 @@ from apps.notes.limits import LONGEST_KEY, LONGEST_TITLE
 
 
 class Note(models.Model):
-    """A note with its current content, which is the same as in its newest version.
-
-    - `owner`: the owner of the workspace, such as `user-7` or `team-3`.
-    - `key`: the title without case and extra spaces. It is unique in the workspace.
-    - `number`: the number of the newest version.
-    - `is_by_agent`, `is_untrusted`: copied from the newest version.
-    - `deleted_at`: the time of deletion, or null. A deleted note can be restored unless its title
-      is in use again.
-    """
+    """A note with its current content, which is the same as in its newest version."""
 
     owner = models.CharField(max_length=100)
+    """The owner of the workspace, such as `user-7` or `team-3`."""
     title = models.CharField(max_length=LONGEST_TITLE)
     key = models.CharField(max_length=LONGEST_KEY)
+    """The title without case and extra spaces. It is unique in the workspace."""
     text = models.TextField(blank=True)
     tags = models.JSONField(default=list)
     fields = models.JSONField(default=dict)
     number = models.PositiveIntegerField(default=1)
+    """The number of the newest version."""
     is_by_agent = models.BooleanField(default=False)
     is_untrusted = models.BooleanField(default=False)
     created_at = BoundedDateTimeField()
     modified_at = BoundedDateTimeField()
     deleted_at = models.DateTimeField(null=True, blank=True)
+    """A deleted note can be restored unless its title is in use again."""
 
     class Meta:
         constraints = (
@@ -54,13 +50,7 @@ class Note(models.Model):
 
 
 class NoteVersion(models.Model):
-    """An immutable version of a note, with its author.
-
-    - `user`: the user who wrote the version, or on whose behalf an agent wrote it.
-    - `application`: the agent's slug, or "" if it is unknown or a user wrote the version.
-    - `conversation`: the ID of the agent's conversation, or "" if it is unknown.
-    - `is_untrusted`: True if the agent had read content from third parties.
-    """
+    """An immutable version of a note, with its author."""
 
     class Action(models.TextChoices):
         CREATED = "created", gettext_lazy("Created")
@@ -81,10 +71,14 @@ class NoteVersion(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
+    """The user who wrote the version, or on whose behalf an agent wrote it."""
     is_by_agent = models.BooleanField(default=False)
     is_untrusted = models.BooleanField(default=False)
+    """True if the agent had read content from third parties."""
     application = models.CharField(max_length=200, blank=True)
+    """The agent's slug, or "" if it is unknown or a user wrote the version."""
     conversation = models.CharField(max_length=36, blank=True)
+    """The ID of the agent's conversation, or "" if it is unknown."""
     at = BoundedDateTimeField()
 
     class Meta:
@@ -97,7 +91,7 @@ class NoteVersion(models.Model):
 
 
 class NoteTag(models.Model):
-    """A tag of a note that is not deleted. `key` is the tag in the form in which tags are compared."""
+    """A tag of a note that is not deleted. `key` is the tag in the form for comparisons."""
 
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="tag_rows")
     key = models.CharField(max_length=LONGEST_KEY, db_index=True)
@@ -111,12 +105,11 @@ class NoteTag(models.Model):
 
 
 class NoteLink(models.Model):
-    """A link in the text of a note that is not deleted. `key` is the key of the linked title, which
-    need not exist.
-    """
+    """A link in the text of a note that is not deleted."""
 
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="link_rows")
     key = models.CharField(max_length=LONGEST_KEY, db_index=True)
+    """The key of the linked title, even if no note has this title."""
 
     class Meta:
         constraints = (models.UniqueConstraint(fields=("note", "key"), name="one_link_of_a_note"),)
@@ -126,9 +119,7 @@ class NoteLink(models.Model):
 
 
 class NoteVector(models.Model):
-    """The embedding of the version `number` of a note by the embedding model `model`, as 32-bit
-    floats.
-    """
+    """The embedding of a note's version `number` by the embedding model `model`, as 32-bit floats."""
 
     note = models.OneToOneField(Note, on_delete=models.CASCADE, related_name="vector_row")
     number = models.PositiveIntegerField()

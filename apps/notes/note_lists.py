@@ -32,8 +32,8 @@ def list_notes(owner: str, filter: str) -> QuerySet[Note]:
 
 
 def recent(owner: str, days: float | None = None) -> QuerySet[Note]:
-    """Return the owner's notes, most recently changed first and without texts. If `days` is not
-    None, return only notes that were changed within this many days.
+    """Return the owner's notes, most recently changed first and without texts. `days` limits them
+    to notes that were changed within this many days.
     """
     rows = notes_of(owner).order_by("-modified_at", "-pk").defer("text")
     return rows if days is None else rows.filter(modified_at__gte=days_ago(days))
@@ -44,17 +44,13 @@ def days_ago(days: float) -> object:
 
 
 def backlinks(owner: str, title: str) -> QuerySet[Note]:
-    """Return the owner's notes that link to this title, sorted by their own titles and without
-    texts.
-    """
+    """Return the owner's notes that link to this title, sorted by title and without texts."""
     rows = notes_of(owner).filter(link_rows__key=title_key(title))
     return rows.order_by("key").defer("text")
 
 
 def tag_counts(owner: str, most: int) -> list[tuple[str, int]]:
-    """Return up to `most` of the owner's tags, most frequent first, each with the number of notes
-    that have it.
-    """
+    """Return the owner's `most` most frequent tags, each with the number of its notes."""
     rows = NoteTag.objects.filter(note__owner=owner, note__deleted_at=None).values("key")
     counted = rows.annotate(count=Count("pk")).order_by("-count", "key")[:most]
     names = dict(
@@ -66,22 +62,17 @@ def tag_counts(owner: str, most: int) -> list[tuple[str, int]]:
 
 
 def existing(owner: str, titles: Iterable[str]) -> dict[str, int]:
-    """Map the keys of these titles to the primary keys of the owner's notes. Titles without a note
-    are omitted.
-    """
+    """Map the keys of these titles to the primary keys of the owner's notes, if they exist."""
     keys = {title_key(title) for title in titles}
     return dict(notes_of(owner).filter(key__in=keys).values_list("key", "pk"))
 
 
 @dataclass(frozen=True, slots=True)
 class ContentsLine:
-    """A line in a table of contents. `is_repeated` is True if the note is among its own ancestors,
-    so that the notes below it are not listed again.
-    """
-
     title: str
     depth: int
     is_repeated: bool = False
+    """True if the note is among its own ancestors. The notes below it are then not listed again."""
 
 
 def contents(owner: str, root: str, depth: int) -> list[ContentsLine]:
@@ -106,8 +97,8 @@ def contents(owner: str, root: str, depth: int) -> list[ContentsLine]:
 
 
 def tagged_below(owner: str, root: str, levels: int) -> Mapping[str, list[str]]:
-    """Map the key of each tag to the titles of its notes, for the tag `root` and the tags below it.
-    Runs one query per level.
+    """Map the key of the tag `root`, and of each tag below it, to the titles of the notes with the
+    tag. Runs one query per level.
     """
     children: dict[str, list[str]] = {}
     wanted = {root}

@@ -1,6 +1,4 @@
-"""Searches notes by meaning. Each note has one embedding, of its title, its tags and the beginning
-of its text.
-"""
+"""Searches notes by meaning, with one embedding of each note's title, tags and beginning."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -18,9 +16,9 @@ from apps.workspace.memories.similarity import letters_in_common
 
 BATCH = 32
 COMPARED = 1_000
-"""The maximum number of embeddings that are in memory at a time."""
+"""The maximum number of embeddings in memory at a time."""
 CHARACTERS = 8_000
-"""The number of characters of a note's text that are embedded. Embedding models read fewer."""
+"""Only this many characters of a note's text are embedded. Embedding models read fewer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +40,9 @@ class EmbeddedNotes:
 async def update(
     owner: str, embedder: Embedder, *, seconds: float, is_forced: bool = False
 ) -> EmbeddedNotes:
-    """Embed new and changed notes, and notes that another model embedded, for about `seconds`. With
-    `is_forced`, embed all notes again. Raises `ServiceFailed` if the embedding service fails.
+    """Embed new and changed notes, and notes that another model embedded, for about `seconds`.
+
+    With `is_forced`, embed all notes again. Raises `ServiceFailed` if the embedding service fails.
     """
     until, done = time.monotonic() + seconds, 0
     if is_forced:
@@ -61,9 +60,9 @@ async def search(
     owner: str, embedder: Embedder, query: str, *, most: int, threshold: float
 ) -> list[NoteHit]:
     """Return up to `most` notes whose similarity to the query is at least `threshold`, best first."""
-    asked = await embedder.embed([query])
+    query_embedding = await embedder.embed([query])
     found: list[NoteHit] = await database_sync_to_async(nearest)(
-        owner, query, asked, embedder.model, most, threshold
+        owner, query, query_embedding, embedder.model, most, threshold
     )
     return found
 
@@ -114,23 +113,22 @@ def store(notes: Sequence[Note], made: Embeddings, model: str) -> None:
 
 
 def nearest(
-    owner: str, query: str, asked: Embeddings, model: str, most: int, threshold: float
+    owner: str, query: str, query_embedding: Embeddings, model: str, most: int, threshold: float
 ) -> list[NoteHit]:
+    is_unknown = query_embedding.unknown_shares[0] > UNKNOWN
     scored = [
-        *(() if asked.unknown_shares[0] > UNKNOWN else by_vectors(owner, asked, model)),
-        *by_letters(owner, query, model, is_all=asked.unknown_shares[0] > UNKNOWN),
+        *(() if is_unknown else by_vectors(owner, query_embedding, model)),
+        *by_letters(owner, query, model, is_all=bool(is_unknown)),
     ]
     best = sorted((one for one in scored if one[1] >= threshold), key=lambda one: (-one[1], one[0]))
     notes = notes_of(owner).in_bulk([pk for pk, _ in best[:most]])
     return [NoteHit(notes[pk], score) for pk, score in best[:most] if pk in notes]
 
 
-def by_vectors(owner: str, asked: Embeddings, model: str) -> Iterator[tuple[int, float]]:
-    """Yield the primary keys of notes with usable embeddings, each with its cosine similarity to
-    `asked`.
-    """
+def by_vectors(owner: str, query_embedding: Embeddings, model: str) -> Iterator[tuple[int, float]]:
+    """Yield the primary keys of notes with usable embeddings, each with its cosine similarity."""
     rows = rows_of(owner, model).filter(unknown_share__lte=UNKNOWN)
-    size = asked.vectors.shape[1] * 4
+    size = query_embedding.vectors.shape[1] * 4
     pairs = rows.values_list("note", "vector").iterator(chunk_size=COMPARED)
     while batch := [
         (pk, bytes(vector)) for _, (pk, vector) in zip(range(COMPARED), pairs, strict=False)
@@ -139,7 +137,7 @@ def by_vectors(owner: str, asked: Embeddings, model: str) -> Iterator[tuple[int,
         if not fitting:
             continue
         stored = np.frombuffer(b"".join(vector for _, vector in fitting), np.float32)
-        scores = stored.reshape(len(fitting), -1) @ asked.vectors[0]
+        scores = stored.reshape(len(fitting), -1) @ query_embedding.vectors[0]
         yield from ((pk, float(score)) for (pk, _), score in zip(fitting, scores, strict=True))
 
 

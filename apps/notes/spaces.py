@@ -21,19 +21,19 @@ OWN = "notes"
 
 @dataclass(frozen=True, slots=True)
 class NoteSpace:
-    """A workspace of notes. `owner` is its owner's ID in the database; `name` is its name for users
-    and models.
-    """
+    """A workspace of notes."""
 
     owner: str
+    """The ID of the owner in the database."""
     name: str = OWN
+    """The name for users and models."""
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((self.name, OWN)))
 
     def named(self, name: str) -> "NoteSpace":
-        """Return this workspace if `name` is its name, its alias or "". Otherwise, raise
+        """Return this workspace if `name` is "", its name or its alias. Otherwise, raise
         `NoteRefused`.
         """
         if title_key(name) in ("", *map(title_key, self.names)):
@@ -64,13 +64,11 @@ def owner_of_team(team: int) -> str:
 
 
 class SpaceSize(NamedTuple):
-    """The size of a workspace. `notes` counts deleted notes too; `size` is the number of bytes of
-    all versions.
-    """
-
     owner: str
     notes: int
+    """The number of notes, including deleted ones."""
     size: int
+    """The number of bytes of all versions."""
 
 
 class OctetLength(Func):

@@ -31,17 +31,16 @@ Action = NoteVersion.Action
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The author of a change: the user with `user_id`, or an agent on the user's behalf.
-
-    `application` is the agent's slug, and `conversation` the ID of its conversation. `is_untrusted`
-    is True if the agent had read untrusted content.
-    """
+    """The author of a change: the user with `user_id`, or an agent on the user's behalf."""
 
     user_id: int | None
     is_agent: bool = False
     application: str = ""
+    """The agent's slug."""
     conversation: str = ""
+    """The ID of the agent's conversation."""
     is_untrusted: bool = False
+    """True if the agent had read untrusted content."""
 
 
 def notes_of(owner: str) -> QuerySet[Note]:
@@ -67,9 +66,7 @@ def create(
     created_at: datetime | None = None,
     modified_at: datetime | None = None,
 ) -> Note:
-    """Create a note and its first version. `created_at` and `modified_at` default to the current
-    time.
-    """
+    """Create a note and its first version. Both times default to the current time."""
     content, now = check_content(content), timezone.now()
     if notes_of(owner).count() >= MOST_NOTES:
         raise NoteRefused(
@@ -92,7 +89,7 @@ def create(
 
 @dataclass(frozen=True, slots=True)
 class NewNote:
-    """A validated note that is not stored yet, with the times to store."""
+    """A validated note that is not stored yet."""
 
     content: NoteContent
     created_at: datetime
@@ -143,7 +140,7 @@ def change(
     action: str = Action.CHANGED,
     modified_at: datetime | None = None,
 ) -> Note:
-    """Change a note's content, and write a version unless the content is the same."""
+    """Change a note's content. Write a version unless the content is the same."""
     content = check_content(content)
     if content == note_content(note) and note.deleted_at is None:
         return note
@@ -153,7 +150,7 @@ def change(
 def change_newest(
     owner: str, title: str, edit: Callable[[NoteContent], NoteContent], author: Author
 ) -> Note:
-    """Apply `edit` to the newest version of the note with this title. If the note is changed in the
+    """Apply `edit` to the newest version of the note with this title. If the note changes in the
     meantime, apply it again.
     """
     for _ in range(ATTEMPTS - 1):
@@ -169,18 +166,16 @@ def change_newest(
 @transaction.atomic
 def rename(note: Note, title: str, author: Author) -> tuple[Note, int]:
     """Rename a note and update links to it. Return the note, and the number of other notes whose
-    links were updated.
+    links changed.
     """
     old = note.title
     content = replace(note_content(note), title=title, text=with_links_to(note.text, old, title))
     note = change(note, content, author, action=Action.RENAMED)
-    return note, follow(note, old, author)
+    return note, update_links(note, old, author)
 
 
-def follow(note: Note, old: str, author: Author) -> int:
-    """Update links to the note's old title. Return the number of other notes whose links were
-    updated.
-    """
+def update_links(note: Note, old: str, author: Author) -> int:
+    """Update links to the note's old title. Return the number of other notes whose links changed."""
     others = notes_of(note.owner).filter(link_rows__key=title_key(old)).exclude(pk=note.pk)
     changed = 0
     for other in others.select_for_update(of=("self",)):
@@ -212,7 +207,7 @@ def restore(note: Note, number: int, author: Author) -> Note:
         return note
     restored = write(note, content, author, Action.RESTORED)
     if not was_deleted and title_key(old) != title_key(restored.title):
-        follow(restored, old, author)
+        update_links(restored, old, author)
     return restored
 
 
@@ -226,9 +221,7 @@ def write(
     modified_at: datetime | None = None,
     deleted_at: datetime | None = None,
 ) -> Note:
-    """Write the next version of a note. Raises `NoteChanged` if the stored version is newer than
-    `note`.
-    """
+    """Write the next version of a note. Raises `NoteChanged` if the stored version is newer."""
     now = timezone.now()
     values: dict[str, Any] = {
         **columns(content, author),
@@ -278,9 +271,7 @@ def unique(title: str) -> Iterator[None]:
 
 
 def record(note: Note, author: Author, action: str, now: datetime) -> None:
-    """Write the note's current version and its search data. Delete its oldest versions if it has
-    more than `MOST_VERSIONS`.
-    """
+    """Write the note's current version and its search data. Delete versions beyond `MOST_VERSIONS`."""
     version_of(note, author, action, now).save(force_insert=True)
     note.versions.filter(number__lte=note.number - MOST_VERSIONS).delete()
     note.tag_rows.all().delete()

@@ -16,9 +16,7 @@ class OAuthAdapter(DefaultOIDCAdapter):  # type: ignore[misc]
         return issuer
 
     def validate_client_registration(self, *, client: Client, **_: Any) -> None:
-        """Prepare a client before it is stored. Raises `ValidationError` if its metadata is not
-        allowed.
-        """
+        """Prepare a client before it is stored. Raises `ValidationError` for invalid metadata."""
         prepare_client(client)
         # allauth would store everything that the client sent.
         client.data = {"dcr": True}

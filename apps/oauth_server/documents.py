@@ -25,9 +25,7 @@ SECONDS = 5.0
 """The timeout in seconds for the whole response."""
 FRESH_SECONDS = 3600
 READ_AT = "read_at"
-"""The key in a client's `data` for the time at which its document was last read, in seconds since
-1970.
-"""
+"""The key in a client's `data` for the Unix time at which its document was last read."""
 COLUMNS = (
     *("name", "type", "scopes", "default_scopes"),
     *("grant_types", "redirect_uris", "response_types"),
@@ -39,22 +37,22 @@ UNUSABLE = (
 
 
 def find_oauth_client(request: HttpRequest, client_id: str) -> Program | None:
-    """Return the client, or None if it is unknown. Read its document if the ID is a URL.
+    """Return the client, or None if it is unknown. If the ID is a URL, read its document.
 
     Raises `ValidationError` if the document of a new client cannot be used, or if the user requests
     too many documents.
     """
-    known = Program.objects.filter(pk=client_id).first()
-    is_known = known is not None and (known.is_blocked or is_fresh(known))
-    if is_known or not client_id.startswith("https://"):
-        return known
+    stored = Program.objects.filter(pk=client_id).first()
+    is_current = stored is not None and (stored.is_blocked or is_fresh(stored))
+    if is_current or not client_id.startswith("https://"):
+        return stored
     if not may_read_document(request):
         raise ValidationError(gettext("Too many attempts. Wait a few minutes, then try again."))
     try:
-        return read_client(client_id, known)
+        return read_client(client_id, stored)
     except UNUSABLE:
-        if known is not None:
-            return known
+        if stored is not None:
+            return stored
         raise ValidationError(
             gettext("The program’s client metadata can’t be loaded from {address}.").format(
                 address=client_id[:200]
@@ -67,13 +65,11 @@ def is_fresh(client: Program) -> bool:
     return bool(time.time() - read_at < FRESH_SECONDS)
 
 
-def read_client(client_id: str, known: Program | None) -> Program:
-    """Fetch a client's metadata document, and store the client. `known` is the stored client, if
-    any.
-    """
+def read_client(client_id: str, stored: Program | None) -> Program:
+    """Fetch a client's metadata document, and store the client. `stored` is the stored client."""
     client = described_client(client_id, lambda: async_to_sync(fetch_document)(client_id))
     prepare_client(client)
-    kept: dict[str, Any] = {} if known is None else known.data or {}
+    kept: dict[str, Any] = {} if stored is None else stored.data or {}
     values = {name: getattr(client, name) for name in COLUMNS}
     values["data"] = {**kept, "cimd": True, READ_AT: int(time.time())}
     row, _ = Program.objects.update_or_create(pk=client_id, defaults=values)

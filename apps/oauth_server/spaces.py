@@ -14,13 +14,14 @@ from apps.catalog.resolve import versioned_name
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The user's personal space, whose `team` is None, or a team. `application` is the title of the
-    application that the program asks for, or "" if it asks for all.
+    """A space in which a program can act: the user's personal space, whose `team` is None, or a
+    team.
     """
 
     team: int | None
     name: str
     application: str
+    """The title of the application that the program requests, or "" for all of them."""
 
     @property
     def value(self) -> str:
@@ -28,8 +29,8 @@ class Space:
 
 
 def offered_spaces(user: Any, slug: str) -> list[Space]:
-    """Return the spaces in which the user can use the application with this slug. If it is "",
-    return all spaces of the user.
+    """Return the spaces in which the user can use the application with this slug, or all spaces of
+    the user if it is "".
     """
     named = [(None, gettext("Personal")), *((team.pk, str(team)) for team in teams_of(user))]
     if not slug:
@@ -45,8 +46,8 @@ def find_title(user: Any, team: int | None, slug: str) -> str:
 
 
 def chosen_space(spaces: Sequence[Space], team: int | None) -> Space | None:
-    """Return the space of the team, the first space if it is not offered, or None if there are no
-    spaces.
+    """Return the team's space, or the first space if the team is not offered. Return None if there
+    are no spaces.
     """
     chosen = [space for space in spaces if space.team == team]
     return next(iter([*chosen, *spaces]), None)

@@ -120,7 +120,7 @@ def with_any_port(client: Program, address: str) -> Program:
     """Allow redirects to any port of localhost if the client may redirect to localhost.
 
     allauth allows this only for loopback IP addresses, but the metadata documents of common
-    programs contain localhost.
+    programs contain `localhost`.
     """
     local = loopback_address(address)
     known = filter(None, map(loopback_address, client.get_redirect_uris()))
@@ -130,18 +130,16 @@ def with_any_port(client: Program, address: str) -> Program:
 
 
 def redirects(client: Program, sent: QueryDict) -> bool:
-    """Return True if the client may redirect to the URI in the request, so that errors can be sent
-    there.
-    """
+    """Return True if the redirect URI in the request is allowed, so that it can get errors."""
     return is_redirect_allowed(sent.get("redirect_uri", ""), client.get_redirect_uris())
 
 
 def refuse(sent: QueryDict, error: str, description: str) -> HttpResponse:
     """Redirect to the client with an OAuth error. The redirect URI may have a custom scheme."""
-    told = {"error": error, "error_description": description}
+    parameters = {"error": error, "error_description": description}
     if "state" in sent:
-        told["state"] = sent.get("state", "")
-    address = with_parameters(sent.get("redirect_uri", ""), told)
+        parameters["state"] = sent.get("state", "")
+    address = with_parameters(sent.get("redirect_uri", ""), parameters)
     return HttpResponse(status=302, headers={"Location": address})
 
 
@@ -152,8 +150,8 @@ def with_issuer(answer: HttpResponse) -> HttpResponse:
     return answer
 
 
-def with_parameters(address: str, told: dict[str, str]) -> str:
-    return f"{address}{'&' if '?' in address else '?'}{urlencode(told)}"
+def with_parameters(address: str, parameters: dict[str, str]) -> str:
+    return f"{address}{'&' if '?' in address else '?'}{urlencode(parameters)}"
 
 
 def show_problem(request: HttpRequest, text: str) -> HttpResponse:
@@ -171,8 +169,8 @@ class IssueView(TokenView):  # type: ignore[misc]
             answer: HttpResponse = super().post(request)
             if answer.status_code == 200 and not is_connected(read_token(answer)):
                 transaction.set_rollback(True)
-                told = {"error": "invalid_grant", "error_description": NOT_CONNECTED}
-                answer = JsonResponse(told, status=400)
+                payload = {"error": "invalid_grant", "error_description": NOT_CONNECTED}
+                answer = JsonResponse(payload, status=400)
         answer["Cache-Control"] = "no-store"
         return answer
 
@@ -201,8 +199,8 @@ class RegisterView(ClientRegistrationView):  # type: ignore[misc]
 
 
 def refuse_registration(description: str) -> HttpResponse:
-    told = {"error": "invalid_client_metadata", "error_description": description}
-    return JsonResponse(told, status=400)
+    payload = {"error": "invalid_client_metadata", "error_description": description}
+    return JsonResponse(payload, status=400)
 
 
 @require_safe
@@ -215,7 +213,7 @@ def metadata(request: HttpRequest) -> HttpResponse:
         "registration_endpoint": "client_registration",
     }
     methods = [*settings.IDP_OIDC_AUTH_METHODS]
-    told = {
+    payload = {
         "issuer": settings.PUBLIC_URL,
         **{key: settings.PUBLIC_URL + reverse(f"idp:oidc:{name}") for key, name in names.items()},
         "scopes_supported": [SCOPE],
@@ -228,4 +226,4 @@ def metadata(request: HttpRequest) -> HttpResponse:
         "client_id_metadata_document_supported": True,
         "authorization_response_iss_parameter_supported": True,
     }
-    return JsonResponse(told)
+    return JsonResponse(payload)

@@ -64,18 +64,14 @@ def syntax_error(fields: Sequence[str]) -> str:
 
 
 def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the first run time after a moment, in UTC, or None if there is none in the coming
-    decades.
-    """
+    """Return the first run time after a moment, in UTC, or None if there is none within decades."""
     times = CronSim(fields_of(expression), after.astimezone(zone))
     found = next(times, None)
     return None if found is None else found.astimezone(UTC)
 
 
 def cron_words(expression: str) -> str:
-    """Describe a cron expression in words. In languages other than English, complex expressions are
-    quoted instead.
-    """
+    """Describe a cron expression in words. Outside English, quote complex expressions."""
     if get_language() in (None, "en"):
         return CronSim(fields_of(expression), ANY_TIME).explain()
     if (repeat := read_repeat(fields_of(expression))) is not None:

@@ -1,4 +1,4 @@
-"""Defines the database model for schedules, which send messages at set times."""
+"""Defines the database model of schedules, which send messages at set times."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -33,14 +33,7 @@ NO_TIME_LEFT = gettext_noop("The schedule has run for the last time.")
 
 
 class Schedule(models.Model):
-    """A message that is sent to an application at set times, on behalf of its owner.
-
-    `owner` is the bucket that contains the conversations, and `caller` the caller's data as in a
-    run. The schedule acts for `user`, a user or a service account, in `team`. `saved_by` is the
-    user who last saved the message, and whose permissions limit the accounts that the schedule may
-    use. If `conversation` is None, a run begins a conversation, which later runs reuse if
-    `is_same_conversation` is True.
-    """
+    """A message that is sent to an application at set times, on behalf of its owner."""
 
     class Kind(models.TextChoices):
         AT = "at", gettext_lazy("at a specific time")
@@ -70,9 +63,11 @@ class Schedule(models.Model):
         verbose_name=gettext_lazy("application"),
     )
     owner = models.CharField(max_length=100, editable=False)
+    """The bucket that contains the conversations."""
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="schedules"
     )
+    """The user or service account for which the schedule acts."""
     team = models.ForeignKey(
         Team, on_delete=models.CASCADE, null=True, blank=True, related_name="schedules"
     )
@@ -86,6 +81,7 @@ class Schedule(models.Model):
         related_name="+",
         db_column="created_by_id",
     )
+    """The permissions of this user limit the accounts that the schedule may use."""
 
     # Nullable, because a column with a default would make SQLite copy the table.
     pinned_version = models.PositiveIntegerField(
@@ -110,6 +106,7 @@ class Schedule(models.Model):
         help_text=gettext_lazy("Use one conversation for all runs."),
     )
     conversation = models.UUIDField(null=True, editable=False)
+    """The conversation of the next run, or None if the run begins a new conversation."""
 
     kind = models.CharField(gettext_lazy("runs"), max_length=10, choices=Kind, default=Kind.CRON)
     start_at = BoundedDateTimeField(
@@ -283,9 +280,7 @@ class Schedule(models.Model):
 
     @property
     def target(self) -> tuple[int, int | None]:
-        """Return the application's primary key, and the version number or None for the live
-        version.
-        """
+        """Return the application's primary key, and the version number or None if it is not pinned."""
         return self.application_id, self.pinned_version
 
     @property
@@ -325,8 +320,8 @@ class Schedule(models.Model):
 
     @property
     def is_first_of_at(self) -> bool:
-        """Return True for a schedule of the kind `at` that has not run yet. It runs even if its
-        time has passed.
+        """Return True for a schedule of the kind `at` that has not run. It runs even if its time
+        has passed.
         """
         return self.kind == self.Kind.AT and self.last_at is None
 

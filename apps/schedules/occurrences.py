@@ -16,28 +16,29 @@ Kind = Literal["at", "interval", "cron", "rrule"]
 SHORTEST_SECONDS = 60
 LONGEST_SECONDS = 366 * 24 * 3600
 MOST_LOOKS = 400
-"""The maximum number of active-hours periods, one per day, that are searched for a run time. If
-none contains one, the schedule never runs.
+"""A search for the next run time covers this many daily periods of active hours. If none contains a
+run time, the schedule never runs.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleTiming:
-    """The rule for a schedule's run times. All moments are timezone-aware.
+    """The rule for a schedule's run times, which are never before `start`. All moments are
+    timezone-aware.
 
     The kind `at` runs at `start`, and then every `seconds` if they are set. The kind `interval`
-    counts `seconds` from `start`. No schedule runs before `start`. `expression` is a cron
-    expression or a recurrence rule. `opens` and `closes` limit runs to these hours in the
-    schedule's time zone, and may span midnight.
+    counts `seconds` from `start`.
     """
 
     kind: Kind
     start: datetime
     seconds: int | None = None
     expression: str = ""
+    """A cron expression or a recurrence rule."""
     zone_name: str = "UTC"
     opens: time | None = None
     closes: time | None = None
+    """Runs start only between `opens` and `closes`, local times that may span midnight."""
 
     @property
     def zone(self) -> ZoneInfo:
@@ -62,9 +63,7 @@ def next_time(timing: ScheduleTiming, after: datetime) -> datetime | None:
 
 
 def next_active(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the first run time in active hours, or None. Raises `OverflowError` if a date is out
-    of range.
-    """
+    """Return the first run time in active hours, or None. Raises `OverflowError`."""
     for _ in range(MOST_LOOKS):
         found = next_whenever(timing, after)
         if found is None or timing.is_active(found):
@@ -96,7 +95,7 @@ def next_whenever(timing: ScheduleTiming, after: datetime) -> datetime | None:
         return timing.start
     if timing.seconds is None:
         return None
-    # Elapsed time, independent of clock changes.
+    # Elapsed time, which clock changes do not affect.
     passed = floor((after - timing.start).total_seconds() / timing.seconds)
     return timing.start + timedelta(seconds=(passed + 1) * timing.seconds)
 
@@ -109,22 +108,20 @@ def times_after(timing: ScheduleTiming, after: datetime) -> Iterator[datetime]:
 
 @dataclass(frozen=True, slots=True)
 class DueTimes:
-    """The scheduled times for which a schedule must run now, oldest first. `next` is its next run
-    time, or None. `missed` is the number of skipped times.
-    """
+    """The scheduled times for which a schedule must run now, oldest first."""
 
-    asked: tuple[datetime, ...]
+    times: tuple[datetime, ...]
     next: datetime | None
+    """The next run time, or None."""
     missed: int = 0
+    """The number of skipped times."""
 
 
 Missed = Literal["skip", "once", "all"]
 GRACE = timedelta(minutes=1)
 """A run that is delayed by more than this counts as missed."""
 MOST_COUNTED = 100
-"""Missed run times are counted up to this number, because counting several years of run times would
-take long.
-"""
+"""Missed run times are counted up to this number, because a full count could take long."""
 
 
 def due_times(
@@ -133,8 +130,8 @@ def due_times(
     """Return the scheduled times for which to run at `now`: `due`, and later times that have
     passed.
 
-    If times were missed, `skip` runs for none of them, `once` runs once, and `all` runs for each of
-    the newest `most`.
+    For missed times, `skip` never runs, `once` runs once, and `all` runs for each of the newest
+    `most`.
     """
     passed = [due]
     upcoming = next_time(timing, due)
@@ -143,7 +140,7 @@ def due_times(
         upcoming = next_time(timing, upcoming)
     if upcoming is not None and upcoming <= now:
         upcoming = next_time(timing, now)
-    asked = tuple(passed[-most:] if missed == "all" else passed[-1:])
+    times = tuple(passed[-most:] if missed == "all" else passed[-1:])
     if missed == "skip" and now - passed[-1] > GRACE:
-        asked = ()
-    return DueTimes(asked, upcoming, len(passed) - len(asked))
+        times = ()
+    return DueTimes(times, upcoming, len(passed) - len(times))

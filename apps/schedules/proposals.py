@@ -1,4 +1,4 @@
-"""Stores an operator's proposal to change a user's schedule. The schedule is paused until its owner
+"""Stores an operator's proposal to change a user's schedule, which is paused until its owner
 decides.
 
 `Schedule.proposal` contains the new values as texts, the operator's name, and whether the schedule
@@ -54,7 +54,7 @@ def propose(row: Schedule, wished: Mapping[str, Any], by: str) -> bool:
     }
     if not values:
         if row.proposal is not None:
-            take_back(row)
+            discard_proposal(row)
         return False
     check_schedule(change_copy(row, values))
     was_paused = row.is_paused and row.pause_reason != NO_TIME_LEFT
@@ -92,7 +92,7 @@ def proposed_schedule(row: Schedule) -> Schedule:
     )
 
 
-def agree(row: Schedule) -> Schedule:
+def accept_proposal(row: Schedule) -> Schedule:
     """Apply the proposed values, and resume the schedule if it was active before. Raises
     `ValidationError` if the changed schedule is invalid.
     """
@@ -104,7 +104,7 @@ def agree(row: Schedule) -> Schedule:
     return replan(new)
 
 
-def take_back(row: Schedule) -> None:
+def discard_proposal(row: Schedule) -> None:
     """Discard the proposal, and resume the schedule if it was active before."""
     before, row.proposal = row.proposal or {}, None
     if before.get("was_paused"):
@@ -114,8 +114,8 @@ def take_back(row: Schedule) -> None:
         resume_schedule(row)
 
 
-def differences(row: Schedule) -> list[ProposedChange]:
-    """Return the proposed changes as shown to the owner, or [] if there is no proposal."""
+def proposed_changes(row: Schedule) -> list[ProposedChange]:
+    """Return the proposed changes as the owner sees them, or [] if there is no proposal."""
     if row.proposal is None:
         return []
     return list(found_differences(row, proposed_schedule(row)))

@@ -20,8 +20,8 @@ LONGEST = 300
 MOST_TIMES_A_DAY = 24
 MOST_INTERVAL = 1_000
 HORIZON = timedelta(days=9 * 366)
-"""The next time is searched within this period. Leap days are at most eight years apart. Without a
-limit, a search with a rule that never matches would take seconds.
+"""A search for the next time covers this period, because leap days are at most eight years apart.
+An unlimited search with a rule that never matches would take seconds.
 """
 FREQUENCIES = frozenset({"DAILY", "WEEKLY", "MONTHLY", "YEARLY"})
 PARTS = frozenset(
@@ -42,7 +42,7 @@ ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the clock here has no zone
 
 
 def parts_of(rule: str) -> dict[str, str]:
-    """Return the parts of a rule by name. Names and values are in upper case."""
+    """Return the parts of a rule by name, in upper case."""
     text = rule.strip().upper().removeprefix("RRULE:")
     pairs = (part.partition("=") for part in text.split(";") if part)
     return {name.strip(): value.strip() for name, _, value in pairs}
@@ -54,7 +54,7 @@ def interval_of(parts: Mapping[str, str]) -> int:
 
 
 def rule_problem(rule: str) -> str:
-    """Return a sentence about why the rule cannot be used, or "" if it can."""
+    """Return a sentence that explains why the rule cannot be used, or "" if it can."""
     if len(rule) > LONGEST or "\n" in rule.strip():
         return gettext("Enter a single rule with up to {longest} characters.").format(
             longest=LONGEST
@@ -96,14 +96,12 @@ def part_problem(parts: Mapping[str, str]) -> str:
 
 
 def end_of_day(written: str) -> datetime:
-    """Return the last minute of the day written as, for example, 20261101. Raises `ValueError` if
-    it is invalid.
-    """
+    """Return the last minute of a day such as 20261101. Raises `ValueError` if the day is invalid."""
     return datetime.strptime(written[:8], "%Y%m%d") + timedelta(hours=23, minutes=59)  # noqa: DTZ007 - as above
 
 
 def expand_rule(rule: str, start: datetime, horizon: datetime) -> rrule:
-    """Return the rule with times from `start` to `horizon`, all without a time zone. Raises
+    """Return the rule for times from `start` to `horizon`, all without a time zone. Raises
     `ValueError` if it is invalid.
     """
     parts = parts_of(rule)
@@ -121,17 +119,17 @@ def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) ->
     `HORIZON`. `start` is timezone-aware.
     """
     naive = start.astimezone(zone).replace(tzinfo=None)
-    # In a night with a skipped hour, a time may move to after a later time, so begin a day earlier
-    # and compare moments.
+    # In a night with a skipped hour, a time may move past a later time, so begin a day earlier and
+    # compare moments.
     earlier = (after.astimezone(zone) - timedelta(days=1)).replace(tzinfo=None)
-    begin = forward(parts_of(rule), naive, earlier)
+    begin = later_start(parts_of(rule), naive, earlier)
     times = expand_rule(rule, begin, max(earlier, naive) + HORIZON)
     found = (utc_moment(one, zone) for one in times.xafter(earlier, inc=True))
     return next((one for one in found if one > after and one >= start), None)
 
 
-def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datetime:
-    """Return a later start date that gives the rule the same future times, so that the search skips
+def later_start(parts: Mapping[str, str], start: datetime, until: datetime) -> datetime:
+    """Return a later start date that results in the same future times, so that the search skips
     past times.
 
     The start of monthly and yearly rules does not change: they have few times, and the day of the
@@ -145,7 +143,7 @@ def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datet
 
 
 def rule_words(rule: str) -> str:
-    """Describe the rule in words, followed by any rule parts that are too complex to describe."""
+    """Describe the rule in words, followed by the rule parts that are too complex to describe."""
     parts = parts_of(rule)
     words = [every_words(parts["FREQ"], interval_of(parts))]
     if days := [day_words(one) for one in parts.get("BYDAY", "").split(",") if one]:

@@ -21,18 +21,17 @@ _simple = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """A simple repetition. A weekly repetition has `days`, which are names in `DAYS`. A monthly one
-    has `day`, which is a day of the month or `LAST`.
-    """
+    """A repetition that the form offers without a cron expression."""
 
     rhythm: Rhythm
     time: time
     days: tuple[str, ...] = ()
+    """The names in `DAYS` on which a weekly repetition runs."""
     day: str = ""
+    """The day of the month on which a monthly repetition runs, or `LAST`."""
 
     @property
     def expression(self) -> str:
-        """Return the equivalent cron expression."""
         day = self.day if self.rhythm == "monthly" else "*"
         match self.rhythm:
             case "weekdays":

@@ -17,9 +17,7 @@ UNITS = (("day", 24 * 3600), ("hour", 3600), ("minute", 60), ("second", 1))
 
 
 def timing_words(timing: ScheduleTiming) -> str:
-    """Describe a schedule's times, for example as `At 09:00 on Monday through Friday
-    (Europe/Berlin)`.
-    """
+    """Describe a schedule's times, such as `At 09:00 on Monday through Friday (Europe/Berlin)`."""
     return " ".join((base_words(timing), *hours_words(timing), f"({timing.zone_name})"))
 
 

@@ -1,7 +1,4 @@
-"""Creates, changes and resumes schedules, alarms and heartbeats.
-
-These functions are synchronous and run on a database thread.
-"""
+"""Creates, changes and resumes schedules, alarms and heartbeats. The functions are synchronous."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +18,7 @@ from apps.listeners import Listeners
 from apps.schedules.models import Schedule
 
 planned: Listeners[[datetime], None] = Listeners("planned schedules")
-"""Notifies its listeners of the next run time whenever a schedule is stored."""
+"""Each listener gets the next run time of a schedule whenever the schedule is stored."""
 
 BUDGET_TOKENS = 100_000
 """The default token budget for each run of an alarm, or of a schedule that a model created."""
@@ -29,14 +26,13 @@ BUDGET_TOKENS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of schedules, with the values that `Schedule` stores: a bucket, a user, a team, and
-    the caller's data.
-    """
+    """The owner of schedules, as the columns of `Schedule` store it."""
 
     bucket: str
     user: int
     team: int | None = None
     caller: Mapping[str, Any] = field(default_factory=dict)
+    """The caller as JSON, in the format that runs store."""
 
     @property
     def rows(self) -> QuerySet[Schedule]:
@@ -58,19 +54,18 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class UserSchedules:
-    """A user's schedules with one application, as its model can change them in one conversation.
-
-    `find_saver` returns the ID of the user who is responsible for schedules that the model saves,
-    or raises `ValidationError` if that user may not use the owner's account. `pinned_version` is
-    the conversation's version of the application, or None for the live version.
-    """
+    """A user's schedules with one application, which the model can change in one conversation."""
 
     owner: Owner
     application: int
     conversation: UUID
     find_saver: Callable[[], int]
+    """Returns the ID of the user who is responsible for schedules that the model saves. Raises
+    `ValidationError` if this user may not use the owner's account.
+    """
     time_zone: str = ""
     pinned_version: int | None = None
+    """The conversation's version of the application, or None for the live version."""
 
     @property
     def rows(self) -> QuerySet[Schedule]:
@@ -78,7 +73,9 @@ class UserSchedules:
 
     @transaction.atomic
     def set_alarm(self, at: datetime, message: str, repeat_seconds: int | None) -> Schedule:
-        """Set the conversation's only alarm. Raises `ValidationError` if it is invalid."""
+        """Set the conversation's alarm, which replaces an earlier one. Raises `ValidationError` if
+        it is invalid.
+        """
         row = self.new(
             {
                 "name": "Alarm",
@@ -100,9 +97,7 @@ class UserSchedules:
         return row
 
     def set_heartbeat(self, fields: Mapping[str, Any]) -> Schedule:
-        """Create or change the conversation's heartbeat. Raises `ValidationError` if it is
-        invalid.
-        """
+        """Create or change the conversation's heartbeat. Raises `ValidationError` if it is invalid."""
         known = self.heartbeats.first()
         if known is not None:
             changed = self.change(known.pk, fields)
@@ -120,13 +115,11 @@ class UserSchedules:
 
     @property
     def heartbeats(self) -> QuerySet[Schedule]:
-        """Return a query for the conversation's heartbeat, of which there is at most one."""
+        """Return a query for the conversation's only heartbeat."""
         return self.rows.filter(conversation=self.conversation, is_heartbeat=True)
 
     def add(self, fields: Mapping[str, Any]) -> Schedule:
-        """Store a new schedule. Raises `ValidationError` if it is invalid, or if the user has too
-        many.
-        """
+        """Store a new schedule. Raises the errors of the function `add`."""
         defaults = {
             "budget_tokens": BUDGET_TOKENS,
             "pinned_version": self.pinned_version,
@@ -139,7 +132,7 @@ class UserSchedules:
         return row
 
     def change(self, pk: UUID, fields: Mapping[str, Any]) -> Schedule | None:
-        """Change a schedule and return it. Return None if it does not exist. Raises
+        """Change a schedule and return it, or return None if it does not exist. Raises
         `ValidationError` if it becomes invalid.
         """
         row = self.rows.filter(pk=pk).first()
@@ -158,13 +151,11 @@ def check_schedule(row: Schedule) -> None:
 
 @transaction.atomic
 def add(row: Schedule) -> Schedule:
-    """Store a new schedule. Raises `ValidationError` if it is invalid, or if the user has
-    too many.
-    """
+    """Store a new schedule. Raises `ValidationError` if it is invalid or the user has too many."""
     check_schedule(row)
     # Locked, so that concurrent requests cannot exceed the limit.
     get_user_model().objects.select_for_update().get(pk=row.user_id)
-    refuse_one_too_many(row.user_id)
+    check_schedule_count(row.user_id)
     row.plan(timezone.now())
     store(row, is_new=True)
     return row
@@ -176,7 +167,7 @@ def store(row: Schedule, *, is_new: bool = False) -> None:
         planned.tell(row.next_at)
 
 
-def refuse_one_too_many(user: int) -> None:
+def check_schedule_count(user: int) -> None:
     """Raise `ValidationError` if the user already has the maximum number of schedules."""
     count = Schedule.objects.filter(user=user, is_alarm=False).count()
     if count >= settings.SCHEDULES_PER_PERSON:
@@ -188,9 +179,7 @@ def refuse_one_too_many(user: int) -> None:
 
 
 def replan(row: Schedule) -> Schedule:
-    """Store a changed schedule with its next run time. Raises `ValidationError` if it is
-    invalid.
-    """
+    """Store a changed schedule with its next run time. Raises `ValidationError` if it is invalid."""
     check_schedule(row)
     if not row.is_paused:
         row.resume(timezone.now())

@@ -1,6 +1,4 @@
-"""Converts local times to UTC, including times that clocks skip or repeat when daylight saving time
-begins or ends.
-"""
+"""Converts local times to UTC, including times that clocks skip or repeat at clock changes."""
 
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
@@ -10,7 +8,7 @@ zone_of = lru_cache(maxsize=600)(ZoneInfo)
 
 
 def utc_moment(naive: datetime, zone: ZoneInfo) -> datetime:
-    """Convert a local time to UTC. If clocks show the time twice, return the first occurrence; if
+    """Convert a local time to UTC. If clocks show the time twice, return the first occurrence. If
     they skip it, return the moment of the jump.
     """
     first = naive.replace(tzinfo=zone, fold=0)
@@ -22,11 +20,9 @@ def utc_moment(naive: datetime, zone: ZoneInfo) -> datetime:
 
 
 def end_of_gap(naive: datetime, zone: ZoneInfo, length: timedelta) -> datetime:
-    """Return the moment at which clocks skip the local time `naive`. `length` is the length of the
-    gap.
-    """
-    # With the offset after the gap, the time is before the gap's end; with the offset before it,
-    # after the end.
+    """Return the moment at which clocks skip the local time `naive`, by a gap of this length."""
+    # With the offset after the gap, the time is before the gap's end. With the offset before the
+    # gap, it is after the end.
     low = naive.replace(tzinfo=zone, fold=1).astimezone(UTC)
     high = low + length
     offset = high.astimezone(zone).utcoffset()

@@ -28,14 +28,14 @@ def can_use(application: int, caller: Caller) -> bool:
 def owner_caller(row: Schedule) -> Caller:
     """Return the schedule's owner as a caller with current permissions.
 
-    Raises `Refused` if the account is closed, the user has left the team, or the API key is no
-    longer valid.
+    Raises `Refused` if the account is closed, the user has left the team, or the API key is
+    invalid.
     """
     return caller_of_run(Run(stream=row.pk, bucket=row.owner, caller=row.caller))
 
 
 def webhook_problem(webhook: Webhook) -> str:
-    """Return the reason why the webhook currently rejects messages, or "" if it accepts them."""
+    """Return why the webhook currently rejects messages, or "" if it accepts them."""
     user = webhook.account.user
     if not user.is_active:
         return NO_ACCOUNT
@@ -45,8 +45,8 @@ def webhook_problem(webhook: Webhook) -> str:
 
 
 def note_access(row: Schedule) -> str:
-    """Set the schedule's `last_problem` if its owner cannot use the application, and clear it
-    otherwise. Return the problem, or "".
+    """Set the schedule's `last_problem` if its owner cannot use the application, otherwise clear
+    it. Return the problem, or "".
     """
     try:
         problem = "" if can_use(row.application_id, owner_caller(row)) else NO_RIGHTS

@@ -1,6 +1,4 @@
-"""Defines the database models for webhooks, subscriptions to run events, deliveries and email
-notices.
-"""
+"""Defines the database models of webhooks, subscriptions, deliveries and email notices."""
 
 import uuid
 from typing import Any
@@ -27,17 +25,14 @@ MOST_MINUTES = 60 * 24 * 30
 
 
 class Endpoint(Versioned):
-    """The common fields of webhooks and subscriptions.
-
-    `problem` is the reason why the endpoint does not work, or "". `saved_by` is the user who last
-    saved the endpoint. This user's permissions limit what the endpoint can do.
-    """
+    """The common fields of webhooks and subscriptions."""
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=100)
     secret = SecretField(blank=True, editable=False)
     is_enabled = models.BooleanField("enabled", default=True)
     problem = models.CharField(max_length=LONGEST_ERROR, blank=True, editable=False)
+    """The reason why the endpoint does not work, or ""."""
     saved_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         on_delete=models.SET_NULL,
@@ -45,6 +40,7 @@ class Endpoint(Versioned):
         editable=False,
         related_name="+",
     )
+    """The user who last saved the endpoint, and whose permissions limit what it can do."""
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -63,9 +59,9 @@ class Webhook(Endpoint):
         SIGNATURE = "signature", "A signature (Standard Webhooks)"
         KEY = "key", "A key"
 
-    class Place(models.TextChoices):
+    class ConversationKind(models.TextChoices):
         NEW = "new", "A new one each time"
-        ONE = "one", "Always the same"
+        SAME = "one", "Always the same"
 
     name = models.CharField(max_length=100, help_text="The sender. It is shown above each message.")
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="webhooks")
@@ -92,7 +88,7 @@ class Webhook(Endpoint):
         ),
     )
     conversation_kind = models.CharField(
-        "conversation", max_length=10, choices=Place, default=Place.NEW
+        "conversation", max_length=10, choices=ConversationKind, default=ConversationKind.NEW
     )
     conversation = models.UUIDField(null=True, editable=False)
     requests_per_minute = models.PositiveIntegerField(
@@ -150,11 +146,7 @@ TEXT_NEEDS_PERMISSION = (
 
 
 class Subscription(Endpoint):
-    """A URL to which QuickApps sends events about runs, signed with Standard Webhooks.
-
-    `former_secret` is the secret before the last rotation. Events are also signed with it until
-    `former_secret_until`.
-    """
+    """A URL to which QuickApps sends events about runs, signed with Standard Webhooks."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -173,6 +165,7 @@ class Subscription(Endpoint):
     url = models.CharField("address", max_length=1000, validators=[URLValidator(("http", "https"))])
     events = models.JSONField(help_text="The events to send.")
     former_secret = SecretField(blank=True, default="", editable=False)
+    """The secret before the last rotation. It also signs events until `former_secret_until`."""
     former_secret_until = models.DateTimeField(null=True, editable=False)
     has_text = models.BooleanField(
         "Include answer text",
@@ -183,7 +176,7 @@ class Subscription(Endpoint):
     @property
     def people(self) -> list[Any]:
         """Return the users whose permissions limit the events: the owner, and the user who last
-        saved the subscription and may have changed its URL.
+        saved the subscription.
         """
         return [self.owner] if self.saved_by in (None, self.owner) else [self.owner, self.saved_by]
 
@@ -196,8 +189,8 @@ class Subscription(Endpoint):
         self.check_url()
 
     def check_url(self) -> None:
-        """Raise `ValidationError` if the URL was changed and its host is blocked. An unchanged URL
-        is accepted, so that the subscription can still be disabled.
+        """Raise `ValidationError` if the URL was changed and its host is blocked. A subscription
+        with an unchanged URL can still be disabled.
         """
         if type(self).objects.filter(pk=self.pk, url=self.url).exists():
             return
@@ -210,9 +203,7 @@ class Subscription(Endpoint):
 
 
 class Delivery(models.Model):
-    """An event that is sent to a subscriber. `uuid` is its `webhook-id`, which is the same for all
-    attempts.
-    """
+    """An event that is sent to a subscriber."""
 
     class Status(models.TextChoices):
         DUE = "due", "queued"
@@ -220,6 +211,7 @@ class Delivery(models.Model):
         DEAD = "dead", "failed"
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
+    """The `webhook-id` of all attempts to deliver the event."""
     subscription = models.ForeignKey(
         Subscription, on_delete=models.CASCADE, related_name="deliveries"
     )
@@ -261,7 +253,7 @@ class Delivery(models.Model):
 
 
 class MailNotice(models.Model):
-    """A pending email to a user. It is not sent if the user opens the conversation first."""
+    """A scheduled email to a user. It is not sent if the user opens the conversation first."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="mail_notices"

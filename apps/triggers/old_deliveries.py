@@ -6,18 +6,14 @@ from apps.old_rows import delete_older
 from apps.triggers.models import Delivery, MailNotice, Subscription, WebhookCall
 
 CALL_DAYS = 7
-"""Webhook calls are stored for this many days, although their signatures are valid only for
-minutes.
-"""
+"""Webhook calls are stored for this many days. Their signatures are valid only for minutes."""
 DELIVERY_DAYS = 30
 MAIL_DAYS = 1
 """An email that could not be sent within this many days is deleted."""
 
 
 def delete_old() -> int:
-    """Delete old rows, and old secrets that no longer sign deliveries. Return the number of deleted
-    rows.
-    """
+    """Delete old rows, and the secrets that no longer sign deliveries. Return the number of rows."""
     over = Subscription.objects.filter(former_secret_until__lt=timezone.now())
     over.update(former_secret="", former_secret_until=None)
     return (

@@ -1,6 +1,4 @@
-"""Creates and checks the secrets that authenticate senders at webhooks, and the secrets that sign
-deliveries to subscribers.
-"""
+"""Creates and checks the secrets of webhooks, and the secrets that sign deliveries to subscribers."""
 
 import base64
 import hashlib
@@ -29,8 +27,8 @@ def new_secret() -> str:
 
 
 def renew_secret(webhook: Webhook) -> str:
-    """Set a new secret or key on the webhook, and return it. The old one is no longer valid. The
-    row is not saved.
+    """Set and return a new secret or key of the webhook. The old one becomes invalid. Does not save
+    the row.
     """
     if webhook.check_kind == Webhook.Check.SIGNATURE:
         webhook.secret, webhook.key_hash = new_secret(), ""
@@ -41,8 +39,8 @@ def renew_secret(webhook: Webhook) -> str:
 
 
 def renew_signing(subscription: Subscription) -> str:
-    """Set a new secret on the subscription, and return it. The old one also signs deliveries during
-    `OVERLAP`. The row is not saved.
+    """Set and return a new secret of the subscription. The old one also signs deliveries during
+    `OVERLAP`. Does not save the row.
     """
     if subscription.secret:
         subscription.former_secret = subscription.secret
@@ -64,9 +62,7 @@ def hash_of(key: str) -> str:
 
 
 def is_signature_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes) -> bool:
-    """Return True if the request has a valid signature or key. Names in `headers` are in lower
-    case.
-    """
+    """Return True if the request has a valid signature or key. Names in `headers` are in lowercase."""
     if webhook.check_kind == Webhook.Check.KEY:
         return bool(webhook.key_hash) and compare_digest(
             hash_of(sent_key(headers)), webhook.key_hash
@@ -84,7 +80,7 @@ def is_signature_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes
 
 
 class BytesSigner(Signer):
-    """A `Signer` for arbitrary bytes, not only UTF-8 text. `data` contains one character per byte."""
+    """A `Signer` for any bytes, not only UTF-8 text. `data` contains one character per byte."""
 
     def sign(self, msg_id: str, timestamp: datetime, data: str) -> str:
         signed = f"{msg_id}.{int(timestamp.timestamp())}.".encode() + data.encode("latin-1")

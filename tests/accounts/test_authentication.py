@@ -46,7 +46,7 @@ def scope(client=("10.0.0.1", 1), **headers):
 
 @pytest.fixture(autouse=True)
 def _forget_keys(monkeypatch):
-    monkeypatch.setattr(holders, "_kept", AgedCache(holders.MOST_KEPT_KEYS))
+    monkeypatch.setattr(holders, "_holders", AgedCache(holders.MOST_CACHED_KEYS))
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ async def test_a_key_is_limited_to_its_applications_also_when_they_are_gone():
     assert (await find_some_holder(key)).limits.scope == frozenset({application.pk})
 
     await application.adelete()
-    holders._kept.clear()
+    holders._holders.clear()
 
     assert (await find_some_holder(key)).limits.scope == frozenset()
     await settle()
@@ -232,14 +232,14 @@ def fails(*_: object, **__: object) -> None:
 
 async def test_a_flood_of_keys_does_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr(last_uses, "MOST_NOTED", 2)
-    monkeypatch.setattr(holders, "_kept", AgedCache(2))
+    monkeypatch.setattr(holders, "_holders", AgedCache(2))
     keys = [(await create_key())[1] for _ in range(4)]
 
     for key in keys:
         assert await find_holder(key) is not None
         assert await find_holder(f"{key[:8]}.{'x' * 32}") is None
 
-    assert len(holders._kept.values) == 2
+    assert len(holders._holders.values) == 2
     await settle()
     assert len(last_uses._noted) == 2
 

@@ -60,11 +60,11 @@ def test_the_last_administrator_stays_one(ada, grace):
 
     for change in (
         lambda: remove_member(team, ada),
-        lambda: set_administrator(team, ada, is_one=False),
+        lambda: set_administrator(team, ada, is_administrator=False),
     ):
         with pytest.raises(Refused, match="needs an administrator"):
             change()
-    set_administrator(team, grace, is_one=True)
+    set_administrator(team, grace, is_administrator=True)
     remove_member(team, ada)
 
     assert list(members_of(team)) == [grace]

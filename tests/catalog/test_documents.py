@@ -7,7 +7,7 @@ import json
 import pytest
 
 from apps.catalog import resolve as catalog
-from apps.catalog.content.installed import look_again
+from apps.catalog.content.installed import expire_content
 from apps.catalog.models import ContentItem
 from apps.catalog.resolve import forget_applications, resolve_document
 from apps.errors import ApplicationBroken
@@ -19,10 +19,10 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def nothing_kept():
     forget_applications()
-    look_again()
+    expire_content()
     yield
     forget_applications()
-    look_again()
+    expire_content()
 
 
 def document(prompt: str = "Be brief.") -> dict[str, object]:
@@ -141,7 +141,7 @@ async def test_a_document_that_others_keep_cannot_turn_the_credentials_of_a_temp
 ):
     text = json.dumps(tracking(token))
     await ContentItem.objects.acreate(kind="toolset", name="tracking", text=text)
-    look_again()
+    expire_content()
     reference = {"type": "predefined", "template_name": "tracking", "override": patch}
 
     found = await resolve_document("helper", "Helper", {**document(), "tool_sets": [reference]})
@@ -165,7 +165,7 @@ async def test_a_patch_of_a_toolset_cannot_turn_the_credentials_of_its_templates
     toolset = {"type": "rest-api", "name": "t", "tools": [{"template_name": "look"}]}
     await ContentItem.objects.acreate(kind="tool", name="look", text=json.dumps(tool))
     await ContentItem.objects.acreate(kind="toolset", name="track", text=json.dumps(toolset))
-    look_again()
+    expire_content()
     patch = {"tools": [{"template_name": "look", "override": {"enabled": True, "attachment": {}}}]}
     patched = {"type": "predefined", "template_name": "track", "override": patch}
 

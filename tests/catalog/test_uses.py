@@ -61,7 +61,7 @@ def test_what_features_use_is_used_by_the_application(content, document, expecte
 
 def test_a_change_of_what_a_feature_uses_is_told_with_what_it_leads_to(content, tmp_path):
     document = with_features(memory={"enabled": True}, spawn_agent={"enabled": True})
-    rows = ContentRows(content.rows.known)
+    rows = ContentRows(content.rows.by_id)
     after = read_layers([write(tmp_path, prompt__memory_rules="Remember it all.")], rows)
 
     changes = content_changes(document, content, after)
@@ -76,4 +76,4 @@ def test_a_change_of_what_a_feature_uses_is_told_with_what_it_leads_to(content, 
 def test_an_agent_uses_its_model(content):
     (user,) = deployment_uses(content)["small"]
 
-    assert (user.kind, user.name, user.place) == ("agent", "scout", "model")
+    assert (user.kind, user.name, user.path) == ("agent", "scout", "model")

@@ -189,4 +189,4 @@ def test_years_of_missed_minutes_are_not_counted_one_by_one():
 
     found = due_times(minutes, START, now, "once", 10)
 
-    assert (len(found.asked), found.next) == (1, now + timedelta(seconds=55))
+    assert (len(found.times), found.next) == (1, now + timedelta(seconds=55))

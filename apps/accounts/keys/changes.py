@@ -1,6 +1,4 @@
-"""Records changes to API keys in the audit log, and emails a key's owner if another user made the
-change.
-"""
+"""Records changes to API keys in the audit log, and emails the owners of changed keys."""
 
 import logging
 from functools import partial
@@ -24,8 +22,8 @@ KeyEvent = Literal["key.created", "key.changed", "key.revoked"]
 
 
 def record_key(event: KeyEvent, key: AbstractAPIKey, actor: Any = None, address: str = "") -> None:
-    """Record a change to an API key in the audit log, and email its owner after the commit if
-    `actor` is another user.
+    """Record a change to an API key in the audit log. If `actor` is not the key's owner, also email
+    the owner after the commit.
 
     `actor` is None if the key was changed on the command line.
     """

@@ -1,6 +1,6 @@
 """Finds the holder of the API key in a request: its user and its limits.
 
-A key is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`, so a revoked key may be
+A key is looked up in the database at most once per `KEY_MAX_AGE_SECONDS`, so a revoked key may be
 accepted for that long. The process caches only the hash of the key.
 """
 
@@ -20,7 +20,7 @@ from apps.accounts.teams import may_work_in
 from apps.aged_cache import AgedCache
 
 KEY_MAX_AGE_SECONDS = 1.0
-MOST_KEPT_KEYS = 1024
+MOST_CACHED_KEYS = 1024
 KEY_FORM = re.compile(r"[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}")
 
 
@@ -51,7 +51,7 @@ class KeyHolder:
         )
 
 
-_kept = AgedCache[bytes, KeyHolder](MOST_KEPT_KEYS)
+_holders = AgedCache[bytes, KeyHolder](MOST_CACHED_KEYS)
 
 
 async def find_holder(key: str) -> KeyHolder | None:
@@ -59,7 +59,7 @@ async def find_holder(key: str) -> KeyHolder | None:
     if not KEY_FORM.fullmatch(key):
         return None
     digest = hashlib.sha256(key.encode()).digest()
-    holder = await _kept.renewed(
+    holder = await _holders.renewed(
         digest, KEY_MAX_AGE_SECONDS, lambda _: database_sync_to_async(read_holder)(key)
     )
     if holder is None or (holder.expires_at is not None and holder.expires_at <= timezone.now()):
@@ -77,9 +77,7 @@ def read_holder(key: str) -> KeyHolder | None:
 
 
 def find_holder_of(prefix: str) -> KeyHolder | None:
-    """Return the holder of the valid API key with this prefix, read from the database, or None if
-    there is none.
-    """
+    """Return the holder of the valid API key with this prefix, or None. Bypasses the cache."""
     row = ApiKey.objects.get_usable_keys().filter(prefix=prefix).first()
     return None if row is None or row.has_expired else holder_of(row)
 

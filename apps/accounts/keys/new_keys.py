@@ -1,7 +1,4 @@
-"""Stores a new API key until the page has shown it once.
-
-Until then, the key is stored encrypted in the session of the user who created it.
-"""
+"""Stores a new API key, encrypted in its creator's session, until the page has shown it once."""
 
 from cryptography.fernet import InvalidToken
 from django.contrib.sessions.backends.base import SessionBase
@@ -12,13 +9,13 @@ CREATED = "created_keys"
 SHOWN_FOR_SECONDS = 300
 
 
-def keep(session: SessionBase, prefix: str, key: str) -> None:
+def store_new_key(session: SessionBase, prefix: str, key: str) -> None:
     waiting = session.get(CREATED, {})
     session[CREATED] = {**waiting, prefix: cipher().encrypt(key.encode()).decode()}
 
 
-def take(session: SessionBase, prefix: str) -> str:
-    """Remove a new key from the session and return it, or "" if it has already been shown or was
+def pop_new_key(session: SessionBase, prefix: str) -> str:
+    """Remove a new key from the session and return it. Return "" if it was already shown, or was
     stored more than `SHOWN_FOR_SECONDS` ago.
     """
     waiting = dict(session.get(CREATED, {}))

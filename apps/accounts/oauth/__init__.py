@@ -1,3 +1,1 @@
-"""Implements OAuth access for MCP clients that act for users. allauth issues the access tokens, and
-stores their hashes.
-"""
+"""Implements OAuth access for MCP clients that act for users. allauth issues the access tokens."""

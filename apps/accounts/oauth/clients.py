@@ -1,6 +1,4 @@
-"""Checks OAuth client metadata. Operators enter it, and clients send it when they register or publish
-it in a document.
-"""
+"""Checks OAuth client metadata, which operators enter and clients send or publish."""
 
 import re
 from collections.abc import Sequence
@@ -42,13 +40,13 @@ def prepare_client(client: Client) -> None:
 
 
 def check_name(name: str) -> None:
-    """Raise ValidationError for a name that users could not read."""
+    """Raise `ValidationError` if the name contains characters that are not printable."""
     if not name.isprintable():
         raise ValidationError("The name contains characters that are not printable.")
 
 
 def check_addresses(addresses: Sequence[str]) -> None:
-    """Raise ValidationError if a redirect URI is not allowed, or if there are too many."""
+    """Raise `ValidationError` if there are no redirect URIs, too many, or one is not allowed."""
     if not addresses:
         raise ValidationError("Enter at least one redirect URI.")
     if len(addresses) > MOST_ADDRESSES:
@@ -60,9 +58,7 @@ def check_addresses(addresses: Sequence[str]) -> None:
 
 
 def check_address(address: str) -> None:
-    """Raise `ValidationError` if the redirect URI can belong neither to a program nor to a web
-    site.
-    """
+    """Raise `ValidationError` unless the redirect URI can belong to a program or a web site."""
     if len(address) > LONGEST_ADDRESS or not _visible.fullmatch(address):
         raise ValidationError("A redirect URI is too long, or contains invalid characters.")
     try:
@@ -89,9 +85,7 @@ def is_safe(parts: SplitResult) -> bool:
 
 
 def redirect_source(address: str) -> str:
-    """Return the `form-action` source with which a content security policy allows redirects to this
-    URI.
-    """
+    """Return the `form-action` source of a content security policy that allows this redirect URI."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     if parts.scheme not in ("http", "https") or ":" in host:
@@ -100,9 +94,7 @@ def redirect_source(address: str) -> str:
 
 
 def redirect_host(address: str) -> str:
-    """Return the host of the site to which the user returns, or "" for a program on the user's
-    device.
-    """
+    """Return the host of the redirect URI, or "" if it leads to a program on the user's device."""
     parts = urlsplit(address)
     is_site = parts.scheme == "https" and parts.hostname not in LOOPBACK
     return parts.netloc.rpartition("@")[2] if is_site else ""

@@ -17,18 +17,16 @@ from apps.accounts.oauth.rows import CONNECTED, Program, ProgramConnection
 
 @dataclass(frozen=True, slots=True)
 class ConnectedProgram:
-    """A program with access to a user's account.
-
-    `host` is the host of the program's metadata document, or "" if the program has none. `slugs`
-    are the applications that the program can use, and "" means all of them. `teams` are the names
-    of the teams in which it acts.
-    """
+    """A program with access to a user's account."""
 
     client_id: str
     name: str
     host: str
+    """The host of the program's metadata document, or "" if it has none."""
     slugs: tuple[str, ...]
+    """The applications that the program can use. "" means all of them."""
     teams: tuple[str, ...]
+    """The names of the teams in which the program acts."""
     last_used_at: datetime | None
 
 
@@ -52,9 +50,10 @@ def connected_program(rows: list[ProgramConnection]) -> ConnectedProgram:
 
 @transaction.atomic
 def connect(user: Any, client_id: str, slug: str, team: int | None, address: str) -> bool:
-    """Record that the user has given the program access in a team, or outside teams if `team` is
-    None. Earlier access in another team ends. Return False if the program is blocked or no longer
-    exists.
+    """Record the user's permission for the program to act in a team, or outside teams if `team` is
+    None. It replaces an earlier permission for another team.
+
+    Return False if the program is blocked or no longer exists.
     """
     program = Program.objects.select_for_update().filter(pk=client_id).first()
     if program is None or program.is_blocked:
@@ -112,7 +111,7 @@ def find_connection(token: Token) -> ProgramConnection | None:
 
 
 def is_connected(access_token: str) -> bool:
-    """Return True if the token belongs to a connection."""
+    """Return True if the token's program is still connected to the user's account."""
     token = Token.objects.lookup(Token.Type.ACCESS_TOKEN, access_token)
     return token is not None and find_connection(token) is not None
 
@@ -123,7 +122,7 @@ def slugs_of(token: Token) -> set[str]:
 
 
 def delete_useless_tokens(user_id: int, client_id: str) -> None:
-    """Delete the tokens of a user's program that belong to no connection."""
+    """Delete a program's tokens for the user that no longer belong to a connection."""
     kept = set(
         ProgramConnection.objects.filter(user=user_id, program=client_id).values_list(
             "slug", flat=True

@@ -1,8 +1,4 @@
-"""Registers, blocks and deletes the programs that users can connect.
-
-A program that registered itself, or that its metadata document describes, is retained once a user
-has connected it.
-"""
+"""Registers, blocks and deletes the programs (OAuth clients) that users can connect."""
 
 import secrets
 from collections.abc import Iterable
@@ -34,16 +30,14 @@ MOST_REGISTERED = 500
 UNCONNECTED = timedelta(days=1)
 """The time after which programs that no user has connected are deleted."""
 MOST_UNCONNECTED = 1000
-"""The maximum number of stored programs that no user has connected, because anyone can register
-programs. Further registrations delete the oldest ones.
+"""At most this many programs are stored that no user has connected. If a client registers another
+one, the oldest are deleted.
 """
 BY_THEMSELVES = Q(data__has_key=REGISTERED_ITSELF) | Q(data__has_key=DESCRIBED)
 
 
 def listed_programs() -> QuerySet[Program]:
-    """Return the programs that operators see: those that a user has ever connected, or an operator
-    has registered or blocked.
-    """
+    """Return the programs that a user has connected, or that an operator registered or blocked."""
     return Program.objects.exclude(pk__in=unconnected().order_by().values("pk"))
 
 
@@ -51,7 +45,7 @@ def prepare_program(program: Program) -> str:
     """Prepare a new program that an operator registers. Return its secret, or "" for a public
     client.
 
-    Raises `Refused` if there are too many, and ValidationError for invalid metadata.
+    Raises `Refused` if there are too many programs, and `ValidationError` for invalid metadata.
     """
     if Program.objects.exclude(BY_THEMSELVES).count() >= MOST_REGISTERED:
         raise Refused(
@@ -65,14 +59,13 @@ def prepare_program(program: Program) -> str:
 
 
 def new_secret(program: Program) -> str:
-    """Set a new secret on the unsaved program, and return the secret. Only its hash is stored."""
+    """Set a new secret on the unsaved program and return it. Only its hash is stored."""
     secret = secrets.token_urlsafe(32)
     program.set_secret(secret)
     return secret
 
 
 def record_program(event: Event, program: Program, actor: Any, address: str) -> None:
-    """Record an operator's action in the audit log."""
     audit.record(AuditEvent(event, bucket_of(actor.pk), address, subject=str(program)))
 
 
@@ -116,8 +109,8 @@ def delete_unconnected() -> int:
 
 
 def delete_expired_tokens() -> int:
-    """Delete expired tokens, and the connections of programs that have no tokens. Return the number
-    of deleted tokens.
+    """Delete expired tokens, and the connections of programs without tokens. Return the number of
+    deleted tokens.
     """
     deleted = delete(Token.objects.expired().order_by("expires_at"))
     tokens = Token.objects.filter(user=OuterRef("user"), client=OuterRef("program"))

@@ -12,12 +12,12 @@ _path = re.compile(r"/mcp(?:/([A-Za-z0-9_-]{1,50}(?:@[0-9]{1,10})?))?/?")
 
 
 def resource_of(path: str) -> str:
-    """Return the URI that identifies the MCP server's resource at a path."""
+    """Return the URI of the MCP resource at a path."""
     return f"{settings.PUBLIC_URL}{path.rstrip('/')}"
 
 
 def slug_of(resource: str) -> str | None:
-    """Return the application's slug in the URI of an MCP resource, or "" for the resource with all
+    """Return the application's slug in the URI of an MCP resource, or "" if the resource has all
     applications. Return None for any other URI.
     """
     if not resource.startswith(settings.PUBLIC_URL):
@@ -35,7 +35,5 @@ def covers(granted: str, resource: str) -> bool:
 
 
 def document_host(client_id: str) -> str:
-    """Return the host of the metadata document that describes an OAuth client, or "" if the client
-    registered itself.
-    """
+    """Return the host of an OAuth client's metadata document, or "" if the client has none."""
     return urlsplit(client_id).netloc if client_id.startswith("https://") else ""

@@ -1,6 +1,4 @@
-"""Defines the database models of programs (OAuth clients) and of their connections to users'
-accounts.
-"""
+"""Defines the database models of programs (OAuth clients) and of their users' connections."""
 
 from typing import Any, ClassVar, Literal, cast
 
@@ -15,8 +13,8 @@ CONNECTED = "connected"
 BLOCKED = "blocked"
 """The key in a program's `data` that is set while an operator blocks the program."""
 REGISTERED_ITSELF, DESCRIBED = "dcr", "cimd"
-"""The keys in a program's `data` for programs that registered themselves, and for programs that a
-metadata document describes. An operator registered all other programs.
+"""The keys in the `data` of programs that registered themselves, and of programs that a metadata
+document describes. An operator registered all other programs.
 """
 
 Source = Literal["operator", "document", "registration"]
@@ -69,9 +67,8 @@ class Program(Client):  # type: ignore[misc]  # allauth is not typed
 
 
 class ProgramConnection(models.Model):
-    """A user's permission for a program to act for them. It applies to one team or to the personal
-    space, and to one application or to all of them. A team's connection ends when the user leaves
-    the team.
+    """A user's permission for a program to act for them, in one team or the personal space, with
+    one application or all of them. It ends when the user leaves the team.
     """
 
     user = models.ForeignKey(

@@ -1,7 +1,7 @@
-"""Determines the users for whom MCP clients act, from the access tokens in requests.
+"""Finds the user for whom an MCP client acts, from the access token in its request.
 
-A token is looked up in the database at most once in `KEY_MAX_AGE_SECONDS`, and the process caches
-only its hash.
+A token is looked up in the database at most once per `KEY_MAX_AGE_SECONDS`. The process caches only
+its hash.
 """
 
 import hashlib
@@ -29,15 +29,15 @@ from apps.aged_cache import AgedCache
 from apps.errors import NotAuthenticated
 from apps.process_state import on_reset
 
-MOST_KEPT_TOKENS = 1024
+MOST_CACHED_TOKENS = 1024
 TOKEN_FORM = re.compile(r"[A-Za-z0-9_-]{86}")
-"""Matches allauth's opaque tokens, which no API key of this installation matches."""
+"""Matches allauth's opaque tokens, but no API key of this installation."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenHolder:
-    """The user of an access token, with the user's connection to the program, and the resources at
-    which the token can be used.
+    """The user of an access token, the user's connection to the program, and the resources for
+    which the token is valid.
     """
 
     user_id: int
@@ -47,8 +47,8 @@ class TokenHolder:
     expires_at: datetime
 
 
-_kept = AgedCache[bytes, TokenHolder](MOST_KEPT_TOKENS)
-on_reset(_kept.clear)
+_holders = AgedCache[bytes, TokenHolder](MOST_CACHED_TOKENS)
+on_reset(_holders.clear)
 
 
 def sends_token(scope: Mapping[str, Any]) -> bool:
@@ -58,14 +58,13 @@ def sends_token(scope: Mapping[str, Any]) -> bool:
 
 
 async def authenticate_token(scope: Mapping[str, Any], resource: str) -> Caller:
-    """Return the user for whom the sender of an ASGI request acts, in the team of the connection.
+    """Return the user for whom an ASGI request acts, as a caller in the team of the connection.
 
-    Raises `NotAuthenticated` for an unknown, revoked or expired token, and for a token that is not
-    valid at `resource`.
+    Raises `NotAuthenticated` if the token is unknown, revoked, expired or not valid at `resource`.
     """
     sent = read_headers(scope["headers"])
     digest = hashlib.sha256(sent.bearer.encode()).digest()
-    holder = await _kept.renewed(
+    holder = await _holders.renewed(
         digest, KEY_MAX_AGE_SECONDS, lambda _: database_sync_to_async(read_holder)(sent.bearer)
     )
     if holder is None or holder.expires_at <= timezone.now():

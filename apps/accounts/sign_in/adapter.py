@@ -14,9 +14,7 @@ from apps.accounts.throttle import BY_NAME, SignInAdapter
 
 class AccountAdapter(SignInAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Return True if visitors can sign up without an invitation, for example with an identity
-        provider.
-        """
+        """Return True if visitors can sign up without an invitation."""
         return sign_up.is_open(None)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:

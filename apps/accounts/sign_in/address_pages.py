@@ -14,9 +14,7 @@ View = Callable[..., HttpResponse]
 
 
 def with_mail(view: View) -> View:
-    """Return a view that calls `view` if the server sends email. Otherwise, the view shows a page
-    that explains this.
-    """
+    """Wrap a view so that it shows an explanation if the server sends no email."""
 
     @wraps(view)
     def page(request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
@@ -28,12 +26,10 @@ def with_mail(view: View) -> View:
 
 
 class AddressForm(AddEmailForm):  # type: ignore[misc]
-    """The form for a new email address. The old address remains until the user has confirmed the
-    new one.
-    """
+    """The form for a new email address, which replaces the old one when the user confirms it."""
 
     def save(self, request: HttpRequest) -> EmailAddress:
-        former = EmailAddress.objects.filter(user=self.user, verified=False)
-        former.exclude(email=self.user.email.lower()).delete()
-        wanted = self.cleaned_data["email"]
-        return EmailAddress.objects.add_email(request, self.user, wanted, confirm=True)
+        unverified = EmailAddress.objects.filter(user=self.user, verified=False)
+        unverified.exclude(email=self.user.email.lower()).delete()
+        address = self.cleaned_data["email"]
+        return EmailAddress.objects.add_email(request, self.user, address, confirm=True)

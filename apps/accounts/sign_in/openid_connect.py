@@ -22,13 +22,13 @@ LAST_SECOND = 253_402_300_799
 LONGEST_SUBJECT = SocialAccount._meta.get_field("uid").max_length or 0
 LONGEST_EMAIL = EmailAddress._meta.get_field("email").max_length or 0
 UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""The errors that allauth raises for a response whose structure does not follow the protocol."""
+"""Allauth raises these errors for a response whose structure does not follow the protocol."""
 
 ENDPOINTS = ("issuer", "authorization_endpoint", "token_endpoint")
 
 
 class UnusableResponse(OAuth2Error):  # type: ignore[misc]
-    """Raised if a response of the provider is rejected. The message does not quote the response, so
+    """Raised if a response of the provider is rejected. The message never quotes the response, so
     it can be logged.
     """
 
@@ -93,9 +93,7 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
             raise UnusableResponse("The provider's response cannot be read.") from error
 
     def parse_token(self, data: dict[str, Any]) -> SocialToken:
-        """Return the token in a provider's response. Raises OAuth2Error if it is invalid, for
-        example if its lifetime is too long.
-        """
+        """Return the token in a provider's response. Raises OAuth2Error if it is invalid."""
         try:
             return super().parse_token(data)
         except UNREADABLE as error:
@@ -106,8 +104,8 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         return str(self.openid_config.get("userinfo_endpoint") or "")
 
     def _decode_id_token(self, app: SocialApp, id_token: str) -> dict[str, Any]:
-        """Return the claims of an ID token. Raises OAuth2Error if they are invalid, and any of
-        `UNREADABLE`.
+        """Return the claims of an ID token. Raises OAuth2Error or one of `UNREADABLE` if they are
+        invalid.
         """
         claims: dict[str, Any] = super()._decode_id_token(app, id_token)
         check_claims(claims, app.client_id, time.time())
@@ -117,8 +115,8 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
 def check_claims(claims: Mapping[str, Any], client_id: str, now: float) -> None:
     """Raise UnusableResponse if a claim that allauth does not check is invalid.
 
-    allauth verifies no signature here, so it accepts tokens that never expire, and tokens that were
-    issued in the future.
+    allauth does not verify the signature of these tokens. It accepts tokens that never expire, or
+    that were issued in the future.
     """
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT:

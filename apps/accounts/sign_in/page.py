@@ -37,8 +37,8 @@ class SignInForm(LoginForm):  # type: ignore[misc]
         return "username" if field_name == "login" else field_name
 
     def user_credentials(self) -> dict[str, str]:
-        """Return the username and the password. An email address is replaced by its username, so
-        that failed attempts with either count for the same account.
+        """Return the username and the password. Replace an email address with its username, so that
+        failed attempts with either count for the same account.
         """
         typed = self.cleaned_data["login"]
         return {
@@ -51,8 +51,8 @@ def username_at(address: str) -> str:
     """Return the username of the only account with this email address, or "" if there is none or
     several have it.
 
-    A confirmed address takes precedence over an unconfirmed one. A text that is itself a username
-    is not treated as an address.
+    A confirmed address takes precedence over an unconfirmed one. If the text is itself a username,
+    return "".
     """
     accounts = User.objects.filter(is_active=True)
     if "@" not in address or accounts.filter(username=address).exists():

@@ -1,6 +1,5 @@
-"""Configures second factors: authenticator apps, recovery codes and passkeys.
-
-allauth stores and checks second factors. Their secrets are encrypted in the database.
+"""Configures second factors: authenticator apps, recovery codes and passkeys. allauth stores and
+checks them, with encrypted secrets.
 """
 
 import logging
@@ -29,7 +28,7 @@ logger = logging.getLogger(__name__)
 SECRETS = ("secret", "seed")
 """The encrypted fields in the data of allauth's `Authenticator`."""
 OPEN_PATHS = ("/account/", "/accounts/")
-"""The paths that a user who lacks a required second factor can open, to add one or to sign out."""
+"""A user who lacks a required second factor can open only these paths."""
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
@@ -48,8 +47,8 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
 
 
 class SecondFactorMiddleware(MiddlewareMixin):
-    """Redirects staff without a second factor to the page where they add one, if the setting
-    MFA_REQUIRED_FOR_STAFF requires it.
+    """Redirects staff without a second factor to the page where they add one, if
+    MFA_REQUIRED_FOR_STAFF is set.
     """
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
@@ -80,9 +79,9 @@ def remove_all(request: HttpRequest, user_id: int) -> bool:
     return True
 
 
-def encrypt_anew(number: int, unreadable: Callable[[], None]) -> bool:
+def reencrypt_authenticator(number: int, unreadable: Callable[[], None]) -> bool:
     """Re-encrypt the secrets of an authenticator with the newest key. `number` is its primary key.
-    Return True if it has any secrets.
+    Return True if it has secrets.
 
     If they cannot be decrypted, call `unreadable` and return False.
     """

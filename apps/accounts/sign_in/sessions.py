@@ -1,6 +1,6 @@
-"""Lists a user's sessions, each of which is a signed-in browser, and records when they are used.
+"""Lists a user's sessions (signed-in browsers), and records when they are used.
 
-allauth has a row for each of Django's sessions.
+allauth stores a row for each of Django's sessions.
 """
 
 import time
@@ -19,7 +19,8 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
 NOTED_USE = "noted-use"
-"""The key in the session for the time of its last recorded use, and the session key at that time.
+"""A session stores under this key when its last use was recorded, and its session key at that
+time.
 """
 SEEN_SECONDS = 300
 BROWSERS = (
@@ -29,8 +30,8 @@ BROWSERS = (
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
 )
-"""Maps parts of user agents to browser names. The first match is used, because user agents often
-also contain parts from further down this list.
+"""Maps parts of user agents to browser names. The first match counts, because the user agent of one
+browser often also contains the names of others.
 """
 SYSTEMS = (
     ("iPhone", "iPhone"),
@@ -90,7 +91,7 @@ def stored_sessions(keys: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def is_session_open(session_key: str, user_id: int) -> bool:
-    """Return True if the session still belongs to this user and the user's account is active."""
+    """Return True if the session still belongs to this user and the account is active."""
     stored = stored_sessions([session_key]).get(session_key, {})
     return matches_account(stored, user_id, session_hashes(user_id))
 

@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def list_apps(self, request: HttpRequest, **wanted: Any) -> list[SocialApp]:
-        """Return the configured identity providers. Client secrets in files are read each time."""
+        """Return the configured identity providers. Reads client secrets in files on each call."""
         apps: list[SocialApp] = super().list_apps(request, **wanted)
         for app in apps:
             if name := app.settings.get("client_secret_env"):
@@ -62,22 +62,24 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         allowed: bool | None = login.provider.app.settings["allow_sign_up"]
         if allowed or (allowed is None and super().is_open_for_signup(request, login)):
             return True
-        raise instead(request, login, "socialaccount/no_account.html", HTTPStatus.FORBIDDEN)
+        raise response_page(request, login, "socialaccount/no_account.html", HTTPStatus.FORBIDDEN)
 
     def pre_social_login(self, request: HttpRequest, login: SocialLogin) -> None:
         if login.state.get("process") == AuthProcess.CONNECT:
             return
         if login.is_existing:
-            take_claims(request, login, login.user)
+            update_groups(request, login, login.user)
         elif any(filter_users_by_email(one.email) for one in login.email_addresses):
-            raise instead(request, login, "socialaccount/email_taken.html", HTTPStatus.CONFLICT)
+            raise response_page(
+                request, login, "socialaccount/email_taken.html", HTTPStatus.CONFLICT
+            )
 
     @transaction.atomic
     def save_user(self, request: HttpRequest, login: SocialLogin, form: Any = None) -> Any:
         user = super().save_user(request, login, form)
         if login.provider.app.settings["allow_sign_up"] is None:
             sign_up.admit(user, None, is_confirmed=True)
-        take_claims(request, login, user)
+        update_groups(request, login, user)
         return user
 
     def on_authentication_error(
@@ -91,9 +93,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         logger.warning("Signing in with %s failed for %s: %s", provider.sub_id, address, reason)
 
     def validate_disconnect(self, account: SocialAccount, accounts: QuerySet[Any]) -> None:
-        """Raise ValidationError if the user could not sign in anymore without this account at an
-        identity provider.
-        """
+        """Raise ValidationError if this external account is the user's only way to sign in."""
         if settings.PASSWORD_SIGN_IN or account.user.is_superuser or accounts.count() > 1:
             return
         raise ValidationError(
@@ -103,28 +103,28 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         )
 
 
-def instead(
+def response_page(
     request: HttpRequest, login: SocialLogin, template: str, status: int
 ) -> ImmediateHttpResponse:
     page = render(request, template, {"provider": login.provider}, status=status)
     return ImmediateHttpResponse(page)
 
 
-def take_claims(request: HttpRequest, login: SocialLogin, user: User) -> None:
+def update_groups(request: HttpRequest, login: SocialLogin, user: User) -> None:
     app: SocialApp = login.provider.app
     if claim := app.settings["groups_claim"]:
         document = login.account.extra_data
-        told = told_groups(document.get("userinfo", document), claim)
+        claimed = claimed_groups(document.get("userinfo", document), claim)
         address = get_account_adapter().get_client_ip(request)
-        apply_claims(user, login.account.provider, told, address)
+        apply_claims(user, login.account.provider, claimed, address)
 
 
-def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
-    """Return the group names in a claim, which is a text or a list of texts. Any other value
-    results in an empty set.
+def claimed_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
+    """Return the group names in a claim, which is a string or a list of strings. For any other
+    value, return an empty set.
 
-    `claim` is the name of a claim, which may contain dots, such as `https://example.org/groups`, or
-    a path into nested claims, such as `realm_access.roles`.
+    `claim` is the name of a claim, such as `https://example.org/groups`, or a path into nested
+    claims, such as `realm_access.roles`.
     """
     found: Any = document.get(claim)
     if found is None:
@@ -138,18 +138,18 @@ def told_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
     return frozenset(one for one in found if isinstance(one, str))
 
 
-def apply_claims(user: User, provider: str, told: frozenset[str], address: str = "") -> None:
-    """Add a user to the local groups that are mapped to the provider's groups in `told`. Remove the
-    user from exclusive groups that are mapped only to other groups.
+def apply_claims(user: User, provider: str, claimed: frozenset[str], address: str = "") -> None:
+    """Add a user to the local groups that are mapped to the provider's groups in `claimed`. Remove
+    the user from exclusive groups to which only other groups are mapped.
     """
     rows = list(ClaimMapping.objects.filter(provider=provider).select_related("group"))
-    given = {row.group for row in rows if row.value in told}
+    granted = {row.group for row in rows if row.value in claimed}
     exclusive = {row.group for row in rows if row.is_exclusive}
     if not rows:
         return
     with transaction.atomic():
         held = set(Group.objects.filter(user=user, pk__in=[row.group_id for row in rows]))
-        joined, left = given - held, (exclusive & held) - given
+        joined, left = granted - held, (exclusive & held) - granted
         user.groups.add(*joined)
         user.groups.remove(*left)
         for team in Team.objects.filter(group__in=left):

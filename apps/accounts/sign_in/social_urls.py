@@ -18,11 +18,11 @@ from apps.accounts.sign_in.openid_connect import OpenIDConnectAdapter
 View = Callable[..., HttpResponse]
 
 
-def by_a_page(view: View) -> View:
-    """Return a view that replaces a redirect response with a page that redirects the browser.
+def with_redirect_page(view: View) -> View:
+    """Return a view that replaces a redirect with a page that redirects the browser.
 
-    After a form, browsers apply our content security policy to redirects, and it allows only our
-    own URLs.
+    After a form, browsers check redirects against our content security policy, which allows only
+    our own URLs.
     """
 
     @wraps(view)
@@ -37,13 +37,13 @@ def by_a_page(view: View) -> View:
 
 def without_missing_provider(view: View) -> View:
     @wraps(view)
-    def known(request: HttpRequest, **kwargs: Any) -> HttpResponse:
+    def with_404(request: HttpRequest, **kwargs: Any) -> HttpResponse:
         try:
             return view(request, **kwargs)
         except SocialApp.DoesNotExist as error:
             raise Http404 from error
 
-    return known
+    return with_404
 
 
 def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
@@ -55,12 +55,12 @@ def callback(request: HttpRequest, provider_id: str) -> HttpResponse:
 urlpatterns = [
     path("linked/", views.connections, name="socialaccount_connections"),
     path("cancelled/", views.login_cancelled, name="socialaccount_login_cancelled"),
-    path("oidc/<slug:provider_id>/login/", by_a_page(login), name="openid_connect_login"),
+    path("oidc/<slug:provider_id>/login/", with_redirect_page(login), name="openid_connect_login"),
     path(
         "oidc/<slug:provider_id>/callback/",
         without_missing_provider(callback),
         name="openid_connect_callback",
     ),
-    path("github/login/", by_a_page(oauth2_login), name="github_login"),
+    path("github/login/", with_redirect_page(oauth2_login), name="github_login"),
     path("github/callback/", without_missing_provider(oauth2_callback), name="github_callback"),
 ]

@@ -1,1 +1,1 @@
-"""Creates accounts: by sign-up, by invitation, or at the first start."""
+"""Creates accounts: by sign-up, by invitation, or at the first startup."""

@@ -1,4 +1,4 @@
-"""Finds and redeems invitations. Each invitation is a link with which one user can sign up."""
+"""Finds and redeems invitations."""
 
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
@@ -8,7 +8,7 @@ from apps.accounts.models import Invitation
 from apps.accounts.secret_tokens import hash_of
 
 SESSION_KEY = "invitation"
-"""The session key under which the token of an opened invitation link is stored."""
+"""The session stores the token of an opened invitation link under this key."""
 
 
 class UsedUp(Exception):
@@ -16,7 +16,7 @@ class UsedUp(Exception):
 
 
 def usable() -> QuerySet[Invitation]:
-    """Return the invitations that can be used. Invitations from a closed or deleted account cannot."""
+    """Return the invitations that can be used. Their creators must have active accounts."""
     rows = Invitation.objects.filter(used_at=None, expires_at__gt=timezone.now())
     return rows.filter(created_by__is_active=True)
 

@@ -26,8 +26,8 @@ def needs_approval(invitation: Invitation | None) -> bool:
 def admit(user: User, invitation: Invitation | None, *, is_confirmed: bool) -> None:
     """Activate a new account, or record what it still requires: confirmation, approval, or both.
 
-    `is_confirmed` means that the email address is known to belong to the user. Raises
-    `invitations.UsedUp` if the invitation can no longer be used. Must be called in a transaction.
+    `is_confirmed` is True if the email address is known to belong to the user. Raises
+    `invitations.UsedUp` if the invitation can no longer be used. Call this in a transaction.
     """
     if invitation is not None:
         invitations.use(invitation, user)
@@ -44,16 +44,16 @@ def admit(user: User, invitation: Invitation | None, *, is_confirmed: bool) -> N
 
 @transaction.atomic
 def confirm(user: User) -> SignUp | None:
-    """Record that the user has confirmed the email address. Return None if that activates the
-    account, or the sign-up if it still needs approval.
+    """Record that the user has confirmed the email address. Return None if the account is now
+    active, or the sign-up if it still needs approval.
     """
     return settle(user, "needs_confirmation")
 
 
 @transaction.atomic
 def approve(user: User) -> SignUp | None:
-    """Record that an administrator has approved the account. Return None if that activates it, or
-    the sign-up if its address still needs confirmation.
+    """Record that an administrator has approved the account. Return None if the account is now
+    active, or the sign-up if its address still needs confirmation.
     """
     return settle(user, "needs_approval")
 

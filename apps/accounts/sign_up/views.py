@@ -23,8 +23,7 @@ from apps.accounts.sign_up import invitations, sign_up
 logger = logging.getLogger(__name__)
 
 WAITS_FOR_APPROVAL = "sign_up_needs_approval"
-"""The key in the session that tells the page after the sign-up whether the account needs approval.
-"""
+"""The session stores under this key whether the new account needs approval."""
 
 
 class SignUpForm(SignupForm):  # type: ignore[misc]
@@ -39,8 +38,8 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
             self.initial["email"] = invitation.email
 
     def validate_unique_email(self, value: str) -> str:
-        """Record whether the address belongs to an account. Only an email to this address reveals
-        that, and the page never does.
+        """Record whether the address belongs to an account. The page does not reveal this; only an
+        email to the address does.
         """
         users = filter_users_by_email(value) if settings.SENDS_MAIL else []
         # Visitors can enter any address, so an unconfirmed address proves nothing.
@@ -119,8 +118,8 @@ def show_closed(request: HttpRequest) -> HttpResponse:
 
 
 def follow_invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Store the invitation's token in the session, so that no later URL contains it, and redirect
-    to the sign-up form.
+    """Store the invitation's token in the session and redirect to the sign-up form, so that no
+    later URL contains the token.
     """
     invitation = invitations.find(token)
     if invitation is None or not sign_up.is_open(invitation):
@@ -130,7 +129,7 @@ def follow_invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def show_waiting(request: HttpRequest) -> HttpResponse:
-    """Show the page that follows a sign-up. It says whether the account needs confirmation or
+    """Show the page after a sign-up, which explains whether the account still needs confirmation or
     approval.
     """
     needs_approval = request.session.get(WAITS_FOR_APPROVAL, False)

@@ -1,4 +1,4 @@
-"""Archives an application, or restores it from the archive. All of its data is retained."""
+"""Archives an application, or restores it from the archive. Its data is retained."""
 
 from django.db import transaction
 from django.utils import timezone

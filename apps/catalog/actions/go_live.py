@@ -1,4 +1,4 @@
-"""Implements the steps that publishing a draft, republishing and restoring a version share."""
+"""Publishes a definition as a new version, for publishing, republishing and restoring."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from apps.listeners import Listeners
 LONGEST_NOTE = 300
 
 checks = Listeners[[Application], Sequence[str]]("the publication of an application")
-"""Each listener returns sentences that explain why an application must not be published."""
+"""Each listener returns the reasons why an application must not be published, as sentences."""
 
 
 def go_live(

@@ -14,28 +14,28 @@ from apps.catalog.models import Application, Grant, Role
 @transaction.atomic
 def execute(
     application: Application,
-    wanted: Callable[[Mapping[Holder, Role]], Mapping[Holder, Role]],
+    revise: Callable[[Mapping[Holder, Role]], Mapping[Holder, Role]],
     actor: str,
     address: str,
 ) -> None:
-    """Replace the grants of an application with those that `wanted` returns, and record each change
+    """Replace the grants of an application with those that `revise` returns, and record each change
     in the audit log.
 
-    `wanted` gets the current grants. `actor` is the bucket of the user who makes the change.
+    `revise` gets the current grants. `actor` is the bucket of the user who makes the change.
     Concurrent changes wait until the new grants are saved. Raises `KeyError` if a user or group
     does not exist.
     """
     lock_application(application)
     before = grants_of(application)
-    set_grants(application, before, wanted(before))
+    set_grants(application, before, revise(before))
     record(application, before, actor, address)
 
 
 def set_grants(
-    application: Application, before: Mapping[Holder, Role], wanted: Mapping[Holder, Role]
+    application: Application, before: Mapping[Holder, Role], after: Mapping[Holder, Role]
 ) -> None:
-    gone = [holder for holder, role in before.items() if wanted.get(holder) != role]
-    new = {holder: role for holder, role in wanted.items() if before.get(holder) != role}
+    gone = [holder for holder, role in before.items() if after.get(holder) != role]
+    new = {holder: role for holder, role in after.items() if before.get(holder) != role}
     ids = find_holders(new)
     application.grants.filter(user__username__in=names_of("user", gone)).delete()
     application.grants.filter(group__name__in=names_of("group", gone)).delete()

@@ -16,15 +16,15 @@ from apps.catalog.versions.publishing_requests import (
 )
 from apps.listeners import Listeners
 
-keepers = Listeners[[Application, int], None]("a new version")
-"""Listeners are called when a version is published only for new conversations. Each gets the
+conversation_pinners = Listeners[[Application, int], None]("a new version")
+"""Listeners are called when a version is published only for new conversations. They get the
 application, and the number of the version that existing conversations continue to use.
 """
 
 
 class DraftOutdated(ValidationError):
-    """The application got a new version after the draft was started. `live` is that version, and
-    `based_on` the version from which the draft started.
+    """Raised if a version was published after the draft was started. `live` is the number of that
+    version, and `based_on` the number of the version from which the draft started.
     """
 
     def __init__(self, live: int, based_on: int) -> None:
@@ -37,8 +37,8 @@ class DraftOutdated(ValidationError):
 def check(
     row: Application, draft: ApplicationDraft, *, user: User | None, is_over: bool = False
 ) -> None:
-    """Raise `DraftOutdated` if the draft is not based on the live version, unless `is_over` is set.
-    Raise `SecondPublisherRequired` if this user may not publish the draft.
+    """Raise `DraftOutdated` if the draft is not based on the live version and `is_over` is False,
+    or `SecondPublisherRequired` if this user may not publish the draft.
     """
     if draft.based_on != row.live_number and not is_over:
         raise DraftOutdated(row.live_number, draft.based_on)
@@ -60,10 +60,11 @@ def execute(
     current predefined content.
 
     `seen` is the version of the draft that the user reviewed. With `only_new`, existing
-    conversations continue with the previous version. With `is_over`, the draft is published even if
-    another version was published after it was started. `address` is the user's IP address, for the
-    audit log. Raises `ValidationError` by field, `DraftOvertaken` if the draft changed since the
-    review, and the errors of `check`.
+    conversations stay on the previous version. With `is_over`, the draft may be outdated. `address`
+    is the user's IP address, for the audit log.
+
+    Raises `ValidationError` by field, `DraftOvertaken` if the draft changed since the review, and
+    the errors of `check`.
     """
     said = read_note(note)
     with transaction.atomic():
@@ -78,5 +79,5 @@ def execute(
         if is_required(row):
             record_event("publishing.done", row, user, address, f"version {version.number}")
         if only_new and before:
-            keepers.call(row, before)
+            conversation_pinners.call(row, before)
     return version

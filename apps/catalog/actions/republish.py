@@ -1,6 +1,4 @@
-"""Publishes the live version again with the current predefined content. The draft does not
-change.
-"""
+"""Publishes the live version again with the current predefined content."""
 
 from django.contrib.auth.models import User
 from django.db import transaction

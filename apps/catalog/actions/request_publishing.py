@@ -1,6 +1,4 @@
-"""Requests that another user publish a draft. This applies to applications that need two users to
-publish them.
-"""
+"""Requests that another user publish a draft, for applications that two users must publish."""
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError

@@ -1,7 +1,7 @@
-"""Restores an application to a state from its history. Restored properties apply immediately.
-Restored values that belong to a version become a draft.
+"""Restores an application to a state from its history, without publishing it.
 
-Nothing is published. A deleted application is restored with a draft only.
+Restored properties apply immediately. Values that belong to a version become a draft. A deleted
+application is restored with a draft only.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ def check(row: Application, values: Mapping[str, Any], user: Any) -> None:
     """Raise `ValidationError` if the values are invalid for the application, or if they would
     become a draft and a draft already exists.
 
-    The manifest may have errors; they must be fixed before the draft is published.
+    Errors in the manifest are allowed, because the draft is checked when it is published.
     """
     wanted = with_values(row, values)
     if row._state.adding:
@@ -47,8 +47,8 @@ def check(row: Application, values: Mapping[str, Any], user: Any) -> None:
 
 
 def with_values(row: Application, values: Mapping[str, Any]) -> Application:
-    """Return an unsaved copy of the application with the restored properties. If the application
-    was deleted, the copy has all restored values.
+    """Return an unsaved copy of the application with the restored properties. For a deleted
+    application, the copy has all restored values.
     """
     wanted = copy(row)
     for name, value in values.items():
@@ -60,12 +60,11 @@ def with_values(row: Application, values: Mapping[str, Any]) -> Application:
 def execute(
     row: Application, values: Mapping[str, Any], user: Any, *, change: int, address: str = ""
 ) -> Application:
-    """Restore the application to its state before or after a recorded change. `values` maps columns
-    to the values of that state, and `change` is the ID of the change.
+    """Restore the application to its state before or after the change with the ID `change`.
+    `values` maps columns to the values of that state.
 
     `row` is unsaved if the application was deleted. `address` is the user's IP address, for the
-    audit log. Raises `ValidationError` if a value is invalid, or if values would become a draft and
-    a draft already exists.
+    audit log. Raises the `ValidationError` of `check`.
     """
     with transaction.atomic(), noting(ChangeNote(restored_from=change)):
         if row._state.adding:

@@ -1,6 +1,4 @@
-"""Saves an application directly, without a draft. Changes to its definition are published
-immediately.
-"""
+"""Saves an application without a draft. Changes to its definition are published immediately."""
 
 from apps.catalog.models import Application, ApplicationVersion
 from apps.catalog.versions.definitions import definition_of
@@ -12,8 +10,8 @@ def check(row: Application) -> None:
     """Raise `SecondPublisherRequired` if saving would publish an application that needs two users
     to publish it.
 
-    The option applies if it is set in the new or in the stored values. Otherwise, a user could
-    disable the option and publish in a single save.
+    The rule applies if either the stored or the new values require it. Otherwise, a user could
+    disable it and publish in a single save.
     """
     stored = Application.objects.filter(pk=row.pk).first() if row.pk else None
     if not (is_required(row) or (stored is not None and is_required(stored))):
@@ -23,8 +21,8 @@ def check(row: Application) -> None:
 
 
 def execute(row: Application) -> ApplicationVersion | None:
-    """Save an application that passed its checks. Return the new version, or None if nothing that
-    belongs to a version changed.
+    """Save an application that passed its checks. Return the new version, or None if only
+    properties changed that are not part of a version.
 
     Raises `SecondPublisherRequired` if two users must publish the application.
     """

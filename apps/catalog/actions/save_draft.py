@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from apps.catalog.actions.go_live import lock_application
-from apps.catalog.credentials.masking import put_back
+from apps.catalog.credentials.masking import restore_credentials
 from apps.catalog.extraction import extract, forbidden_credentials
 from apps.catalog.field_problems import manifest_error
 from apps.catalog.models import Application, ApplicationDraft, PublishingRequest
@@ -18,10 +18,8 @@ from apps.catalog.versions.drafts import check_seen, draft_of
 
 
 def check(draft: ApplicationDraft, user: User | None) -> None:
-    """Raise `ValidationError` if the draft cannot be saved: its title is empty, its manifest is not
-    an object, or it contains credentials that the user may not enter.
-
-    A draft with any other error can be saved.
+    """Raise `ValidationError` if the draft has no title, its manifest is not an object, or it
+    contains credentials that the user may not enter. Other errors are allowed in a draft.
     """
     if not isinstance(draft.manifest, dict):
         raise ValidationError({"manifest": "Enter a JSON object."})
@@ -43,10 +41,10 @@ def execute(
     """Save the draft with new `values` for any of its title, description, icon, manifest and
     skills.
 
-    A masked credential is replaced with the credential in the draft or in the live version. With
-    `keeps_masks`, a mask without a matching credential remains, and the draft cannot be published
-    until the credential is entered again. Plain credentials become secrets. If the draft changes, a
-    pending request to publish it is withdrawn.
+    Masks are replaced with the credentials of the draft or the live version, and plain credentials
+    become secrets. With `keeps_masks`, a mask without a matching credential remains, and the draft
+    cannot be published until the credential is entered again. If the draft changes, a pending
+    request to publish it is withdrawn.
 
     `seen` is the version of the draft that the user edited, 0 if there was no draft, or None to
     skip this check. With `is_current`, the saved draft counts as based on the live version. Raises
@@ -62,10 +60,9 @@ def execute(
             if name in values:
                 setattr(draft, name, values[name])
         if "skills" in values:
-            # Unchanged skills are not stored, because an import may change them while the draft
-            # exists.
+            # Unchanged skills are not stored, because an import may change them in the meantime.
             draft.skills = values["skills"] if values["skills"] != skills_of(row.pk) else None
-        found = put_back(draft.manifest, stored)
+        found = restore_credentials(draft.manifest, stored)
         if found.problems and not keeps_masks:
             raise manifest_error(found.problems)
         draft.manifest = found.document

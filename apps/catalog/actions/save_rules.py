@@ -23,19 +23,19 @@ class Circumstances:
     """Describes how an application is saved, which determines the checks that apply.
 
     An unchanged manifest is checked only with `is_published` or `is_from_files`, so that an
-    operator can save other properties even though the manifest has errors. `skills` are saved
-    together with the application. `secrets_may_be_missing` is True for imported files, because
-    their secrets may be added later.
+    operator can save other properties of an application whose manifest has errors.
     """
 
     skills: Skills | None = None
+    """The skills that are saved together with the application."""
     is_published: bool = False
     is_from_files: bool = False
     secrets_may_be_missing: bool = False
+    """True for imported files, whose secrets may be added later."""
 
 
 FORM = Circumstances()
-"""The circumstances of changes that are made in a form or through the API."""
+"""The circumstances of changes in a form or through the API."""
 
 
 def check_row(
@@ -57,9 +57,7 @@ def check_row(
 
 
 def check_content(row: Application, circumstances: Circumstances = FORM) -> None:
-    """Raise `ValidationError` if the application has an invalid manifest or owner, or comes from a
-    managed directory.
-    """
+    """Raise `ValidationError` if files manage the application, or its manifest or owner is invalid."""
     if not circumstances.is_from_files and (refusal := managed_refusal(row.pk)):
         raise ValidationError(refusal)
     stored = Application.objects.filter(pk=row.pk).first() if row.pk else None
@@ -84,9 +82,7 @@ def check_content(row: Application, circumstances: Circumstances = FORM) -> None
 
 
 def manifest_problems(row: Application, circumstances: Circumstances = FORM) -> Sequence[Problem]:
-    """Return the reasons why the application's manifest, or the skills saved with it, cannot be
-    saved.
-    """
+    """Return the reasons why the manifest, or the skills saved with it, cannot be saved."""
     is_missing_allowed = circumstances.secrets_may_be_missing
     review = review_manifest(row.manifest, secrets_may_be_missing=is_missing_allowed)
     if errors := review.errors or cycle_problems(row.slug, row.manifest, row.pk):
@@ -98,7 +94,5 @@ def manifest_problems(row: Application, circumstances: Circumstances = FORM) -> 
 
 
 def draft_problems(draft: ApplicationDraft) -> Sequence[Problem]:
-    """Return the reasons why the draft cannot be published. A draft with these problems can still
-    be saved.
-    """
+    """Return the reasons why the draft cannot be published. The draft can still be saved."""
     return manifest_problems(with_draft(draft), Circumstances(skills=draft.skills))

@@ -13,13 +13,13 @@ from apps.catalog.models import Application
 from apps.catalog.versions.publishing_requests import TWO_PEOPLE, audit_rule
 
 GRANTING = ("is_public", "is_shared", "owner")
-"""These columns determine who can use an application."""
+"""The columns that determine who can use an application."""
 PROPERTIES = ("slug", "is_enabled", *GRANTING, TWO_PEOPLE)
 
 
 def check(row: Application) -> None:
-    """Raise `ValidationError` if one of the application's properties is invalid. Values that belong
-    to a version are not checked.
+    """Raise `ValidationError` if a property of the application is invalid. Values that belong to a
+    version are not checked.
     """
     check_row(row, exclude=[f.name for f in row._meta.fields if f.name not in PROPERTIES])
 

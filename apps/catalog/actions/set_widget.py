@@ -44,8 +44,8 @@ def execute(
 
 @transaction.atomic
 def replace_key(application: Application, actor: str, address: str) -> Widget:
-    """Create a new secret key with which the embedding site signs its users' identities. Identities
-    signed with the old key become invalid.
+    """Create a new secret key, with which the embedding site signs its users' identities.
+    Identities signed with the old key become invalid.
     """
     lock_application(application)
     widget = widget_of(application)
@@ -57,7 +57,7 @@ def replace_key(application: Application, actor: str, address: str) -> Widget:
 
 @transaction.atomic
 def set_public_key(application: Application, actor: str, address: str, written: object) -> Widget:
-    """Store the embedding site's public key in place of the current key. The site signs its users'
+    """Replace the current key with the embedding site's public key. The site signs its users'
     identities with the matching private key.
 
     Raises `ValidationError` if `written` is not a valid public key.

@@ -1,4 +1,4 @@
-"""Merges a version that was published after a draft was started into that draft."""
+"""Merges the live version into a draft that was started before its publication."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,8 +15,8 @@ from apps.catalog.versions.rebase import is_outdated, merge_with_live
 
 
 class ConflictsOpen(Exception):
-    """The draft and the live version changed the same fields. `live` is the number of the live
-    version, and `clashes` are the unresolved conflicts.
+    """Raised if the draft and the live version changed the same fields. `live` is the number of the
+    live version, and `clashes` are the unresolved conflicts.
     """
 
     def __init__(self, live: int, clashes: Sequence[Clash]) -> None:
@@ -27,9 +27,7 @@ class ConflictsOpen(Exception):
 
 
 def check(row: Application, live: int | None) -> None:
-    """Raise `ValidationError` if another version is live now. `live` is the number of the version
-    that was live when the user reviewed it.
-    """
+    """Raise `ValidationError` if `live`, which the user reviewed, is not the live version."""
     if live is not None and live != row.live_number:
         raise ValidationError(
             f"Version {row.live_number} was published in the meantime. Review its changes first."
@@ -44,10 +42,10 @@ def execute(
     seen: int | None = None,
     live: int | None = None,
 ) -> ApplicationDraft:
-    """Merge the live version into the draft, and save the draft as based on the live version.
+    """Merge the live version into the draft. The saved draft is then based on the live version.
 
     `choices` maps the path of each conflict to "mine" for the draft or "theirs" for the live
-    version. `seen` is the version of the draft and `live` the number of the live version that the
+    version. `seen` is the version of the draft, and `live` the number of the live version, that the
     user reviewed. Raises `ConflictsOpen`, `DraftOvertaken` or `ValidationError`, and then saves
     nothing.
     """

@@ -22,9 +22,7 @@ from apps.workspace.local.files.paths import clean_name, file_name_problem
 
 FOLDER = "application"
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
-"""Every file in an archive has this timestamp, so that identical applications produce identical
-archives.
-"""
+"""The timestamp of all files in an archive, so that equal applications have equal archives."""
 MOST_ENTRIES = 5_000
 
 
@@ -89,9 +87,7 @@ def read_entries(zipped: zipfile.ZipFile) -> dict[str, bytes]:
 
 
 def check_name(name: str) -> None:
-    """Raise `FilesRefused` if the path of a ZIP entry leads out of the ZIP file or contains invalid
-    characters.
-    """
+    """Raise `FilesRefused` if the path of a ZIP entry leads out of the ZIP file or is invalid."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name.split("/")[0]:
         raise FilesRefused(name[:200], "is outside of the ZIP file; use a path inside it.")
@@ -109,9 +105,7 @@ def check_entry(name: str, entry: zipfile.ZipInfo) -> None:
 
 
 def is_hidden(name: str) -> bool:
-    """Return True for hidden files, files in hidden folders, and files that macOS adds to ZIP
-    files.
-    """
+    """Return True for hidden files and folders, and for files that macOS adds to ZIP files."""
     return any(part.startswith((".", "__MACOSX")) for part in PurePosixPath(name).parts)
 
 
@@ -119,9 +113,8 @@ def applications_in(files: Mapping[str, bytes], name: str = "") -> dict[str, dic
     """Return the files of each application, by slug and then by path. The paths must have the form
     that the command `export_content` writes.
 
-    The files of a single application without the folder `application/` are also accepted. Its slug
-    is then the name of its folder, or `name`. Raises `FilesRefused` if a file belongs to no
-    application.
+    A single application may lack the folder `application/`. Its slug is then the name of its
+    folder, or `name`. Raises `FilesRefused` if a file belongs to no application.
     """
     holders = sorted(str(PurePosixPath(path).parent) for path in files if is_document(path))
     if not holders:

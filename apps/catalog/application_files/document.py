@@ -9,7 +9,7 @@ from copy import deepcopy
 from typing import Any
 
 from apps.catalog.application_files.yaml_text import YAMLTextInvalid, parse_yaml_text
-from apps.catalog.application_files.yaml_writer import write_yaml, written_into
+from apps.catalog.application_files.yaml_writer import update_yaml, write_yaml
 from apps.manifest.manifest import Manifest
 from apps.manifest.shapes import visits
 
@@ -18,16 +18,16 @@ PROMPT_FILE = "prompt.md"
 DEFAULTS: Mapping[str, Any] = {"description": "", "icon": "", "public": False, "shared": True}
 """Fields with these values are omitted from `application.yaml`."""
 FIRST = ("type", "name", "title", "description", "icon")
-"""These keys come first in every object of the file, because they identify the object to users."""
+"""These keys come first in every object of the file, because they identify the object."""
 BYTE_ORDER_MARK = "\ufeff"
 
 
 def document_text(columns: Mapping[str, Any], source: str = "") -> tuple[str, str | None]:
-    """Return the text of `application.yaml`, and the text of `prompt.md` or None if the application
+    """Return the texts of `application.yaml` and `prompt.md`. The second is None if the application
     has no prompt.
 
     `columns` maps field names to values. `source` is the YAML text from which the application was
-    imported. Its comments are preserved.
+    imported, whose comments are preserved.
     """
     manifest, prompt = without_prompt(columns["manifest"])
     written = source_document(source)
@@ -37,7 +37,7 @@ def document_text(columns: Mapping[str, Any], source: str = "") -> tuple[str, st
         if name in written or (name != "slug" and DEFAULTS.get(name) != value)
     }
     if written:
-        return written_into(source, {**document, "manifest": order_fields(manifest)}), prompt
+        return update_yaml(source, {**document, "manifest": order_fields(manifest)}), prompt
     return write_yaml({**document, "manifest": order_fields(manifest)}), prompt
 
 
@@ -50,8 +50,8 @@ def source_document(source: str) -> dict[str, Any]:
 
 
 def order_fields(manifest: Any) -> Any:
-    """Return the manifest with its fields in the order in which the schema defines them, followed
-    by unknown keys in alphabetical order.
+    """Return the manifest with its fields in the order of the schema. Unknown keys follow in
+    alphabetical order.
     """
     if not isinstance(manifest, dict):
         return by_name(manifest, {})
@@ -94,7 +94,7 @@ def custom_prompt(manifest: Any) -> dict[str, Any] | None:
 
 def without_prompt(manifest: Any) -> tuple[Any, str | None]:
     """Return the manifest without the text of its custom prompt, and that text as the content of
-    `prompt.md`, or None if there is no text.
+    `prompt.md`. The text is None if there is none.
     """
     content = (custom_prompt(manifest) or {}).get("content")
     if not isinstance(content, str) or not content or content.startswith(BYTE_ORDER_MARK):
@@ -106,7 +106,7 @@ def without_prompt(manifest: Any) -> tuple[Any, str | None]:
 
 def with_prompt(manifest: Any, text: str) -> Any:
     """Return the manifest with the content of `prompt.md` as the text of its custom prompt. Raises
-    `ValueError` if the manifest has no custom prompt, or already contains a text.
+    `ValueError` if the manifest has no custom prompt, or already contains its text.
     """
     changed = deepcopy(manifest)
     prompt = custom_prompt(changed)

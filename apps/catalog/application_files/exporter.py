@@ -39,9 +39,8 @@ def exported_files(
     """Return the files of an application, by their path `application/<slug>/…`.
 
     The files describe the live version or, with `draft`, the draft. They contain the names of
-    secrets, but not their values. `with_real_runs` includes test cases that were created from real
-    runs. Raises `ExportRefused` if the manifest contains a plain credential, or if there is no live
-    version.
+    secrets, but not their values. `with_real_runs` includes test cases from real runs. Raises
+    `ExportRefused` if the manifest contains a plain credential, or if there is no live version.
     """
     skills = None
     if draft:
@@ -86,29 +85,27 @@ def refuse_credentials(application: Application) -> None:
 
 
 def case_texts(application: Application, *, with_real_runs: bool) -> Iterator[tuple[str, str]]:
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for document in chain.from_iterable(case_documents.call(application, with_real_runs)):
-        name = free_name(slug_of(str(document.get("name", "")), 80) or "case", taken)
-        taken.add(name)
+        name = free_name(slug_of(str(document.get("name", "")), 80) or "case", used_names)
+        used_names.add(name)
         yield (
             f"{CASES}/{name}.yaml",
             write_yaml({key: by_name(document[key], {}) for key in document}),
         )
 
 
-def free_name(name: str, taken: set[str]) -> str:
+def free_name(name: str, used_names: set[str]) -> str:
     number = 1
     found = name
-    while found in taken:
+    while found in used_names:
         number += 1
         found = f"{name}-{number}"
     return found
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
-    """Write exported applications to the directory, and delete files that an earlier export wrote
-    but this export does not.
-    """
+    """Write exported applications to the directory. Delete outdated files of an earlier export."""
     for path, content in files.items():
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +117,7 @@ def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
 
 
 def former_files(folder: Path) -> list[Path]:
-    """Return the files in an application's folder that an earlier export may have written. Omit
+    """Return the files in an application's folder that an earlier export may have written, but not
     files that users added.
     """
     icons = (folder / name for name in sorted(ICON_FILES))

@@ -18,9 +18,7 @@ class FileShape(BaseModel):
 
 
 class DeploymentFile(FileShape):
-    """The fields of a deployment's JSON file. The flags for the model's capabilities are added
-    below.
-    """
+    """The fields of a deployment's JSON file, except the flags for the model's capabilities."""
 
     deployment_id: str = ""
     display_name: str
@@ -51,15 +49,15 @@ class ApplicationFile(FileShape):
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """A kind of importable file. `key` is the field and column that identifies a row. `columns`
-    maps a field to its database column if their names differ.
-    """
+    """A kind of importable file."""
 
     name: str
     shape: type[FileShape]
     model: type[models.Model]
     key: str
+    """The field and column that identifies a row."""
     columns: Mapping[str, str]
+    """Maps a field to its database column if their names differ."""
 
     def written(self, column: str) -> str:
         """Return the name that files use for a database column."""

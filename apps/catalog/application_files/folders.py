@@ -6,14 +6,14 @@ from pathlib import Path
 from apps.catalog.content.items import LARGEST_FILE, reason
 
 MOST_FILES = 500
-"""An application can have at most this many files. Each of its skills can have up to 200 files."""
+"""The maximum number of files of an application. Each of its skills can have up to 200 files."""
 MOST_BYTES = 16 * 1024 * 1024
 DEEPEST_FOLDER = 8
 
 
 class FilesRefused(ValueError):
-    """The files cannot be read or accepted. `file` is the path of the rejected file, or "" if the
-    error concerns all files.
+    """Raised if files cannot be read or accepted. `file` is the path of the rejected file, or "" if
+    the error concerns all files.
     """
 
     def __init__(self, file: str, message: str) -> None:
@@ -23,8 +23,8 @@ class FilesRefused(ValueError):
 def read_folder(folder: Path, root: Path) -> dict[str, bytes]:
     """Return the content of each file in the folder and its subfolders, by path.
 
-    Follows links to targets in `root`. Raises `FilesRefused` if a link leads out of `root`, if a
-    file is unreadable or too large, or if there are too many files.
+    Follows links to targets in `root`. Raises `FilesRefused` if another link is found, a file is
+    unreadable or too large, or there are too many files.
     """
     files: dict[str, bytes] = {}
     size = 0

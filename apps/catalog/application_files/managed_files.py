@@ -1,9 +1,7 @@
-"""Loads the applications in the managed directories (`CONTENT_PATHS`). Operators cannot edit these
-applications.
+"""Loads the applications in the managed directories (`CONTENT_PATHS`). Operators cannot edit them.
 
 Every process checks for changed files. The first process that notices a change saves the
-applications, each with a hash of its files. The hash prevents other processes from loading the same
-files again.
+applications, each with a hash of its files, so that other processes do not load them again.
 """
 
 import hashlib
@@ -41,8 +39,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LoadedDirectories:
-    """The result of this process's last read of the managed directories. `at` is the monotonic time
-    of that read, in seconds.
+    """The result of this process's last read of the managed directories. `at` is a monotonic time
+    in seconds.
     """
 
     directories: tuple[Path, ...]
@@ -60,9 +58,7 @@ def managed_directories() -> tuple[Path, ...]:
 
 
 def refresh() -> None:
-    """Load the managed files that have changed. Returns at once if the last check was recent. Never
-    raises.
-    """
+    """Load the managed files that have changed, unless the last check was recent. Never raises."""
     directories = managed_directories()
     if not directories or is_recent(directories):
         return
@@ -75,8 +71,8 @@ def refresh() -> None:
 
 
 def load_at_start() -> None:
-    """Load all managed directories. Applications become editable if their directory is no longer in
-    the settings.
+    """Load all managed directories. Make applications editable whose directory is no longer in the
+    settings.
     """
     with _loading:
         look(managed_directories())
@@ -107,10 +103,8 @@ def look(directories: tuple[Path, ...]) -> None:
     _last = LoadedDirectories(directories, marks, problems, at)
 
 
-def known_problems() -> tuple[str, ...]:
-    """Return an error for each managed file that could not be loaded, in the form `file: line:
-    path: error`.
-    """
+def last_problems() -> tuple[str, ...]:
+    """Return an error, `file: line: path: error`, for each managed file that is not loaded."""
     is_present = _last is not None and _last.directories == managed_directories()
     return _last.problems if _last is not None and is_present else ()
 
@@ -137,8 +131,8 @@ def marks_of(directories: Sequence[Path]) -> dict[str, Mark]:
 
 
 def load(directories: Sequence[Path]) -> Iterator[str]:
-    """Load each managed application separately. Applications that cannot be loaded remain
-    unchanged, and their problems are yielded.
+    """Load each managed application separately. Yield the problems of applications that cannot be
+    loaded; these remain unchanged.
     """
     known = {
         slug: (directory, digest)
@@ -165,9 +159,7 @@ def load(directories: Sequence[Path]) -> Iterator[str]:
 
 
 def file_problems() -> Iterator[str]:
-    """Yield the problems of managed files that cannot be parsed as an application. Does not use the
-    database.
-    """
+    """Yield the problems of managed files that cannot be parsed. Does not use the database."""
     for directory in managed_directories():
         if not directory.is_dir():
             yield f"{directory}: the directory does not exist."
@@ -181,7 +173,7 @@ def file_problems() -> Iterator[str]:
 
 def load_folder(folder: Path, directory: Path, known: tuple[str, str] | None) -> None:
     """Save the application in the folder, unless its files are unchanged. `known` is the directory
-    and hash that were stored with the application, or None if it is new.
+    and hash that are stored with the application, or None if it is new.
 
     Raises `ContentInvalid` if the files are invalid, and `IntegrityError` if another process has
     just saved the same application.
@@ -200,7 +192,7 @@ def load_folder(folder: Path, directory: Path, known: tuple[str, str] | None) ->
         except ValidationError as error:
             raise ContentInvalid(tuple(validation_problems(item, error))) from error
         if outcome.action == "kept":
-            raise ContentInvalid((f"{item.file}: {why_kept(item.key)}",))
+            raise ContentInvalid((f"{item.file}: {conflict_message(item.key)}",))
         if problems := case_problems(outcome, overwrite=True):
             raise ContentInvalid(tuple(problems))
         row, source = outcome.row, item.parts.source if item.parts is not None else ""
@@ -225,7 +217,7 @@ def is_loaded(slug: str, directory: str, digest: str) -> bool:
     return row is not None and sources.exists()
 
 
-def why_kept(slug: str) -> str:
+def conflict_message(slug: str) -> str:
     source = ApplicationSource.objects.filter(application__slug=slug).first()
     if source is not None and source.directory:
         return f"{slug!r} is already in {source.directory}; remove one of them."
@@ -236,9 +228,7 @@ def why_kept(slug: str) -> str:
 
 
 def release(slugs: Sequence[str]) -> None:
-    """Make the applications with these slugs editable, because their managed files were deleted.
-    The applications remain otherwise unchanged.
-    """
+    """Make the applications with these slugs editable, because their managed files were deleted."""
     if not slugs:
         return
     rows = ApplicationSource.objects.filter(application__slug__in=slugs)

@@ -1,5 +1,5 @@
-"""Stores the data of an application that is not in its columns: the text from which it was
-imported, and its own skills.
+"""Stores the parts of an application that are not in its row: the text from which it was imported,
+and its own skills.
 """
 
 from pathlib import Path
@@ -30,8 +30,8 @@ class ApplicationSource(models.Model):
 
 
 class ApplicationSkill(models.Model):
-    """A skill that belongs to a single application. `text` is its SKILL.md, and `files` maps the
-    paths of its other files to their texts.
+    """A skill of a single application. `text` is its SKILL.md, and `files` maps the paths of its
+    other files to their texts.
     """
 
     application = models.ForeignKey(
@@ -55,9 +55,7 @@ class ApplicationSkill(models.Model):
 
 
 def managed_directory_of(number: int | None) -> str:
-    """Return the managed directory that contains the application with this ID, or "" if it is not a
-    managed application.
-    """
+    """Return the managed directory of the application with this ID, or "" if it is not managed."""
     if number is None or not settings.CONTENT_PATHS:
         return ""
     rows = ApplicationSource.objects.filter(

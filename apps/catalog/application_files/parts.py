@@ -1,5 +1,5 @@
-"""Saves and reads the data of an application that is not in its columns: its skills, its test
-cases, and the text from which it was imported.
+"""Saves and reads the parts of an application that are not in its row: its skills, its test cases,
+and the text from which it was imported.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,8 +22,8 @@ case_documents = Listeners[[Application, bool], Iterable[Mapping[str, Any]]]("an
 test cases that were created from real runs.
 """
 case_savers = Listeners[[Application, Mapping[str, Any], bool], None]("an import")
-"""Each listener saves one test case of an application, and raises `ValueError` if the test case is
-invalid. If the flag is True, an existing test case with the same name is replaced.
+"""Each listener saves one test case of an application, and raises `ValueError` if it is invalid. If
+the flag is True, an existing test case with the same name is replaced.
 """
 
 
@@ -32,9 +32,7 @@ def source_of(application: Application) -> ApplicationSource | None:
 
 
 def skill_changes(row: models.Model, parts: ApplicationParts | None) -> list[ValueDifference]:
-    """Return the differences between an application's stored skills and the skills in its imported
-    files.
-    """
+    """Return the differences between an application's stored skills and its imported skills."""
     if parts is None or not isinstance(row, Application):
         return []
     return list(differences(skills_of(row.pk), dict(parts.skills), "skills"))
@@ -54,10 +52,10 @@ def save_skills(application: Application, skills: Skills) -> None:
 
 
 def save_cases(application: Application, cases: Mapping[str, str], *, overwrite: bool) -> list[str]:
-    """Save an application's test cases. `cases` maps the file names in `cases/` to their texts.
-    With `overwrite`, replace existing test cases.
+    """Save an application's test cases, and return the problems of those that could not be saved.
 
-    Return the problems of test cases that could not be saved.
+    `cases` maps the file names in `cases/` to their texts. With `overwrite`, replace existing test
+    cases.
     """
     problems: list[str] = []
     for name, text in cases.items():

@@ -24,16 +24,15 @@ from apps.manifest.json_text import unstorable
 from apps.manifest.markdown.skill_files import SKILL_FILE
 
 CASES = "cases"
-BESIDE = frozenset({"README.md", "LICENSE", "LICENSE.md"})
-"""These files in an application's folder are for human readers, and are not imported."""
+IGNORED_FILES = frozenset({"README.md", "LICENSE", "LICENSE.md"})
+"""Files in an application's folder for human readers, which are not imported."""
 LARGEST_DOCUMENT = 1024 * 1024
-"""A YAML file can have at most this many bytes. Parsing takes about one second per 400,000 bytes.
-"""
+"""The maximum size of a YAML file in bytes. Parsing takes about a second per 400,000 bytes."""
 
 
 def read_application(slug: str, files: Mapping[str, bytes]) -> ContentFile:
-    """Return the application whose folder has the name `slug` and contains these files. `files`
-    maps paths to contents. Raises `ContentInvalid` if a file is invalid.
+    """Return the application in the folder `slug`. `files` maps paths to contents. Raises
+    `ContentInvalid` if a file is invalid.
     """
     folder = f"{APPLICATION.name}/{slug}"
     problems: list[str] = [f"{folder}/{line}" for line in stray_files(files)]
@@ -66,7 +65,7 @@ def stray_files(files: Mapping[str, bytes]) -> Iterator[str]:
     if DOCUMENT_FILE not in files:
         yield f"{DOCUMENT_FILE}: the file does not exist."
     for path in files:
-        if path in {DOCUMENT_FILE, PROMPT_FILE} or path in BESIDE or path in ICON_FILES:
+        if path in {DOCUMENT_FILE, PROMPT_FILE} or path in IGNORED_FILES or path in ICON_FILES:
             continue
         folder, _, rest = path.partition("/")
         is_skill = folder == SKILLS and "/" in rest
@@ -84,7 +83,7 @@ def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
     """Return the name under which the icon in the folder will be stored. `written` is the value of
     `icon` in `application.yaml`.
 
-    Raises `ContentInvalid` if the image is invalid, or there is more than one icon.
+    Raises `ContentInvalid` if the image is invalid or there is more than one icon.
     """
     file, *others = sorted(ICON_FILES & files.keys())
     if others or written:
@@ -103,9 +102,7 @@ def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
 
 
 def decode_text(content: bytes) -> str:
-    """Decode UTF-8 text. Raises `ValueError` with the number of the first line that is invalid or
-    cannot be stored.
-    """
+    """Decode UTF-8 text. Raises `ValueError` with the line of the first invalid character."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -118,9 +115,7 @@ def decode_text(content: bytes) -> str:
 
 
 def parse_yaml(file: str, text: str) -> YAMLDocument:
-    """Parse a YAML file that must contain keys and values. Raises `ContentInvalid` if it is invalid
-    or too large.
-    """
+    """Parse a YAML file of keys and values. Raises `ContentInvalid` for an invalid or large file."""
     size = len(text.encode())
     if size > LARGEST_DOCUMENT:
         said = f"the file has {size:,} bytes; the limit is {LARGEST_DOCUMENT:,}."
@@ -135,8 +130,8 @@ def parse_yaml(file: str, text: str) -> YAMLDocument:
 
 
 def columns_of_document(file: str, document: YAMLDocument, slug: str) -> tuple[str, dict[str, Any]]:
-    """Return the application's slug and the values of its database columns. `slug` is used if the
-    document does not set one. Raises `ContentInvalid` with the line of each error.
+    """Return the application's slug, by default `slug`, and the values of its database columns.
+    Raises `ContentInvalid` with the line of each error.
     """
     try:
         return read_columns(APPLICATION, document.value, slug)

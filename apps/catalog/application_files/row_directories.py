@@ -1,4 +1,4 @@
-"""Reads directories of importable files: JSON files, and folders that contain one application each.
+"""Reads directories of importable files: JSON files, and folders that each contain one application.
 Reports the errors of all files together.
 """
 
@@ -12,8 +12,8 @@ from apps.catalog.application_files.row_files import ContentFile, ContentInvalid
 
 
 def read_directory(directory: Path) -> list[ContentFile]:
-    """Read all files in the directory. Deployments come first in the result. Raises
-    `ContentInvalid` with the errors of all files.
+    """Read all files in the directory, deployments first. Raises `ContentInvalid` with the errors
+    of all files.
     """
     folders = [(kind, directory / kind.name) for kind in KINDS]
     if not any(folder.is_dir() for _, folder in folders):
@@ -39,7 +39,7 @@ def read_directory(directory: Path) -> list[ContentFile]:
 
 
 def application_folders(directory: Path) -> list[Path]:
-    """Return the folders in `application/`. Each contains the files of one application."""
+    """Return the folders in `application/`, one for each application."""
     found = (directory / APPLICATION.name).glob("[!.]*/")
     return sorted(path for path in found if path.suffix != ".json" and path.is_dir())
 
@@ -58,8 +58,8 @@ def read_folder_files(folder: Path, directory: Path) -> dict[str, bytes]:
 
 
 def read_directories(directories: Sequence[Path]) -> list[ContentFile]:
-    """Read all files in several directories. A file in a later directory replaces the file with the
-    same key in an earlier directory. Deployments come first in the result.
+    """Read all files in several directories, deployments first. A file replaces the file with the
+    same key in an earlier directory.
 
     Only the first directory must contain files. Raises `ContentInvalid` if a file is invalid.
     """

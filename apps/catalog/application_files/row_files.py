@@ -1,6 +1,4 @@
-"""Reads the JSON files in `application/` and `deployment/`, so that they can be imported into the
-database.
-"""
+"""Reads the JSON files in `application/` and `deployment/`, to import them into the database."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +16,7 @@ from apps.manifest.validation.errors import failure_problems
 
 
 class ContentInvalid(Exception):
-    """The files cannot be imported. Each problem is a line of the form `file: path: error`."""
+    """Raised if files cannot be imported. Each problem has the form `file: path: error`."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("\n".join(problems))
@@ -27,34 +25,32 @@ class ContentInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ApplicationParts:
-    """The parts of an imported application that are not database columns.
-
-    `source` is the text of `application.yaml`. `skills` maps the name of each skill to its files by
-    path. `cases` maps the file names in `cases/` to their texts. `icon` is the content of the
-    image.
-    """
+    """The parts of an imported application that are not database columns."""
 
     source: str = field(repr=False)
+    """The text of `application.yaml`."""
     skills: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The files of each skill, by its name and then by path."""
     cases: Mapping[str, str] = field(default_factory=dict)
+    """The texts of the files in `cases/`, by file name."""
     icon: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ContentFile:
-    """A file that can be imported into a row of the database.
-
-    `file` is its path in the directory, `key` identifies the row, and `fields` maps columns to
-    values. `lines` maps paths in a YAML file to line numbers. `parts` contains the other files of
-    an application, or is None for a single JSON file.
-    """
+    """A file, or the folder of an application, that can be imported into a row of the database."""
 
     kind: FileKind
     file: str
+    """The path in the directory."""
     key: str
+    """The value that identifies the row."""
     fields: Mapping[str, Any]
+    """The values of the row, by column."""
     lines: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """The line numbers of values in a YAML file, by path."""
     parts: ApplicationParts | None = None
+    """None for a JSON file."""
 
 
 def read_content_file(kind: FileKind, path: Path) -> ContentFile:

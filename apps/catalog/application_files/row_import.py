@@ -1,5 +1,5 @@
-"""Imports files into the database rows of applications and deployments. An import saves all files
-or none, and is idempotent.
+"""Imports files into the database rows of applications and deployments: all files or none.
+Repeating an import changes nothing.
 
 Each row stores a hash of its last import. If its content no longer matches the hash, an operator
 has edited the row, and the import does not overwrite it.
@@ -43,16 +43,16 @@ from apps.manifest.problems import ROOT
 from apps.workspace.model_capabilities import FLAGS
 
 Action = Literal["created", "updated", "unchanged", "kept", "refused"]
-"""The result of importing a file. `kept` means that the file was not imported because an operator
-has changed the row; `refused`, that two users must publish the application.
+"""The result of importing a file. `kept`: not imported, because an operator has changed the row.
+`refused`: not imported, because two users must publish the application.
 """
 UNTOUCHED = ("kept", "refused")
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedFile:
-    """The result of importing one file. `differences` lists the differences between the old row and
-    the file. It is empty for a new row.
+    """The result of importing one file. `differences` compares the old row with the file, and is
+    empty for a new row.
     """
 
     item: ContentFile
@@ -70,8 +70,8 @@ class RowImportReport:
 def import_directories(
     *directories: Path, overwrite: bool = False, dry_run: bool = False
 ) -> RowImportReport:
-    """Import the files in all directories, or none if any file is invalid. If several define the
-    same row, the last directory wins.
+    """Import the files in all directories, or none if any file is invalid. If several directories
+    define the same row, the last one wins.
 
     `overwrite` also replaces rows that an operator has changed. `dry_run` saves nothing. Raises
     `ContentInvalid` with all errors.
@@ -114,9 +114,7 @@ def import_items(
 
 
 def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
-    """Move each deployment after its fallbacks, which must exist when it is saved. The order is
-    otherwise unchanged.
-    """
+    """Move each deployment after its fallbacks, which must exist when it is saved."""
     by_name = {(item.kind.name, item.key): item for item in items}
     placed: dict[tuple[str, str], ContentFile] = {}
 
@@ -133,7 +131,7 @@ def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
 
 
 def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> ImportedFile:
-    """Import one file. `directory` is the managed directory that contains the file, or "".
+    """Import one file. `directory` is its managed directory, or "".
 
     Raises `ValidationError` if the file is invalid, even if the row would not change.
     """
@@ -150,7 +148,7 @@ def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> I
         action = "kept"
     elif action == "unchanged" and skills:
         action = "updated"
-    if action == "updated" and not directory and is_for_two(row, item, skills):
+    if action == "updated" and not directory and needs_two_publishers(row, item, skills):
         action = "refused"
     found = (*column_differences(row, item), *skills) if action != "unchanged" else ()
     if action == "updated":
@@ -163,10 +161,8 @@ def import_item(item: ContentFile, *, overwrite: bool, directory: str = "") -> I
     return ImportedFile(item, row, action, found)
 
 
-def is_for_two(row: Any, item: ContentFile, skills: Sequence[object]) -> bool:
-    """Return True if the import would directly publish an application that needs two users to
-    publish it.
-    """
+def needs_two_publishers(row: Any, item: ContentFile, skills: Sequence[object]) -> bool:
+    """Return True if the import would publish an application that two users must publish."""
     if not isinstance(row, Application) or not is_required(row):
         return False
     written = (name for name in COLUMNS if name in item.fields)
@@ -203,8 +199,8 @@ def save_file(item: ContentFile, row: Any) -> None:
 
 
 def save_parts(item: ContentFile, row: Any) -> None:
-    """Save the icon, the skills and the source text of an imported application, which are not
-    columns of its row.
+    """Save the parts of an imported application that are not columns of its row: the icon, the
+    skills and the source text.
     """
     if item.parts is None:
         return
@@ -218,9 +214,7 @@ def save_parts(item: ContentFile, row: Any) -> None:
 
 
 def case_problems(outcome: ImportedFile, *, overwrite: bool) -> list[str]:
-    """Save the test cases of an imported application. Return the problems of test cases that cannot
-    be saved.
-    """
+    """Save the test cases of an imported application. Return the problems of invalid test cases."""
     row = outcome.row
     if outcome.action in UNTOUCHED or not isinstance(row, Application):
         return []
@@ -267,7 +261,7 @@ def columns_of(row: Any, item: ContentFile) -> dict[str, Any]:
 
 def stamp(row: Any, item: ContentFile) -> str:
     """Return a hash of the row's columns, followed by a hash of the file's values. Rotating a
-    secret does not change either hash.
+    secret changes neither.
     """
     return half(columns_of(row, item)) + half(item.fields)
 
@@ -281,13 +275,11 @@ def half(fields: Mapping[str, Any]) -> str:
 
 
 HALF = 32
-"""The stored stamp consists of two hashes with this many characters each."""
+"""The number of characters of each of the two hashes in a stamp."""
 
 
 def digest(fields: Mapping[str, Any]) -> str:
-    """Return a hash of the columns that are not empty. A new column that is still empty therefore
-    does not change the hash.
-    """
+    """Return a hash of the columns that are not empty. A new, empty column does not change it."""
     used = {
         column: value
         for column, value in fields.items()
@@ -300,11 +292,9 @@ def digest(fields: Mapping[str, Any]) -> str:
 
 EMPTY: Sequence[object] = ("", None, False, [], {})
 MEANT_NO = {*FLAGS, "is_shared"}
-"""In these columns, False counts as a value and changes the hash. In all other columns, False
-counts as empty.
-"""
+"""In these columns, False counts as a value. In all others, it counts as empty."""
 ADDED: Mapping[str, object] = {"kind": "chat", "text_tools": True, "is_shared": True}
-"""Later versions added these columns with these defaults. The defaults are left out of the hash, so
+"""Columns that later versions added, with their defaults. The defaults are left out of the hash, so
 that the hashes of older rows remain valid.
 """
 

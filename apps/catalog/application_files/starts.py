@@ -33,10 +33,10 @@ ZIPPED = b"PK"
 
 
 def application_from_files(files: Mapping[str, bytes], name: str = "") -> ContentFile:
-    """Return the application that the files contain. `name` is its slug if the files are not in a
-    folder named after it.
+    """Return the only application in the files. `name` is its slug if the files are not in a folder
+    named after it.
 
-    Raises `ContentInvalid` if the files are invalid or contain more than one application.
+    Raises `ContentInvalid` if the files are invalid or contain several applications.
     """
     try:
         found = applications_in(files, name)
@@ -74,8 +74,8 @@ def new_from_file(
     """Create an application for the user from an uploaded file. `slug` replaces the slug in the
     file.
 
-    With `as_draft`, the application has only a draft. Raises `ContentInvalid` if the file is
-    invalid, and then saves nothing.
+    With `as_draft`, the application has only a draft. Raises `ContentInvalid`, and saves nothing,
+    if the file is invalid.
     """
     item = replace(item, key=slug or item.key)
     row = Application(slug=item.key, owner=user, **item.fields)

@@ -1,4 +1,4 @@
-"""Reads the templates for new applications: folders of predefined content, `template/<name>/`.
+"""Reads the templates for new applications in `template/<name>/` of the predefined content.
 
 A template is the folder of an application. It may also contain an OpenAPI document, whose
 operations become tools, and a folder `files/` with files for the application.
@@ -44,8 +44,8 @@ OTHER_TOOLS = "Tools"
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A template for new applications. `files` maps paths to the files that only templates have:
-    the OpenAPI document and `files/`.
+    """A template for new applications. `files` maps paths to the files that are not part of the
+    application: the OpenAPI document and `files/`.
     """
 
     item: ContentFile
@@ -86,9 +86,7 @@ def template_named(name: str) -> Template | None:
 
 
 def folders() -> dict[str, Path]:
-    """Return the folder of each template, by name. A later directory of predefined content
-    overrides an earlier one.
-    """
+    """Return the folder of each template, by name. A later directory overrides an earlier one."""
     return {path.name: path for layer in directories() for path in folders_of(layer)}
 
 
@@ -112,8 +110,8 @@ def is_extra(name: str) -> bool:
 
 
 def uses_of(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a label for each toolset and enabled feature in a manifest, such as "Web search".
-    Labels may repeat.
+    """Yield a label such as "Web search" for each toolset and enabled feature in a manifest. Labels
+    may repeat.
     """
     yield from map(use_of_toolset, objects(manifest.get("tool_sets")))
     features = manifest.get("features")

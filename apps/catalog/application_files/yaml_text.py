@@ -38,9 +38,7 @@ class YAMLDocument:
     lines: Mapping[str, int] = field(repr=False)
 
     def line(self, path: str) -> int:
-        """Return the line number of the value at `path`, or of its nearest ancestor in the
-        document.
-        """
+        """Return the line number of the value at `path`, or of its nearest existing ancestor."""
         return nearest_line(self.lines, path)
 
 
@@ -68,7 +66,7 @@ def parse_yaml_text(text: str) -> YAMLDocument:
 
 
 def composer() -> YAML:
-    """Return a new YAML parser. Parsers cannot be shared, because each holds the state of its text."""
+    """Return a new YAML parser. Parsers hold the state of a text, so they cannot be shared."""
     found = YAML(typ="rt", pure=True)
     found.preserve_quotes = True
     found.width = 1_000_000  # Do not wrap lines.
@@ -87,8 +85,8 @@ def line_of(error: MarkedYAMLError) -> int:
 
 
 def value_of(node: Node, path: str, lines: dict[str, int]) -> Any:
-    """Convert a YAML node to a JSON value, and add the line of each value to `lines`. Raises
-    `YAMLTextInvalid` if JSON does not support the value.
+    """Convert a YAML node to a JSON value, and add the lines of its values to `lines`. Raises
+    `YAMLTextInvalid` if JSON does not support a value.
     """
     line = node.start_mark.line + 1
     lines.setdefault(path, line)

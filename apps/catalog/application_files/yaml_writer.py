@@ -1,7 +1,7 @@
 """Writes documents as YAML, either as a new text or as changes to an existing text.
 
-Comments, quotes and the order of keys in an existing text are preserved. Only lines with changed
-values are rewritten.
+An existing text keeps its comments, quotes and order of keys. Only lines with changed values are
+rewritten.
 """
 
 from collections.abc import Callable
@@ -16,26 +16,24 @@ from apps.catalog.application_files.yaml_text import YAMLTextInvalid, composer, 
 from apps.catalog.history.differences import canonical, pairs, same
 
 INDENTED = (2, 4, 2)
-"""The number of columns by which mappings, sequences, and the dashes of sequence items are
-indented.
-"""
+"""The indentation, in columns, of mappings, of sequences, and of the dashes of sequence items."""
 
 
 def write_yaml(document: Any) -> str:
     """Return YAML text that parses to exactly this document."""
     text = dump_tree(style_value(document), INDENTED)
-    if reads_as(text, document):
+    if parses_to(text, document):
         return text
     return dump_tree(
         style_value(document, quote_text), INDENTED
     )  # Plain YAML cannot represent some strings, so all are quoted.
 
 
-def written_into(text: str, document: Any) -> str:
+def update_yaml(text: str, document: Any) -> str:
     """Update the YAML text to match the document by changing only lines with changed values. If
     that fails, write the document as new YAML.
     """
-    if reads_as(text, document):
+    if parses_to(text, document):
         return text
     try:
         parse_yaml_text(text)
@@ -43,10 +41,10 @@ def written_into(text: str, document: Any) -> str:
         changed = dump_tree(merge_value(tree, document), indentation(text))
     except (YAMLTextInvalid, ValueError, TypeError, KeyError, AttributeError):
         return write_yaml(document)
-    return changed if reads_as(changed, document) else write_yaml(document)
+    return changed if parses_to(changed, document) else write_yaml(document)
 
 
-def reads_as(text: str, document: Any) -> bool:
+def parses_to(text: str, document: Any) -> bool:
     try:
         return canonical(parse_yaml_text(text).value) == canonical(document)
     except YAMLTextInvalid:
@@ -62,9 +60,7 @@ def dump_tree(tree: Any, indented: tuple[int, int, int]) -> str:
 
 
 def readable(text: str) -> str:
-    """Return text of several lines in YAML's block style if that style preserves every character.
-    Otherwise, return the text unchanged.
-    """
+    """Return a text of several lines in YAML's block style, unless this would change the text."""
     lines = text.split("\n")
     is_block = len(lines) > 1 and text.strip() and all(line == line.rstrip() for line in lines)
     if not is_block or text.startswith((" ", "\n")):
@@ -93,8 +89,8 @@ def style_value(value: Any, style: Callable[[str], str] = readable) -> Any:
 
 
 def merge_value(tree: Any, value: Any) -> Any:
-    """Update the YAML tree to match the value, and return it. Unchanged parts of the tree keep
-    their comments and style.
+    """Update the YAML tree to match the value, and return it. Unchanged parts keep their comments
+    and style.
     """
     if isinstance(tree, CommentedMap) and isinstance(value, dict):
         for key in [key for key in tree if key not in value]:
@@ -142,9 +138,7 @@ def plain(tree: Any) -> Any:
 
 
 def indentation(text: str) -> tuple[int, int, int]:
-    """Return the indentation that a YAML text uses, as the three arguments of ruamel's
-    `YAML.indent`.
-    """
+    """Return the indentation of a YAML text, as the three arguments of ruamel's `YAML.indent`."""
     node = composer().compose(text)
     mapping, sequence, dash = None, None, None
     waiting: list[Node] = [] if node is None else [node]

@@ -1,6 +1,4 @@
-"""Reads the predefined agents and the toolsets that they add, and finds the problems of agents that
-cannot be used.
-"""
+"""Reads the predefined agents, with the toolsets that they add, and finds their problems."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,16 +18,14 @@ from apps.manifest.validation.validation import without_preview
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_agents(content: Content) -> Mapping[str, AgentDefinition]:
-    """Return the usable agents by name. The result is cached for each `Content` object, which is
-    immutable.
-    """
+    """Return the usable agents by name, cached for each immutable `Content` object."""
     found = (usable_agent(content, item) for item in content.items["agent"].values())
     return {agent.name: agent for agent in found if agent is not None}
 
 
 def usable_agent(content: Content, item: LayerItem) -> AgentDefinition | None:
-    """Return the predefined agent with its toolsets, or None if it cannot be used. `agent_problems`
-    returns the reasons.
+    """Return the predefined agent with its toolsets, or None if it cannot be used. See
+    `agent_problems` for the reasons.
     """
     if item.problem:
         return None
@@ -37,7 +33,7 @@ def usable_agent(content: Content, item: LayerItem) -> AgentDefinition | None:
         agent = read_agent(item.name, item.text)
     except AgentInvalid:
         return None
-    toolsets, problems = brought_toolsets(content, agent)
+    toolsets, problems = added_toolsets(content, agent)
     return None if problems else replace(agent, brought=toolsets)
 
 
@@ -48,11 +44,11 @@ def agent_problems(content: Content, item: LayerItem) -> Iterator[str]:
     except AgentInvalid as error:
         yield from map(str, error.problems)
         return
-    for problem in brought_toolsets(content, agent)[1]:
+    for problem in added_toolsets(content, agent)[1]:
         yield f"brings: {problem.sentence}"
 
 
-def brought_toolsets(
+def added_toolsets(
     content: Content, agent: AgentDefinition
 ) -> tuple[tuple[ToolSet, ...], Sequence[ReferenceProblem]]:
     """Return the predefined toolsets that an agent adds, and the problems of unusable toolsets."""

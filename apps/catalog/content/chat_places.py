@@ -1,6 +1,4 @@
-"""Reads the predefined chat places (product pages that show a chat), and finds the problems of
-unusable places.
-"""
+"""Reads the predefined chat places (product pages that show a chat), and finds their problems."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -12,16 +10,14 @@ from apps.manifest.markdown.chat_place import ChatPlace, ChatPlaceInvalid, read_
 
 @lru_cache(maxsize=2)
 def installed_places(content: Content) -> Mapping[str, ChatPlace]:
-    """Return the usable chat places by slug. The result is cached for each `Content` object, which
-    is immutable.
-    """
+    """Return the usable chat places by slug, cached for each immutable `Content` object."""
     found = map(usable_place, content.items["place"].values())
     return {place.slug: place for place in found if place is not None}
 
 
 def usable_place(item: LayerItem) -> ChatPlace | None:
-    """Return the chat place in a predefined item, or None if it cannot be used. `place_problems`
-    returns the reasons.
+    """Return the chat place in a predefined item, or None if it cannot be used. See
+    `place_problems` for the reasons.
     """
     try:
         return None if item.problem else read_chat_place(item.name, item.text)

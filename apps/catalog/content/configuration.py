@@ -1,6 +1,4 @@
-"""Builds the default configuration of new applications, in which predefined toolsets replace the
-references to them.
-"""
+"""Builds the default configuration of new applications."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -26,8 +24,7 @@ class ToolSets(Node):
 
 
 def default_configuration(content: Content) -> dict[str, Any]:
-    """Return the default configuration, with predefined toolsets in place of the references to
-    them.
+    """Return the default configuration with predefined toolsets in place of the references to them.
 
     Toolsets that cannot be resolved are omitted and logged. If the toolsets are invalid, all
     references remain. References to predefined toolsets and tools with credentials also remain,
@@ -48,8 +45,8 @@ def default_configuration(content: Content) -> dict[str, Any]:
 def public_toolsets(
     found: Sequence[ToolSet], resolved: Sequence[ToolSet]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the resolved toolsets as JSON. A toolset with a credential is replaced with its
-    reference from `found`.
+    """Yield the resolved toolsets as JSON. For a toolset with a credential, yield its reference in
+    `found` instead.
     """
     for before, toolset in zip(found, resolved, strict=True):
         if isinstance(toolset, PredefinedToolSet):

@@ -1,6 +1,4 @@
-"""Reads predefined content from a directory: `prompt/x.md`, `tool/x.json`, `skills/x/SKILL.md`,
-`agent/x.md` …
-"""
+"""Reads predefined content from a directory, such as `prompt/x.md` or `skills/x/SKILL.md`."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -36,7 +34,7 @@ SUFFIXES: Mapping[ItemKind, str] = {
 
 Mark = tuple[int, int, int]
 """A file's modification time in nanoseconds, its size and its inode. Every change to the file
-changes at least one of them.
+changes the mark.
 """
 
 
@@ -53,29 +51,29 @@ def paths_of(kind: ItemKind, directory: Path) -> list[Path]:
 
 
 def read_item(kind: ItemKind, path: Path, directory: Path) -> LayerItem:
-    name, layer, place = path.stem, str(directory), str(path)
+    name, layer, location = path.stem, str(directory), str(path)
     try:
         if kind == "skill":
             return read_skill(path, layer)
-        return item_of(kind, name, layer, place, read_item_text(path))
+        return item_of(kind, name, layer, location, read_item_text(path))
     except (OSError, ValueError) as error:
-        return LayerItem(kind, name, layer, place, problem=reason(error))
+        return LayerItem(kind, name, layer, location, problem=reason(error))
 
 
 def read_skill(directory: Path, layer: str) -> LayerItem:
     """Read the skill in a folder. Raises `OSError` or `ValueError` if its SKILL.md cannot be read."""
-    name, place = directory.name, str(directory)
+    name, location = directory.name, str(directory)
     try:
         text = read_item_text(directory / SKILL_FILE)
     except FileNotFoundError:
         problem = f"the directory contains no {SKILL_FILE}."
-        return LayerItem("skill", name, layer, place, problem=problem)
-    return item_of("skill", name, layer, place, text, dict(texts_beside(directory)))
+        return LayerItem("skill", name, layer, location, problem=problem)
+    return item_of("skill", name, layer, location, text, dict(other_texts(directory)))
 
 
-def texts_beside(skill: Path) -> Iterator[tuple[str, str]]:
-    """Yield the path and text of each of a skill's other files that a model can read. Stops one
-    file after the limit, so that the caller can report the excess.
+def other_texts(skill: Path) -> Iterator[tuple[str, str]]:
+    """Yield the path and text of each of a skill's other files that a model can read. Stop one file
+    after the limit, so that the caller can report the excess.
     """
     found = ((path.relative_to(skill).as_posix(), path) for path in sorted(skill.rglob("*")))
     offered = ((name, path) for name, path in found if is_offered(name) and path.is_file())
@@ -85,9 +83,7 @@ def texts_beside(skill: Path) -> Iterator[tuple[str, str]]:
 
 
 def marks_of(directories: Iterable[Path]) -> dict[str, Mark]:
-    """Return the mark of each file and folder in the directories, by path. A mark changes whenever
-    its file changes.
-    """
+    """Return the mark of each file and folder in the directories, by path."""
     marks: dict[str, Mark] = {}
     for directory in directories:
         paths = [str(directory / CONFIGURATION)]

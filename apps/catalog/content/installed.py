@@ -1,7 +1,6 @@
 """Caches the predefined content of this installation in memory.
 
-The cache is refreshed at most once in `MAX_AGE_SECONDS`, with one `stat` call per file and one
-query.
+A refresh runs one `stat` call per file and one query, at most once per `MAX_AGE_SECONDS`.
 """
 
 import logging
@@ -39,8 +38,8 @@ def directories() -> tuple[Path, ...]:
 
 
 def installed_content() -> Content:
-    """Return the current predefined content. It is the same object until a file or database row
-    changes. May query the database.
+    """Return the current predefined content: the same object until a file or database row changes.
+    May query the database.
     """
     global _last
     before = None
@@ -57,16 +56,14 @@ def installed_content() -> Content:
 
 
 async def installed_now() -> Content:
-    """Return the current predefined content without blocking the event loop. Queries the database
+    """Return the current predefined content without blocking the event loop. Query the database
     only if the last refresh is too old.
     """
     return recent() or await database_sync_to_async(installed_content)()
 
 
 def recent() -> Content | None:
-    """Return the predefined content from the last refresh, or None if that was more than
-    `MAX_AGE_SECONDS` ago.
-    """
+    """Return the content of the last refresh, or None if it is older than `MAX_AGE_SECONDS`."""
     if _last is None or _last.content.layers != directories():
         return None
     is_recent = time.monotonic() - _last.at < aged_cache.MAX_AGE_SECONDS
@@ -79,8 +76,8 @@ def refreshed_at() -> float:
 
 
 def refresh_layers(layers: tuple[Path, ...], before: Content | None) -> Content:
-    """Return the current predefined content of the directories `layers` and the database, or
-    `before` itself if nothing has changed.
+    """Return the current content of the directories `layers` and the database, or `before` itself
+    if nothing has changed.
     """
     rows = read_rows(before.rows if before is not None else None)
     if before is not None and rows is before.rows and marks_of(layers) == before.marks:
@@ -88,27 +85,25 @@ def refresh_layers(layers: tuple[Path, ...], before: Content | None) -> Content:
     return read_layers(layers, rows, before)
 
 
-def look_again() -> None:
+def expire_content() -> None:
     """Make the next call to `installed_content` check for changes."""
     global _last
     if _last is not None:
         _last = Refresh(_last.content, float("-inf"))
 
 
-def installed_anew() -> Content:
+def refreshed_content() -> Content:
     """Check for changes now, and return the predefined content with every committed change."""
-    look_again()
+    expire_content()
     return installed_content()
 
 
 def forget_content() -> None:
-    """Make the next call to `installed_content` read all database rows again. Files are read again
-    only if they changed.
-    """
+    """Make the next call to `installed_content` read all database rows and the changed files."""
     global _last
-    if _last is not None and _last.content.rows.known:
+    if _last is not None and _last.content.rows.by_id:
         _last = None
-    look_again()
+    expire_content()
 
 
 def log_content(content: Content) -> None:
@@ -117,7 +112,7 @@ def log_content(content: Content) -> None:
     for stacks in content.stacks.values():
         for stack in stacks.values():
             for below, item in pairwise(stack):
-                logger.info("Predefined content: %s replaces %s", item.place, below.place)
+                logger.info("Predefined content: %s replaces %s", item.location, below.location)
     for problem in content_problems(content):
         logger.warning("Predefined content: %s", problem)
 

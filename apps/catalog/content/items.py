@@ -17,21 +17,21 @@ DATABASE = "database"
 
 @dataclass(frozen=True, slots=True)
 class LayerItem:
-    """A predefined item from one directory or from the database. `problem` is the reason why it
-    cannot be used, or "".
-
-    `place` is its file or row, `layer` its directory or "database", and `text` its source text.
-    `value` is a string for prompts, places and agents, and a JSON object for tools and toolsets.
-    For skills, it maps paths to the texts of all files, including `SKILL.md`.
-    """
+    """A predefined item from one directory or from the database."""
 
     kind: ItemKind
     name: str
     layer: str
-    place: str
+    """The directory that contains the item, or a name such as "database"."""
+    location: str
+    """The path of the file, or a text that identifies the database row."""
     text: str = field(default="", repr=False)
     value: Any = None
+    """A string for a prompt, place or agent, a JSON object for a tool or toolset. For a skill, the
+    texts of all its files by path, including `SKILL.md`.
+    """
     problem: str = ""
+    """The reason why the item cannot be used, or ""."""
 
     @property
     def is_row(self) -> bool:
@@ -42,14 +42,14 @@ def item_of(
     kind: ItemKind,
     name: str,
     layer: str,
-    place: str,
+    location: str,
     text: str,
     files: Mapping[str, str] | None = None,
 ) -> LayerItem:
     try:
-        return LayerItem(kind, name, layer, place, text, value_of(kind, text, files or {}))
+        return LayerItem(kind, name, layer, location, text, value_of(kind, text, files or {}))
     except ValueError as error:
-        return LayerItem(kind, name, layer, place, text, problem=str(error))
+        return LayerItem(kind, name, layer, location, text, problem=str(error))
 
 
 def value_of(kind: ItemKind, text: str, files: Mapping[str, str]) -> Any:
@@ -64,7 +64,7 @@ def value_of(kind: ItemKind, text: str, files: Mapping[str, str]) -> Any:
 
 
 def object_of(text: str) -> dict[str, Any]:
-    """Parse a text that must be a JSON object. Raises `ValueError` if it is not."""
+    """Parse a JSON object. Raises `ValueError` if the text contains anything else."""
     document = parse_json(text)
     if problems := document_problems(document):
         raise ValueError(f"{problems[0]}.")
@@ -73,12 +73,12 @@ def object_of(text: str) -> dict[str, Any]:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Return the message of an error. Omit the file's path from an `OSError`."""
+    """Return the message of an error, without the file's path."""
     return f"{error.strerror}." if isinstance(error, OSError) else str(error)
 
 
 LARGEST_FILE = 2 * 1024 * 1024
-"""A file of predefined content can have at most this many bytes. The largest manifests in use have
+"""The maximum size of a file of predefined content in bytes. The largest manifests in use have
 about 100,000.
 """
 

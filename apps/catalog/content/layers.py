@@ -1,5 +1,4 @@
-"""Combines predefined content from several layers: directories of files, and the database as the
-top layer.
+"""Combines predefined content from several layers: directories of files, and the database on top.
 
 An item replaces the item of the same kind and name in lower layers. The admin also shows the
 replaced items.
@@ -26,15 +25,15 @@ from apps.catalog.content.items import (
 logger = logging.getLogger(__name__)
 
 MOST_CONTENTS = 64
-"""Each cache that is keyed by `Content` object has at most this many entries: one for the installed
-content, and the others for published versions.
+"""The maximum size of each cache keyed by `Content` object: one entry for the installed content,
+the others for published versions.
 """
 MOST_LISTED = 12
-"""An error message about an unknown name lists at most this many known names if none is similar."""
+"""An error message about an unknown name lists up to this many known names if none is similar."""
 
 RowStamp = tuple[int, int, int]
 """The number of rows in the table, the sum of their versions, and the newest ID. Every change to a
-row changes at least one of them.
+row changes the stamp.
 """
 
 NO_ROWS: RowStamp = (0, 0, 0)
@@ -44,28 +43,27 @@ NO_ROWS: RowStamp = (0, 0, 0)
 class ContentRows:
     """The predefined items in the database by row ID, each with the version of its row."""
 
-    known: Mapping[int, tuple[int, LayerItem]] = field(default_factory=dict)
+    by_id: Mapping[int, tuple[int, LayerItem]] = field(default_factory=dict)
     stamp: RowStamp = NO_ROWS
 
     @property
     def items(self) -> Iterator[LayerItem]:
-        return (item for _, item in self.known.values())
+        return (item for _, item in self.by_id.values())
 
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """All predefined content. `stacks` maps each item to its definitions in all layers, the
-    lowest layer first. The last definition takes effect.
-
-    `configuration` is the default configuration of new applications, and `problems` are its errors.
-    `missing` are the directories that do not exist.
-    """
+    """The predefined content of all layers."""
 
     layers: tuple[Path, ...]
     stacks: Mapping[ItemKind, Mapping[str, tuple[LayerItem, ...]]]
+    """The definitions of each item, from the lowest layer to the highest. The last one applies."""
     configuration: Mapping[str, Any]
+    """The default configuration of new applications."""
     problems: tuple[str, ...]
+    """The errors of the default configuration."""
     missing: tuple[Path, ...]
+    """The directories that do not exist."""
     marks: Mapping[str, Mark] = field(repr=False)
     rows: ContentRows = field(repr=False)
 
@@ -78,8 +76,8 @@ class Content:
         }
 
     def near(self, kind: ItemKind, name: str) -> str:
-        """Return the end of an error message about an unknown name. It lists similar names or, if
-        there are none, the first known names.
+        """Return the end of an error message about an unknown name: similar names or, if there are
+        none, the first known names.
         """
         names = self.items[kind]
         if close := get_close_matches(name[:100], names, n=3, cutoff=0.5):
@@ -96,12 +94,11 @@ def read_layers(
     """Read all predefined content. Later directories replace earlier ones, and rows replace all
     directories. Never raises.
 
-    `before` is the last content that was read; files that have not changed since are not read
-    again.
+    Files that have not changed since `before`, the last content, are not read again.
     """
     marks = marks_of(directories)  # Before reading, so that the next check notices later changes.
     rows = rows or ContentRows()
-    known = known_items(before, marks)
+    known = unchanged_items(before, marks)
     stacks: dict[ItemKind, dict[str, tuple[LayerItem, ...]]] = {kind: {} for kind in FOLDERS}
     for item in (*(i for path in directories for i in directory_items(path, known)), *rows.items):
         named = stacks[item.kind]
@@ -118,19 +115,19 @@ def read_layers(
     )
 
 
-def known_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[str, LayerItem]:
-    """Return the items whose files have not changed since `before`, by path. Skills are omitted:
-    they have several files, and are always read again.
+def unchanged_items(before: Content | None, marks: Mapping[str, Mark]) -> Mapping[str, LayerItem]:
+    """Return the items whose files have not changed since `before`, by path. Skills have several
+    files, so they are omitted and always read again.
     """
     if before is None:
         return {}
     items = (item for named in before.stacks.values() for stack in named.values() for item in stack)
     return {
-        item.place: item
+        item.location: item
         for item in items
         if item.kind != "skill"
-        and item.place in marks
-        and marks[item.place] == before.marks.get(item.place)
+        and item.location in marks
+        and marks[item.location] == before.marks.get(item.location)
     }
 
 
@@ -141,9 +138,7 @@ def directory_items(directory: Path, known: Mapping[str, LayerItem]) -> Iterator
 
 
 def read_configuration(directories: Iterable[Path]) -> tuple[dict[str, Any], list[str]]:
-    """Merge the default configurations of all directories. Also return the problems of files that
-    cannot be used.
-    """
+    """Merge the default configurations of all directories. Also return the problems of files."""
     configuration: dict[str, Any] = {}
     problems = []
     for directory in directories:

@@ -1,6 +1,4 @@
-"""Stores the predefined content that operators edit in the admin. It overrides the content of all
-directories.
-"""
+"""Stores the predefined content that operators edit in the admin. It overrides all directories."""
 
 import re
 from typing import Any, cast
@@ -20,8 +18,8 @@ NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?")
 
 
 class ContentItem(Versioned):
-    """A predefined item in the database. `files` maps the paths of a skill's other files to their
-    texts.
+    """A predefined item in the database. For a skill, `files` maps the paths of its other files to
+    their texts.
     """
 
     class Kind(models.TextChoices):
@@ -73,9 +71,9 @@ class ContentItem(Versioned):
 
     @property
     def item(self) -> LayerItem:
-        place = f"{DATABASE}: {self.kind}/{self.name}"
+        location = f"{DATABASE}: {self.kind}/{self.name}"
         kind = cast(ItemKind, self.kind)
-        return item_of(kind, self.name, DATABASE, place, self.text, self.files)
+        return item_of(kind, self.name, DATABASE, location, self.text, self.files)
 
     def clean(self) -> None:
         unstorable_text = next((message for _, message in unstorable(self.text)), "")
@@ -97,8 +95,10 @@ def files_problem(kind: str, files: Any) -> str:
 
 
 def row_stamp() -> RowStamp:
-    """Return a value that changes whenever a predefined item in the database changes. It relies on
-    versions that only increase, and IDs that are not reused. Runs one query.
+    """Return a value that changes whenever a predefined item in the database changes. Runs one
+    query.
+
+    Versions only increase, and IDs are never reused.
     """
     found = ContentItem.objects.aggregate(
         count=Count("pk"), versions=Sum("version", default=0), newest=Max("pk", default=0)
@@ -107,13 +107,13 @@ def row_stamp() -> RowStamp:
 
 
 def read_rows(before: ContentRows | None = None) -> ContentRows:
-    """Return the predefined items in the database, or `before` itself if nothing has changed. Only
-    changed rows are read.
+    """Return the predefined items in the database, or `before` itself if nothing has changed. Read
+    only changed rows.
     """
     stamp = row_stamp()  # Read before the rows, so that the next call finds later changes.
     if before is not None and before.stamp == stamp:
         return before
-    known = before.known if before is not None else {}
+    known = before.by_id if before is not None else {}
     versions = dict(ContentItem.objects.values_list("pk", "version")) if stamp[0] else {}
     kept = {pk: known[pk] for pk, v in versions.items() if pk in known and known[pk][0] == v}
     changed = versions.keys() - kept.keys()

@@ -1,4 +1,4 @@
-"""Builds previews of predefined items, which show editors what models and users get from an item."""
+"""Builds previews of predefined items, which show what models and users get from an item."""
 
 import json
 from collections.abc import Iterator
@@ -28,8 +28,7 @@ class PreviewBlock(NamedTuple):
 
 
 def preview(content: Content, item: LayerItem, locale: str = "en") -> list[PreviewBlock]:
-    """Return a preview of what models and users get from a predefined item, or [] if it cannot be
-    used.
+    """Return the preview of a predefined item, or [] if the item cannot be used.
 
     The item must be in use in `content`, not overridden by a higher layer.
     """
@@ -119,15 +118,13 @@ def as_json(value: Any) -> str:
 
 
 def item_difference(below: LayerItem, above: LayerItem) -> list[Line]:
-    """Return the lines that differ between two versions of an item, or [] if text and files are
-    equal.
-    """
+    """Return the lines that differ between two versions of an item, or [] if they are equal."""
     return line_difference(lines_of(below), lines_of(above))
 
 
 def lines_of(item: LayerItem) -> list[str]:
-    """Return the lines of an item's text, with masked credentials. For skills, the lines of the
-    other files follow.
+    """Return the lines of an item's text, with masked credentials. For a skill, add the lines of
+    its other files.
     """
     has_credentials = item.kind in ("tool", "toolset")
     lines = (masked_text(item.text) if has_credentials else item.text).splitlines()

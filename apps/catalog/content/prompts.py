@@ -1,6 +1,4 @@
-"""Reads the predefined prompts, the variables that they can use, and the deployments for which each
-is written.
-"""
+"""Reads the predefined prompts, and determines their variables and deployments."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -22,31 +20,26 @@ def template_variables(locale: str) -> dict[str, str]:
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_prompts(content: Content) -> Mapping[str, str]:
-    """Return the texts of the usable prompts by name. The result is cached for each `Content`
-    object, which is immutable.
-    """
+    """Return the usable prompts' texts by name, cached for each immutable `Content` object."""
     prompts = content.items["prompt"].items()
     return {name: item.value for name, item in prompts if not item.problem}
 
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def broken_prompts(content: Content) -> Mapping[str, str]:
-    """Map the name of each unusable prompt to the reason why it cannot be used."""
+    """Return why each unusable prompt cannot be used, by name."""
     prompts = content.items["prompt"].items()
     return {name: item.problem for name, item in prompts if item.problem}
 
 
 def prompt_of(deployment_id: str) -> str:
-    """Return the name of the prompt that `CONFIG_PROMPT_MAPPING` assigns to this deployment, or ""
-    if there is none.
-    """
+    """Return the name of the prompt that `CONFIG_PROMPT_MAPPING` assigns to the deployment, or ""."""
     groups = settings.CONFIG_PROMPT_MAPPING.items()
     return next((name for name, members in groups if deployment_id in members), "")
 
 
 def other_prompts(manifest: Manifest) -> Iterator[Problem]:
-    """Yield a warning if an application's prompt was written for other deployments than the
-    application's.
+    """Yield a warning if the application's prompt was written for other deployments.
 
     Prompts that are not in `CONFIG_PROMPT_MAPPING` suit every deployment.
     """

@@ -29,14 +29,14 @@ from apps.manifest.validation.validation import without_preview
 
 @dataclass(frozen=True, slots=True)
 class ReferenceProblem:
-    """A reference to predefined content that cannot be resolved. `path` is its path in the
-    manifest. `is_fatal` is True for the prompt, because no run can start without it.
-    """
+    """A reference to predefined content that cannot be resolved."""
 
     path: str
+    """The path of the reference in the manifest."""
     message: str
     details: tuple[str, ...] = ()
     is_fatal: bool = False
+    """True for the prompt, because no run can start without it."""
 
     @property
     def issue(self) -> InitializationIssue:
@@ -56,11 +56,11 @@ class ResolvedReferences:
 def resolve_references(
     manifest: Manifest, content: Content, *, preview: bool = True, is_foreign: bool = False
 ) -> ResolvedReferences:
-    """Replace the references in a manifest with predefined content. Without `preview`, preview
-    features are also removed.
+    """Replace the references in a manifest with predefined content. Without `preview`, also remove
+    preview features.
 
-    `is_foreign` means that the manifest is stored in DIAL Core. Such a manifest cannot redirect the
-    credentials of predefined content to other servers.
+    With `is_foreign`, the manifest is stored in DIAL Core. It cannot redirect the credentials of
+    predefined content to other servers.
     """
     resolver = ReferenceResolver(content, is_foreign=is_foreign)
     changes = {
@@ -74,8 +74,8 @@ def resolve_references(
 
 
 class ReferenceResolver:
-    """Replaces references with predefined content, and collects the problems of references that
-    cannot be resolved.
+    """Replaces references with predefined content, and collects the problems of unresolved
+    references.
     """
 
     def __init__(self, content: Content, *, is_foreign: bool = False) -> None:
@@ -96,7 +96,7 @@ class ReferenceResolver:
         return orchestrator.model_copy(update={"system_prompt": filled})
 
     def check_agents(self, manifest: Manifest) -> None:
-        """Record a problem for each agent that the manifest names but that does not exist."""
+        """Record a problem for each agent in the manifest that does not exist."""
         wanted = manifest.features.spawn_agent if manifest.features is not None else None
         if wanted is None or not wanted.enabled:
             return
@@ -129,8 +129,8 @@ class ReferenceResolver:
         return toolset.model_copy(update={"tools": tools})
 
     def tool(self, tool: AnyTool, slot: type[Slot[Any]], path: str, origin: str) -> AnyTool:
-        """Return the tool, or the predefined tool to which it refers. `origin` is the start of
-        error messages for tools of a predefined toolset, else "".
+        """Return the tool, or the predefined tool to which it refers. `origin` begins the error
+        messages of tools in a predefined toolset, and is "" for other tools.
         """
         if not isinstance(tool, PredefinedTool) or not tool.enabled:
             return tool

@@ -22,7 +22,7 @@ def content_problems(content: Content) -> list[str]:
         *missing_problems(content),
         *content.problems,
         *(
-            f"{content.items[kind][name].place}: {line}"
+            f"{content.items[kind][name].location}: {line}"
             for (kind, name), lines in problems_by_item(content).items()
             for line in lines
         ),
@@ -31,8 +31,8 @@ def content_problems(content: Content) -> list[str]:
 
 @lru_cache(maxsize=2)
 def problems_by_item(content: Content) -> Mapping[tuple[ItemKind, str], tuple[str, ...]]:
-    """Return the errors of the items in use, by kind and name. The result is cached for each
-    `Content` object, which is immutable.
+    """Return the errors of the items in use, by kind and name, cached for each immutable `Content`
+    object.
     """
     return {
         (kind, name): found
@@ -57,7 +57,7 @@ def missing_problems(content: Content) -> list[str]:
 
 
 def mapping_problems(content: Content) -> list[str]:
-    """Return an error for each prompt that `CONFIG_PROMPT_MAPPING` names but that does not exist."""
+    """Return an error for each prompt in `CONFIG_PROMPT_MAPPING` that does not exist."""
     return [
         f"CONFIG_PROMPT_MAPPING: There is no predefined prompt '{name}'"
         f"{content.near('prompt', name)}"

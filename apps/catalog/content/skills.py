@@ -1,6 +1,4 @@
-"""Reads the predefined skills, which all applications offer, and finds the problems of unusable
-skills.
-"""
+"""Reads the predefined skills, which all applications offer, and finds their problems."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -13,14 +11,14 @@ from apps.manifest.markdown.skill_files import SKILL_FILE, bundle_files
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def installed_skills(content: Content) -> tuple[InstalledSkill, ...]:
-    """Return the usable predefined skills, sorted by name. The result is cached for each `Content`
-    object, which is immutable.
+    """Return the usable predefined skills, sorted by name, cached for each immutable `Content`
+    object.
     """
     return tuple(found for item in content.items["skill"].values() if (found := usable_skill(item)))
 
 
 def usable_skill(item: LayerItem) -> InstalledSkill | None:
-    """Return the skill in a predefined item, or None if it cannot be used. `skill_problems` returns
+    """Return the skill in a predefined item, or None if it cannot be used. See `skill_problems` for
     the reasons.
     """
     try:

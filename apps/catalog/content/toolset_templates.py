@@ -1,4 +1,4 @@
-"""Looks up the predefined tools and toolsets to which manifests refer, applies the patches in the
+"""Resolves a manifest's references to predefined tools and toolsets, with the patches in the
 references, and validates the result.
 """
 
@@ -27,8 +27,8 @@ Template = TypeVar("Template")
 
 
 class Slot(Node, Generic[Template]):
-    """Validates a single tool or toolset as a list item, so that the paths in errors have the same
-    form as in a manifest.
+    """Validates a tool or toolset as the only item of a list, so that the paths in errors have the
+    same form as in a manifest.
     """
 
     # It has no attribute docstrings, and searching for them takes a third of a second per process.
@@ -41,17 +41,15 @@ ToolSetSlot = Slot[ToolSet]
 TOOL_SLOTS: Mapping[type[WrittenToolSet], type[Slot[Any]]] = {
     schema: cast(type[Slot[Any]], Slot.__class_getitem__(tool_of(schema))) for schema in WRITTEN
 }
-"""This maps each toolset model to the `Slot` that validates its tools."""
+"""The `Slot` that validates the tools of each toolset model."""
 MEMBERS = {RestToolSet: "rest_api_method_info", DeploymentToolSet: "deployment"}
-"""This maps each toolset model to the field that identifies its tools if they have no `type`. A
-tool without any of these fields is an internal tool.
+"""The field that identifies the tools of a toolset model if they have no `type`. A tool without any
+of these fields is an internal tool.
 """
 
 
 def slot_of_tool(document: Mapping[str, Any]) -> type[Slot[Any]]:
-    """Return the `Slot` that validates a predefined tool outside a toolset, based on its `type` or
-    its fields.
-    """
+    """Return the `Slot` that validates a predefined tool outside a toolset."""
     kind = document.get("type")
     fitting = (
         schema
@@ -62,7 +60,7 @@ def slot_of_tool(document: Mapping[str, Any]) -> type[Slot[Any]]:
 
 
 def is_reference(kind: ItemKind, document: Mapping[str, Any]) -> bool:
-    """Return True if the JSON of a predefined item is itself a reference to another item."""
+    """Return True if a predefined item, as JSON, is itself a reference to another item."""
     if kind == "toolset":
         return document.get("type") == "predefined"
     return document.get("type", "predefined-tool") == "predefined-tool" and (
@@ -78,13 +76,13 @@ REFERENCES: Mapping[ItemKind, type[TemplateReference]] = {
 
 MOST_DETAILS = 20
 HARMLESS = frozenset({"name", "description", "enabled", "deferred", "display"})
-"""An application that is stored in DIAL Core may override only these fields of predefined content
-with credentials.
-"""
+"""Applications in DIAL Core may override only these fields of content with credentials."""
 
 
 class UnresolvedTemplate(Exception):
-    """A reference to predefined content cannot be resolved. `details` has a line for each error."""
+    """Raised if a reference to predefined content cannot be resolved. `details` has a line for each
+    error.
+    """
 
     def __init__(self, message: str, details: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -94,7 +92,7 @@ class UnresolvedTemplate(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """Resolves references to predefined tools and toolsets. If `is_foreign`, the references come
+    """Resolves references to predefined tools and toolsets. With `is_foreign`, the references come
     from DIAL Core and cannot redirect credentials.
     """
 
@@ -173,7 +171,7 @@ class Templates:
 
     def keep_credentials(self, kind: ItemKind, name: str, document: dict[str, Any]) -> None:
         """Raise `UnresolvedTemplate` if the predefined tool or toolset contains credentials, which
-        a reference from DIAL Core could otherwise redirect.
+        a reference from DIAL Core could redirect.
         """
         documents = [document]
         for tool in tools_in(document):

@@ -15,22 +15,22 @@ from apps.workspace.loading.shared_loads import rules_of
 
 @dataclass(frozen=True, slots=True)
 class AttachingApplication:
-    """An application whose attached files are indexed.
-
-    `number` is its ID, `version` the version of its row, and `published` the number of its live
-    version. `bucket` is the owner's bucket, or "" without an owner; files are read with the owner's
-    rights, up to `limit` bytes each. `embedding_deployment_id` is None for the installation's
-    default.
-    """
+    """An application whose attached files are indexed."""
 
     slug: str
     number: int
+    """The application's ID."""
     version: int
+    """The version of the application's row."""
     published: int
+    """The number of the live version."""
     bucket: str
+    """The bucket of the owner, with whose permissions files are read, or "" without an owner."""
     contexts: tuple[Context, ...]
     embedding_deployment_id: str | None
+    """None for the installation's default."""
     limit: int
+    """The maximum size of a file in bytes."""
 
     @property
     def stamp(self) -> str:
@@ -40,9 +40,7 @@ class AttachingApplication:
 
 @dataclass(slots=True)
 class AttachingApplications:
-    """Finds the applications with attached files. It caches manifests until their application is
-    saved.
-    """
+    """Finds applications with attached files. Caches their manifests until they are saved."""
 
     kept: dict[int, tuple[int, AttachingApplication | None]] = field(default_factory=dict)
 
@@ -58,9 +56,7 @@ class AttachingApplications:
 
 
 def attaching(row: Application) -> AttachingApplication | None:
-    """Return the data for indexing the application's attached files, or None if it has no files to
-    index.
-    """
+    """Return the data for indexing the application's attached files, or None if there are none."""
     if not settings.CORPUS_CHUNKS:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Updates the documents of an application's corpus (its search index) to match the attached files."""
+"""Updates the documents of a corpus (an application's search index) to match the attached files."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -25,12 +25,12 @@ MISSING = (
 
 LEAST_DOCUMENTS = 200
 CHUNKS_PER_DOCUMENT = 20
-"""A corpus can have up to `CORPUS_CHUNKS / CHUNKS_PER_DOCUMENT` documents. `LEAST_DOCUMENTS`
-documents are always allowed.
+"""A corpus can have up to `CORPUS_CHUNKS / CHUNKS_PER_DOCUMENT` documents, and always up to
+`LEAST_DOCUMENTS`.
 """
 
 
-class FilePlace(NamedTuple):
+class FileKey(NamedTuple):
     bucket: str
     name: str
 
@@ -41,8 +41,7 @@ async def compare_documents(application: AttachingApplication, claim: CorpusClai
 
     Raises `LeaseLost` if another job has taken over the corpus.
     """
-    # Store the start first, because a file that is uploaded in the meantime requests another
-    # comparison.
+    # Store the start first: a file that is uploaded during the comparison requests another one.
     await database_sync_to_async(note_begin)(application, claim)
     own = partial(application_file_ids, application.number)
     found = await find_files(application.contexts, LocalFiles(application.bucket, "", own))
@@ -61,26 +60,26 @@ def apply(application: AttachingApplication, found: ListedEntries, claim: Corpus
     """Update the documents of the corpus to match the files that were found. Raises `LeaseLost` if
     another job has taken over the corpus.
     """
-    places = [FilePlace(*place) for one in found.entries if (place := find_place(one.url))]
-    wanted = places[: most_documents()]
+    keys = [FileKey(*key) for one in found.entries if (key := find_place(one.url))]
+    indexed = keys[: most_documents()]
     files = stored_files(
-        wanted, FileReader(application.bucket, partial(application_file_ids, application.number))
+        indexed, FileReader(application.bucket, partial(application_file_ids, application.number))
     )
     with claim.held():
         known = {
-            FilePlace(row.bucket, row.name): row
+            FileKey(row.bucket, row.name): row
             for row in CorpusDocument.objects.filter(corpus=claim.corpus).defer("text")
         }
-        gone = [row.pk for place, row in known.items() if place not in set(wanted)]
+        gone = [row.pk for key, row in known.items() if key not in set(indexed)]
         CorpusDocument.objects.filter(pk__in=gone).delete()
-        for place in wanted:
-            row = known.get(place) or CorpusDocument(
-                corpus_id=claim.corpus, bucket=place.bucket, name=place.name
+        for key in indexed:
+            row = known.get(key) or CorpusDocument(
+                corpus_id=claim.corpus, bucket=key.bucket, name=key.name
             )
-            update(row, files.get(place))
+            update(row, files.get(key))
         claim.rows().update(
             compared_at=timezone.now(),
-            left_out=len(places) - len(wanted) + found.left_out,
+            left_out=len(keys) - len(indexed) + found.left_out,
             problem="\n".join(map(str, found.issues)),
         )
 
@@ -89,13 +88,13 @@ def most_documents() -> int:
     return max(LEAST_DOCUMENTS, settings.CORPUS_CHUNKS // CHUNKS_PER_DOCUMENT)
 
 
-def stored_files(places: Iterable[FilePlace], reader: FileReader) -> Mapping[FilePlace, StoredFile]:
+def stored_files(keys: Iterable[FileKey], reader: FileReader) -> Mapping[FileKey, StoredFile]:
     """Return the stored files that the reader may read, by their bucket and name."""
     names: dict[str, set[str]] = {}
-    for place in places:
-        names.setdefault(place.bucket, set()).add(place.name)
+    for key in keys:
+        names.setdefault(key.bucket, set()).add(key.name)
     return {
-        FilePlace(row.bucket, row.name): row
+        FileKey(row.bucket, row.name): row
         for bucket, some in names.items()
         for row in readable_files(reader, bucket).filter(name__in=some)
     }

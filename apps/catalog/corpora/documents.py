@@ -31,8 +31,8 @@ from apps.workspace.local.files import files
 logger = logging.getLogger(__name__)
 
 BATCH = 32
-"""Chunks are embedded and stored in batches of this size. The built-in model takes about a second
-for a batch.
+"""The number of chunks that are embedded and stored together. The built-in model takes about a
+second for a batch.
 """
 GIVEN_UP = f"The file was skipped because {MOST_ATTEMPTS} attempts to read it did not finish."
 
@@ -73,7 +73,7 @@ async def read(claim: CorpusClaim, document: CorpusDocument, limit: int) -> None
 
 
 def begin(claim: CorpusClaim, document: CorpusDocument) -> bool:
-    """Record an attempt to read the document. Return False if there were too many attempts or the
+    """Record an attempt to read the document. Return False after too many attempts, or if the
     document has changed. Raises `LeaseLost` if another job has taken over the corpus.
     """
     if document.attempts >= MOST_ATTEMPTS:
@@ -95,8 +95,8 @@ def refuse(claim: CorpusClaim, document: CorpusDocument, count: int, left: int) 
 
 
 async def embed(claim: CorpusClaim, document: CorpusDocument, embedder: Embedder) -> bool:
-    """Embed the next batch of the document's chunks. Return False, and store the reason, if the
-    embedding fails.
+    """Embed the next batch of the document's chunks. If this fails, store the reason and return
+    False.
 
     Raises `LeaseLost` if another job has taken over the corpus.
     """
@@ -121,8 +121,8 @@ async def embed(claim: CorpusClaim, document: CorpusDocument, embedder: Embedder
 
 
 def postpone(claim: CorpusClaim, document: CorpusDocument, reason: str) -> None:
-    """Postpone embedding the document after an error. Until then, only keyword search finds it.
-    Raises `LeaseLost` if another job has taken over the corpus.
+    """Postpone embedding the document after an error. In the meantime, only keyword search finds
+    it. Raises `LeaseLost` if another job has taken over the corpus.
     """
     logger.warning("An attached file is searched only by words: %s", reason)
     document.attempts += 1
@@ -134,7 +134,7 @@ def fail(
     claim: CorpusClaim, document: CorpusDocument, problem: str, pause: timedelta | None = None
 ) -> None:
     """Record why the document cannot be indexed. It is retried after `pause` or, if that is None,
-    when its file changes. Raises `LeaseLost` if another job has taken over the corpus.
+    when the file changes. Raises `LeaseLost` if another job has taken over the corpus.
     """
     with claim.held():
         CorpusDocument.objects.filter(pk=document.pk).update(

@@ -1,7 +1,7 @@
 """Runs the background job that indexes the attached files of applications.
 
-Each pass first compares files, then extracts texts, then computes vectors, so that keyword search
-covers all documents before the slow step begins. The task queue runs one pass at a time.
+Each pass compares files, then extracts texts, then computes vectors. Keyword search thus covers all
+documents before the slow step begins. The task queue runs one pass at a time.
 """
 
 import logging
@@ -30,13 +30,13 @@ from apps.workspace.local.deployments.providers import find_embedder
 logger = logging.getLogger(__name__)
 
 COMPARE_SECONDS = 180.0
-"""A corpus is compared with the attached files again after this many seconds, to find changes that
-did not trigger a comparison.
+"""A corpus is compared with the attached files after this many seconds, even if nothing has
+triggered a comparison.
 """
 
 FindEmbedder = Callable[[str | None], Awaitable[Embedder]]
 MeterOf = Callable[[str, int], Meter]
-"""A function that returns the usage meter of an application, given its slug and version."""
+"""Returns the usage meter of an application, given its slug and version."""
 
 
 def uncounted_meter(slug: str, version: int) -> Meter:
@@ -49,15 +49,15 @@ class Indexer:
     meter_of: MeterOf = uncounted_meter
     applications: AttachingApplications = field(default_factory=AttachingApplications)
 
-    async def look(self) -> None:
+    async def run_pass(self) -> None:
         """Run one pass: index every corpus that has pending work."""
-        for number, application in await database_sync_to_async(self.wanted)():
+        for number, application in await database_sync_to_async(self.find_pending_corpora)():
             claim = CorpusClaim(number)
             await database_sync_to_async(claim.take)()
             await self.work(application, claim)
 
-    def wanted(self) -> list[tuple[int, AttachingApplication]]:
-        """Return each corpus with pending work, as its ID and its application. Delete corpora that
+    def find_pending_corpora(self) -> list[tuple[int, AttachingApplication]]:
+        """Return the ID and the application of each corpus with pending work. Delete corpora that
         no application uses.
         """
         applications = self.applications.newest()
@@ -120,8 +120,8 @@ class Indexer:
 
 
 def is_stale(corpus: Corpus, application: AttachingApplication) -> bool:
-    """Return True if the corpus must be compared with the attached files, because the last
-    comparison is too old or the application was saved.
+    """Return True if the application was saved, or COMPARE_SECONDS have passed, since the corpus
+    was compared with the attached files.
     """
     oldest = timezone.now() - timedelta(seconds=COMPARE_SECONDS)
     is_old = corpus.compared_at is None or corpus.compared_at < oldest
@@ -135,8 +135,8 @@ async def next_document(claim: CorpusClaim, *, is_read: bool) -> CorpusDocument 
 
 
 async def move(claim: CorpusClaim) -> None:
-    """If a corpus has become too large for a search in memory, copy it to tables in which the
-    database searches. Raises `LeaseLost` if another job has taken over the corpus.
+    """If a corpus is too large for a search in memory, copy it to tables in which the database
+    searches. Raises `LeaseLost` if another job has taken over the corpus.
     """
     if not await database_sync_to_async(large_corpora.is_moving)(claim):
         return
@@ -155,8 +155,8 @@ async def index_vectors(claim: CorpusClaim) -> None:
 
 
 def reopen(claim: CorpusClaim, model: str) -> None:
-    """Mark all documents whose vectors come from another model, so that they are embedded again
-    with `model`. Raises `LeaseLost` if another job has taken over the corpus.
+    """Mark the documents whose vectors come from another model, so that they are embedded with
+    `model`. Raises `LeaseLost` if another job has taken over the corpus.
     """
     ready = CorpusDocument.objects.filter(corpus=claim.corpus, state=State.READY, chunk_count__gt=0)
     with claim.held():

@@ -1,5 +1,5 @@
-"""Creates an approximate index of vectors in a daemon thread, so that it does not delay the
-shutdown of the process.
+"""Creates an approximate index of vectors in a daemon thread, which does not delay the shutdown of
+the process.
 """
 
 import asyncio
@@ -12,8 +12,8 @@ from apps.workspace.local.corpora.hnsw import make_index
 
 
 async def make_in_thread(dimension: int, rows: int) -> None:
-    """Create an approximate index for vectors with this many dimensions, which takes minutes.
-    Raises the database's errors.
+    """Create an approximate index for vectors with this many dimensions. This takes minutes. Raises
+    the database's errors.
 
     The thread continues even if this call is canceled. If PostgreSQL does not finish the index, the
     next attempt deletes the incomplete index.

@@ -1,5 +1,5 @@
-"""Masks the plain credentials in documents that pages and APIs show, and restores them when a
-document is saved.
+"""Masks the plain credentials in documents for pages and APIs, and restores them when a document is
+saved.
 """
 
 import json
@@ -20,9 +20,7 @@ from apps.workspace.local.secrets.stored_secrets import find_all
 
 SALT = "apps.catalog.masking"
 SHOWN = 8
-"""A mask has this many hexadecimal digits: enough to tell two credentials apart, too few to guess
-one.
-"""
+"""The length of a mask in hexadecimal digits: too short to guess the credential."""
 
 UNKNOWN = "is a hidden credential that is not stored; enter it again, or use a secret"
 ELSEWHERE = (
@@ -32,7 +30,7 @@ ELSEWHERE = (
 
 @dataclass(frozen=True, slots=True)
 class UnmaskedDocument:
-    """A document whose masks were replaced with credentials. `problems` lists masks without a
+    """A document in which credentials have replaced masks. `problems` lists the masks without a
     matching credential.
     """
 
@@ -74,9 +72,9 @@ def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
 
 def with_names(document: Any, current: Any) -> Any:
     """Replace each mask of a credential that has become a secret with a reference to that secret.
+    Only secrets to which `current` refers are considered.
 
-    Pages and scripts that loaded the document earlier may still send such masks. Only secrets to
-    which `current` refers are considered.
+    Pages and scripts that loaded the document earlier may still send such masks.
     """
     hidden = credential_places(document, "hidden")
     places = credential_places(current, "reference") if hidden else ()
@@ -86,9 +84,9 @@ def with_names(document: Any, current: Any) -> Any:
     return replace_values(document, {keys: {SECRET: name} for keys, name in found.items() if name})
 
 
-def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
+def restore_credentials(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
     """Replace the masks in the document with credentials from the first source that has them.
-    Report a mask without a matching credential in any source as a problem.
+    Report the other masks as problems.
     """
     found = unmask_document(document, None)
     for source in sources:
@@ -98,22 +96,20 @@ def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
 
 
 def masked_text(text: str) -> str:
-    """Mask the credentials in a JSON text. Return the text unchanged if it contains none or is not
-    JSON.
-    """
+    """Mask the credentials in a JSON text. Return any other text unchanged."""
     document = parse_or_none(text)
     safe = mask_credentials(document)
     return text if safe is document else json.dumps(safe, indent=2, ensure_ascii=False)
 
 
 def unmasked_text(text: str, sources: Iterable[str]) -> tuple[str, tuple[Problem, ...]]:
-    """Replace the masks in a JSON text that a user edited with credentials from the `sources`. Also
-    return a problem for each mask without a matching credential.
+    """Replace the masks in an edited JSON text with credentials from the `sources`. Also return a
+    problem for each mask without a matching credential.
     """
     if (document := parse_or_none(text)) is None:
         return text, ()  # The form reports the invalid JSON.
     known = {written: found for written in sources if (found := parse_or_none(written)) is not None}
-    found = put_back(document, known.values())
+    found = restore_credentials(document, known.values())
     if found.document is document:
         return text, found.problems
     same = (written for written, other in known.items() if other == found.document)
@@ -128,9 +124,7 @@ def parse_or_none(text: str) -> Any:
 
 
 def seals_of(value: Any) -> list[str]:
-    """Return the masks that the credential has with the current secret key and with each fallback
-    key.
-    """
+    """Return the masks of the credential with the current secret key and each fallback key."""
     return [seal_of(value, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
 
 

@@ -17,25 +17,22 @@ from apps.workspace.egress.headers import header_value_problem
 from apps.workspace.local.secrets.servers import MOST_SERVERS, read_server
 
 PARAMETERS = ("deployment", "parameters")
-"""The path of deployment parameters, which are sent unchanged and therefore cannot refer to
-secrets.
-"""
+"""The path of deployment parameters. They are sent unchanged, so they cannot refer to secrets."""
 ELSEWHERE = "references to this item override its URL"
 
 
 @dataclass(frozen=True, slots=True)
 class PlainCredential:
-    """A plain credential in a document. `servers` are the servers to which it is sent, and `stem`
-    is the preferred name of its secret.
-
-    `problem` is the reason why it cannot become a secret, or "".
-    """
+    """A plain credential in a document."""
 
     keys: Keys
     value: Any = field(repr=False)
     stem: str
+    """The preferred name of the credential's secret."""
     servers: tuple[str, ...] = ()
+    """The servers to which the credential is sent."""
     problem: str = ""
+    """The reason why the credential cannot become a secret, or ""."""
 
     @property
     def path(self) -> str:
@@ -43,9 +40,7 @@ class PlainCredential:
 
 
 def plain_credentials(document: Any, called: str = "") -> list[PlainCredential]:
-    """Return the plain credentials of a manifest or predefined item, in document order. `called` is
-    the name of the item.
-    """
+    """Return the plain credentials of a manifest or of the item `called`, in document order."""
     places = credential_places(document, "plain")
     return [plain_credential(document, place, called) for place in places]
 
@@ -61,8 +56,8 @@ def plain_credential(document: Any, place: CredentialPlace, called: str) -> Plai
 
 
 def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
-    """Return the servers to which the credential at the path `keys` is sent, in the form in which
-    secrets store them. Raises `ValueError` if it cannot become a secret.
+    """Return the servers to which the credential at the path `keys` is sent, as a secret stores
+    them. Raises `ValueError` if the credential cannot become a secret.
     """
     if ("orchestrator" in document and keys[0] != "tool_sets") or PARAMETERS in pairwise(keys):
         raise ValueError("only credentials of toolsets can become secrets")
@@ -89,8 +84,8 @@ def check_value(value: Any) -> None:
 
 
 def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
-    """Return a name for the credential's secret, built from its toolset and field, such as
-    `tracking-key`.
+    """Return a name for the credential's secret, such as `tracking-key` for the field `key` of the
+    toolset Tracking.
     """
     inner = value_at(document, keys[:2]) if keys[0] == "tool_sets" else document
     named = inner.get("name") or inner.get("template_name") if isinstance(inner, dict) else ""
@@ -99,25 +94,23 @@ def proposed_name(document: Any, keys: Keys, called: str = "") -> str:
     return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:90] or "secret"
 
 
-def free_secret_name(stem: str, taken: Collection[str]) -> str:
-    """Return `stem` as the name of a new secret, with a number appended if the name is in `taken`."""
+def free_secret_name(stem: str, used_names: Collection[str]) -> str:
+    """Return `stem` as the name of a new secret, followed by a number if the name is used."""
     numbered = (f"{stem}-{number}" for number in count(2))
-    return next(name for name in chain([stem], numbered) if name not in taken)
+    return next(name for name in chain([stem], numbered) if name not in used_names)
 
 
 def with_secrets(document: Any, names: Mapping[Keys, str]) -> Any:
     return replace_values(document, {keys: {SECRET: name} for keys, name in names.items()})
 
 
-def gives_address(document: Any, name: str) -> bool:
-    """Return True if the document refers to the predefined item `name` and overrides one of its
-    URLs.
-    """
+def overrides_url(document: Any, name: str) -> bool:
+    """Return True if the document refers to the predefined item `name` and overrides its URL."""
     return any(
-        item.get("template_name") == name and has_address(item.get("override"))
+        item.get("template_name") == name and has_url(item.get("override"))
         for _, item in objects_in(document)
     )
 
 
-def has_address(document: Any) -> bool:
+def has_url(document: Any) -> bool:
     return any(ADDRESSES & item.keys() for _, item in objects_in(document))

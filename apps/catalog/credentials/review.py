@@ -22,21 +22,19 @@ STAYS_THERE = (
 )
 KEY_PERMISSION = "workspace.change_deployment_keys"
 KEY_FIELDS = ("api_key_env", "takes_personal_keys")
-"""These fields of a deployment determine which key is sent to its service, in addition to the key
-itself.
-"""
+"""The fields of a deployment, besides the key itself, that determine which key its service gets."""
 
 
 def may_keep_key(stored: Deployment, provider: str, base_url: str) -> bool:
-    """Return True if the deployment's stored key may be sent to the service at this base URL,
-    because its server is still the same.
+    """Return True if the deployment's stored key may be sent to this base URL, because the server
+    is unchanged.
     """
     address = service_address(provider, base_url)
     return not stored.api_key or server(stored.address) == server(address)
 
 
 def has_moved(stored: Deployment, provider: str, base_url: str) -> bool:
-    """Return True if the change would send any kind of key to another server."""
+    """Return True if the change would send any of the deployment's keys to another server."""
     is_keyed = stored.api_key or stored.api_key_env or stored.takes_personal_keys
     return bool(is_keyed) and server(stored.address) != server(service_address(provider, base_url))
 
@@ -62,8 +60,8 @@ Problems = tuple[Problem, ...]
 def review_credentials(
     document: Any, plain: Sequence[PlainCredential] | None = None
 ) -> tuple[Problems, Problems]:
-    """Return an error for each reference to an unknown secret in a manifest or predefined item, and
-    warnings about other credentials.
+    """Return an error for each unknown secret in a manifest or predefined item, and warnings about
+    other credentials.
 
     `plain` are the document's plain credentials, if the caller has already found them.
     """
@@ -79,12 +77,14 @@ def review_credentials(
                 Problem(c.path, STAYS.format(c.problem) if c.problem else SAVING_MOVES)
                 for c in plain
             ),
-            *elsewhere(document, [place for place in named if place.secret in found], found),
+            *misdirected_secrets(
+                document, [place for place in named if place.secret in found], found
+            ),
         ),
     )
 
 
-def elsewhere(
+def misdirected_secrets(
     document: Any, places: Collection[CredentialPlace], secrets: dict[str, Secret]
 ) -> list[Problem]:
     """Return a problem for each secret that would be sent to a server that it does not allow."""

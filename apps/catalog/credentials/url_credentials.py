@@ -1,7 +1,7 @@
 """Moves credentials such as `?api_key=…` out of URLs, because a secret cannot be part of a URL.
 
-A credential in the URL of a REST tool becomes a constant parameter. If the URL of an MCP server or
-an agent has exactly one credential, it becomes the server's authorization.
+A credential in the URL of a REST tool becomes a constant parameter. The only credential in the URL
+of an MCP server or an agent becomes the server's authorization.
 """
 
 from collections.abc import Collection, Iterator
@@ -13,13 +13,11 @@ from apps.manifest.secrets import reads_as_credential
 from apps.manifest.servers import query_pairs
 
 AGENT_URLS = {"a2a-agent": "url", "responses-agent": "base_url"}
-"""This maps each toolset type for agents to the field that contains the agent's URL."""
+"""The field that contains the agent's URL, by the type of the toolset."""
 
 
 def without_url_credentials(document: Any) -> Any:
-    """Move the credentials in the URLs of a document into other fields. The document may be
-    invalid.
-    """
+    """Move the credentials in URLs of a document into other fields. The document may be invalid."""
     found = (
         (keys, with_own_constants(item) or with_own_key(item)) for keys, item in objects(document)
     )
@@ -38,16 +36,14 @@ def objects(document: Any) -> Iterator[tuple[Keys, dict[str, Any]]]:
 
 
 def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
-    """Move the credentials in a REST tool's URL to constant parameters. Return None if there are
-    none.
-    """
+    """Move credentials in a REST tool's URL to constant parameters. Return None if there are none."""
     method, parameters = tool.get("rest_api_method_info"), parameters_of(tool)
     url = method.get("method_url") if isinstance(method, dict) else None
     if not isinstance(method, dict) or not isinstance(url, str) or parameters is None:
         return None
     properties = parameters["properties"]
-    taken = {key_of(parameter) for parameter in properties.values()}
-    pairs = [pair for pair in query_pairs(url) if is_movable(pair, taken)]
+    used_names = {key_of(parameter) for parameter in properties.values()}
+    pairs = [pair for pair in query_pairs(url) if is_movable(pair, used_names)]
     if not pairs:
         return None
     constants = {
@@ -71,9 +67,7 @@ def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def with_own_key(server: dict[str, Any]) -> dict[str, Any] | None:
-    """Move the only credential in a server's URL to its authorization. Return None if that is
-    impossible.
-    """
+    """Move the only credential in a server's URL to its authorization, or return None."""
     kind = server.get("type")
     name = "url" if "protocol" in server else AGENT_URLS.get(kind if isinstance(kind, str) else "")
     url = server.get(name or "")
@@ -97,20 +91,18 @@ def parameters_of(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def key_of(parameter: Any) -> object:
-    """Return the name of the query parameter in which a tool's parameter is sent, or None if it is
-    not sent in the query.
-    """
+    """Return the name of the query parameter in which a tool's parameter is sent, or None."""
     place = parameter.get("parameter_info") if isinstance(parameter, dict) else None
     return place.get("key") if isinstance(place, dict) and place.get("type") == "query" else None
 
 
-def is_movable(pair: str, taken: Collection[object]) -> bool:
-    """Return True if `pair`, such as `key=abc`, is a credential in a query and `taken` has no
-    parameter of that name.
+def is_movable(pair: str, used_names: Collection[object]) -> bool:
+    """Return True if `pair`, such as `key=abc`, is a credential in a query and its name is not in
+    `used_names`.
     """
     name, _, value = pair.partition("=")
     name = unquote_plus(name)
-    return bool(value) and reads_as_credential(name) and name not in taken
+    return bool(value) and reads_as_credential(name) and name not in used_names
 
 
 def free_key(name: str, properties: Collection[str]) -> str:

@@ -17,30 +17,26 @@ from apps.catalog.history.models import Change
 from apps.catalog.models import OperatorKey
 
 WAYS = {"admin": Change.Via.ADMIN, "api": Change.Via.API, "dial": Change.Via.EDITOR}
-"""This maps the first path segment of a request's URL to the interface that is recorded with its
-changes.
-"""
+"""The interface that is recorded with a change, by the first path segment of the request's URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The user who makes a change, and the interface through which it is made. `through` is the
-    name of the API key or command, or "".
-    """
+    """The user who makes a change, and the interface through which it is made."""
 
     user: User | None
     via: Change.Via
     through: str = ""
+    """The name of the API key or command, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeNote:
-    """Why a change is made. `restored_from` is the ID of the change whose state is restored, or
-    None.
-    """
+    """The reason for a change."""
 
     reason: str = ""
     restored_from: int | None = None
+    """The ID of the change whose state is restored, or None."""
 
 
 _request: ContextVar[HttpRequest | None] = ContextVar("history_request", default=None)
@@ -50,7 +46,7 @@ _note: ContextVar[ChangeNote] = ContextVar("history_note", default=ChangeNote())
 
 @sync_and_async_middleware
 def remember_request(get_response: Any) -> Any:
-    """Make the current request available to the history, as a middleware. The user is loaded only
+    """Middleware that makes the current request available to the history. The user is loaded only
     if a row changes.
     """
     if iscoroutinefunction(get_response):
@@ -85,11 +81,11 @@ def noting(note: ChangeNote) -> AbstractContextManager[None]:
     return set_for_now(_note, note)
 
 
-def present_note() -> ChangeNote:
+def current_note() -> ChangeNote:
     return _note.get()
 
 
-def present_actor() -> Actor:
+def current_actor() -> Actor:
     request = _request.get()
     return _actor.get() or (program() if request is None else actor_of(request))
 
@@ -103,7 +99,7 @@ def actor_of(request: HttpRequest) -> Actor:
 
 
 def program() -> Actor:
-    """Return the actor of a change outside a request: a management command, or the server itself."""
+    """Return the actor of a change outside a request: a management command or the server itself."""
     name = PurePath(sys.argv[0]).name
     if name in {"manage.py", "django-admin", "__main__.py"} and len(sys.argv) > 1:
         return Actor(None, Change.Via.COMMAND, f"{name} {sys.argv[1]}"[:300])

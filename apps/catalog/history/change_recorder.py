@@ -1,8 +1,8 @@
 """Records every change to rows of the models in `recorded_models.KINDS`, and of models that other
-Django apps declare in their config.
+Django apps declare.
 
-Deletions are recorded by signals, because cascades and querysets delete rows without calling
-`delete`. A queryset's `update` sends no signal, so use `update_rows` instead.
+Signals record deletions, because cascades and querysets delete rows without calling `delete`. A
+queryset's `update` sends no signal, so use `update_rows` instead.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from django.db.models import F
 from django.db.models.signals import pre_delete
 from django.utils.module_loading import import_string
 
-from apps.catalog.history.actors import Actor, acting, present_actor, present_note
+from apps.catalog.history.actors import Actor, acting, current_actor, current_note
 from apps.catalog.history.differences import ValueDifference, differences
 from apps.catalog.history.models import Change
 from apps.catalog.history.recorded_models import BY_SENDER, KINDS, RowKind, Snapshot, row_kind
@@ -25,14 +25,14 @@ from apps.listeners import Listeners
 from apps.workspace.versions import watches
 
 changed: Listeners[[type[models.Model]], None] = Listeners("changes of rows")
-"""Each listener gets the model of a changed row, and is called in the transaction of the change."""
+"""Each listener gets the model of a changed row, in the transaction of the change."""
 
-MOST_PLACES = 20
-LONGEST_PLACE = 200
+MOST_PATHS = 20
+LONGEST_PATH = 200
 
 
 def connect(*kinds: RowKind) -> None:
-    """Start to record changes to rows of these kinds."""
+    """Start recording changes to rows of these kinds."""
     for kind in kinds:
         for sender in kind.senders or (kind.model,):
             BY_SENDER[sender] = kind
@@ -42,8 +42,8 @@ def connect(*kinds: RowKind) -> None:
 
 
 def connect_declared() -> None:
-    """Start to record changes to the catalog's rows, and to the row kinds that other Django apps
-    list in `recorded_kinds` of their config.
+    """Start recording changes to the rows of the catalog, and of other Django apps that list
+    `recorded_kinds` in their config.
     """
     connect(*KINDS)
     for config in apps.get_app_configs():
@@ -51,7 +51,9 @@ def connect_declared() -> None:
 
 
 def connect_accounts() -> None:
-    pre_delete.connect(before_account_goes, sender=get_user_model(), dispatch_uid="history.account")
+    pre_delete.connect(
+        before_account_deletion, sender=get_user_model(), dispatch_uid="history.account"
+    )
 
 
 @contextmanager
@@ -77,11 +79,11 @@ def before_delete(sender: type[models.Model], instance: models.Model, **also: An
         change.save()
 
 
-def before_account_goes(sender: type[models.Model], instance: Any, **also: Any) -> None:
-    """Before an account is deleted, clear it as the owner of rows, and record these changes. Django
-    would clear the column without a signal.
+def before_account_deletion(sender: type[models.Model], instance: Any, **also: Any) -> None:
+    """Before an account is deleted, remove it as the owner of rows, and record these changes.
+    Django would clear the column without a signal.
     """
-    actor = present_actor()
+    actor = current_actor()
     if actor.user == instance:  # The recorded changes cannot refer to the deleted account.
         actor = Actor(None, actor.via, f"{instance.get_username()}, whose account was deleted")
     with acting(actor):
@@ -131,7 +133,7 @@ def change_of(
     found = list(snapshot_differences(kind, before, after))
     if not found and before is not None and after is not None:
         return None
-    actor, note = present_actor(), present_note()
+    actor, note = current_actor(), current_note()
     version = getattr(row, "version", None)
     return Change(
         kind=kind.label,
@@ -148,7 +150,7 @@ def change_of(
         before=before,
         after=after,
         count=len(found),
-        places=[difference.path[:LONGEST_PLACE] for difference in islice(found, MOST_PLACES)],
+        places=[difference.path[:LONGEST_PATH] for difference in islice(found, MOST_PATHS)],
     )
 
 
@@ -165,9 +167,7 @@ def what_of(
 def snapshot_differences(
     kind: RowKind, before: Snapshot | None, after: Snapshot | None
 ) -> Iterator[ValueDifference]:
-    """Yield the differences between two snapshots. For a new or deleted row, yield every column
-    that is not empty.
-    """
+    """Yield the differences between two snapshots. Omit empty columns of a new or deleted row."""
     if before is None or after is None:
         states = ({}, fill_snapshot(after or {})) if before is None else (fill_snapshot(before), {})
     else:

@@ -1,4 +1,4 @@
-"""Finds conflicts between an edit of a row and the changes that other users saved in the meantime."""
+"""Finds conflicts between an edit of a row and changes that other users saved in the meantime."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,42 +25,38 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class LaterChanges:
-    """The changes that were saved after an edit began, oldest first. `base` is the state before
-    them, or None if it was not recorded.
-    """
+    """The changes that were saved after an edit began, oldest first."""
 
     changes: Sequence[Change]
     base: Snapshot | None
+    """The state before the changes, or None if it was not recorded."""
 
     @property
     def sentences(self) -> str:
-        """Describe each change in a sentence, such as "anna, 3 May 2027, 12:30: changed title,
-        manifest.contexts[0]."
-        """
+        """Describe each change in a sentence, such as `anna, 3 May 2027, 12:30: changed title.`"""
         return " ".join(map(sentence, self.changes))
 
 
 @dataclass(frozen=True, slots=True)
 class MergeConflict:
-    """A conflict between an edit and the changes that were saved in the meantime.
-
-    `clashes` are the values that both sides changed. `incoming` are the other saved changes, and
-    `own` the other changes of the edit. `incomparable` are columns in which the user entered text
-    that cannot be parsed.
-    """
+    """A conflict between an edit and the changes that were saved in the meantime."""
 
     changes: Sequence[Change]
     incoming: Sequence[RenderedDifference]
+    """Saved changes that do not conflict with the edit."""
     own: Sequence[RenderedDifference]
+    """Changes of the edit that do not conflict with the saved changes."""
     clashes: Sequence[Clash]
+    """The values that both sides changed."""
     incomparable: Sequence[str]
+    """The columns in which the user entered text that cannot be parsed."""
 
     @property
     def shown_clashes(self) -> list[Clash]:
         return [rendered_clash(clash) for clash in self.clashes]
 
 
-def since(kind: RowKind, number: Any, version: int) -> LaterChanges:
+def later_changes(kind: RowKind, number: Any, version: int) -> LaterChanges:
     later = changes_of(kind, number).filter(version__gt=version).order_by("pk")
     changes = list(later)
     base = later.values_list("before", flat=True).first() if changes else None
@@ -68,9 +64,7 @@ def since(kind: RowKind, number: Any, version: int) -> LaterChanges:
 
 
 def changes_of(kind: RowKind, number: Any) -> models.QuerySet[Change]:
-    """Return the recorded changes of a row, newest first, without the large `before` and `after`
-    columns.
-    """
+    """Return the recorded changes of a row, newest first, without the large columns."""
     return Change.objects.filter(kind=kind.label, object_id=number).defer("before", "after")
 
 
@@ -97,8 +91,8 @@ def conflict(
 ) -> MergeConflict:
     """Compare an edit with the changes that were saved since it began.
 
-    `unread` are columns that cannot be compared, because the entered text cannot be parsed. In
-    these, `mine` must have the values of `theirs`.
+    `unread` are columns whose entered text cannot be parsed. In these, `mine` must have the values
+    of `theirs`.
     """
     found = merge_snapshots(kind, later.base, mine, theirs)
     clashing = {clash.path for clash in found.clashes}
@@ -113,7 +107,7 @@ def conflict(
 
 
 def last_sentence(kind: RowKind, number: Any) -> str:
-    """Describe the last recorded change of a row in a sentence, or return "" if there is none."""
+    """Describe the last recorded change of a row in a sentence, or return ""."""
     last = changes_of(kind, number).first()
     return "" if last is None else sentence(last)
 
@@ -140,7 +134,7 @@ def conflict_json(kind: RowKind, row: models.Model, later: LaterChanges) -> dict
 
 
 def difference_as_json(difference: ValueDifference) -> dict[str, Any]:
-    """Convert a difference to JSON. Omit `before` or `after` if it is MISSING."""
+    """Convert a difference to JSON, without `before` or `after` if it is MISSING."""
     sides = {"before": difference.before, "after": difference.after}
     there = {side: value for side, value in sides.items() if value is not MISSING}
     return {"path": difference.path, "kind": difference.kind, **there}

@@ -11,9 +11,7 @@ from apps.manifest.problems import join_path
 from apps.manifest.secrets import is_hidden
 
 MOST_LINES = 5_000
-"""Texts with more lines than this are not compared. A comparison would take minutes, and no user
-would read the result.
-"""
+"""Texts with more lines are not compared, because this would take minutes."""
 
 LineKind = Literal["same", "added", "removed", "place"]
 KINDS: Mapping[str, LineKind] = {"+": "added", "-": "removed", " ": "same", "@": "place"}
@@ -37,8 +35,8 @@ class ValueDifference:
     """A difference between two JSON documents at one path. `before` and `after` are JSON values, or
     MISSING.
 
-    The path of a removed list item has its old index; all other paths have new indices. If items
-    changed their order (`moved`), both values are lists of old indices, in the old and the new
+    Paths contain the new indices of list items, but the old index of a removed item. If items
+    changed their order (`moved`), the values are lists of old indices, in the old and the new
     order.
     """
 
@@ -75,9 +73,7 @@ def list_differences(before: list[Any], after: list[Any], path: str) -> Iterator
 
 
 def is_leaf(*values: Any) -> bool:
-    """Return True if one of the values is a masked credential, whose members are not compared
-    separately.
-    """
+    """Return True if a value is a masked credential, which is compared as a whole."""
     return any(map(is_hidden, values))
 
 
@@ -93,13 +89,11 @@ NAMES = (
     "url",
     "title",
 )
-"""These fields identify an object in a manifest's list. The most reliable field comes first."""
+"""Fields that identify an object in a list of a manifest. The most reliable field comes first."""
 
 
 def canonical(value: Any) -> str:
-    """Return a string that is equal for equal JSON values. Unlike Python's equality, it
-    distinguishes true from 1.
-    """
+    """Return a string that is equal for equal JSON values. Unlike in Python, true differs from 1."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
@@ -110,9 +104,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def item_identity(item: Any) -> str:
-    """Return a string with the type and name of a list item, which usually stay the same when a
-    user edits the item.
-    """
+    """Return a string with the type and name of a list item, which most edits do not change."""
     if not isinstance(item, dict):
         return canonical(item)
     function = item.get("open_ai_tool")
@@ -128,8 +120,8 @@ def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None,
     """Match the items of two lists. Return the old and new index of each item in the order of
     `after`, then the removed items.
 
-    None as the old index means that the item is new; None as the new index, that it was removed.
-    Items that have no match by name are paired in their order.
+    The old index of a new item and the new index of a removed item are None. Items without a match
+    by name are paired in their order.
     """
     waiting: dict[str, deque[int]] = defaultdict(deque)
     for index, item in enumerate(before):
@@ -148,7 +140,9 @@ def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None,
 
 
 def alike(one: Any, other: Any) -> bool:
-    """Return True if one JSON value can be an edited version of the other: both have the same type."""
+    """Return True if both JSON values have the same type, so that one can be an edited version of
+    the other.
+    """
     if isinstance(one, dict) and isinstance(other, dict):
         return one.get("type") == other.get("type")
     return type(one) is type(other)

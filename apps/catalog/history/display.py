@@ -22,9 +22,7 @@ MOST_SHOWN = 500
 
 @dataclass(frozen=True, slots=True)
 class RenderedDifference:
-    """A difference, as text for a page. A difference between long texts has `lines` instead of
-    `before` and `after`.
-    """
+    """A difference, as text for a page. Long texts have `lines` instead of `before` and `after`."""
 
     path: str
     kind: str
@@ -34,7 +32,7 @@ class RenderedDifference:
 
 
 def rendered_differences(found: Iterable[ValueDifference]) -> list[RenderedDifference]:
-    """Convert differences to text. At most `MOST_SHOWN` are converted."""
+    """Convert up to `MOST_SHOWN` differences to text."""
     return [*map(rendered_difference, islice(found, MOST_SHOWN))]
 
 

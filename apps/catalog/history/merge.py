@@ -14,12 +14,11 @@ from apps.manifest.problems import join_path
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """A path at which both edits changed the value. The values are JSON values or MISSING, and
-    `base` is the value before both edits.
-    """
+    """A path at which both edits changed the value. The values are JSON values or MISSING."""
 
     path: str
     base: Any
+    """The value before both edits."""
     mine: Any
     theirs: Any
 
@@ -29,15 +28,13 @@ SIDES = ("mine", "theirs")
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """The result of a merge. `value` is the merged document, or MISSING if the merge removes it.
-
-    `undecided` are the clashes for which no choice was made. There, the merged document has the
-    value of `mine`.
-    """
-
     value: Any
+    """The merged document, or MISSING if the merge removes it."""
     clashes: Sequence[Clash]
     undecided: Sequence[Clash]
+    """The clashes for which no side was chosen. At their paths, the merged document has the value
+    of `mine`.
+    """
 
 
 def merge_documents(
@@ -99,7 +96,7 @@ class DocumentMerge:
     def named_items(
         self, base: list[Any], mine: list[Any], theirs: list[Any], path: str
     ) -> dict[str, Any]:
-        """Merge the items of lists, matched by their identity. Return the merged items by identity."""
+        """Merge the items of lists, and return them by identity."""
         versions = [{item_identity(item): item for item in one} for one in (base, mine, theirs)]
         places: dict[str, int] = {}
         for version in (versions[0], versions[2], versions[1]):
@@ -114,9 +111,9 @@ def has_identities(items: Sequence[Any]) -> bool:
 def merged_order(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> list[str]:
-    """Return the identities of all items in the merged order. It is the order of `mine` if that
-    edit moved items, and otherwise the order of `theirs`. New items of the other edit follow the
-    same item as they did there.
+    """Return the identities of all items in the merged order: that of `mine` if this edit moved
+    items, otherwise that of `theirs`. A new item of the other edit follows the same item as it did
+    there.
     """
     i_moved = [name for name in mine if name in base] != [name for name in base if name in mine]
     first, second = (mine, theirs) if i_moved else (theirs, mine)

@@ -10,8 +10,8 @@ from apps.old_rows import delete_older
 
 
 class Change(models.Model):
-    """A recorded change to a row. `before` and `after` are snapshots
-    (`apps.catalog.history.recorded_models`), or None if the row did not exist.
+    """A recorded change to a row. `before` and `after` are snapshots (see `recorded_models`), or
+    None if the row did not exist.
 
     Both states are stored, because the record of the previous change may be missing or deleted.
     """
@@ -79,26 +79,24 @@ class Change(models.Model):
 
     @property
     def how(self) -> str:
-        """Return the interface through which the change was made, such as "the API (operator key
-        nightly)".
-        """
+        """Return the interface of the change, such as "the API (operator key nightly)"."""
         way = str(self.get_via_display())
         return f"{way} ({self.through})" if self.through else way
 
     @property
     def way(self) -> str:
-        """Return how the change was made, as `how` does, or only the name of the key or command if
-        there is no actor. `who` then returns the interface.
+        """Return how the change was made, like `how`. If there is no actor, `who` returns the
+        interface, so return only the name of the key or command.
         """
         return self.how if self.actor else self.through
 
     @property
     def state(self) -> dict[str, Any]:
-        """Return the state of the row after the change or, if it was deleted, before the change."""
+        """Return the state of the row after the change or, for a deletion, before it."""
         found: dict[str, Any] = (self.before if self.after is None else self.after) or {}
         return found
 
 
 def delete_old() -> int:
-    """Delete changes that are older than `HISTORY_DAYS`. Return their number."""
+    """Delete changes that are older than `HISTORY_DAYS`, and return their number."""
     return delete_older(Change, "at", settings.HISTORY_DAYS)

@@ -1,7 +1,7 @@
 """Lists the models whose changes are recorded, and takes snapshots of their rows.
 
 A snapshot is JSON by column: `{"title": "Travel", "manifest": {…}, "owner": "anna"}`. A mask,
-`{"$hidden": "…"}`, replaces each credential. Different credentials have different masks.
+`{"$hidden": "…"}`, replaces each credential.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,23 +33,23 @@ Snapshot = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class RowKind:
-    """A model whose changes are recorded.
-
-    `documents` are JSON columns with credentials, `secrets` are encrypted columns, and `people` are
-    columns with users. `json_text` is a text column that contains JSON if the row's `kind` is in
-    DOCUMENTS. `senders` are the models whose signals are recorded, by default only `model`.
-    `is_meant` returns True for the rows whose changes are recorded.
-    """
+    """A model whose changes are recorded."""
 
     model: type[models.Model]
     columns: tuple[str, ...]
     documents: tuple[str, ...] = ()
+    """JSON columns that can contain credentials."""
     secrets: tuple[str, ...] = ()
+    """Encrypted columns."""
     people: tuple[str, ...] = ()
+    """Columns that refer to users."""
     json_text: str = ""
+    """A text column that contains JSON if the row's `kind` is in `DOCUMENTS`."""
     restorable: bool = True
     senders: tuple[type[models.Model], ...] = ()
+    """The models whose signals are recorded, by default only `model`."""
     is_meant: Callable[[Any], bool] = lambda row: True
+    """Returns True for the rows whose changes are recorded."""
 
     @property
     def label(self) -> str:

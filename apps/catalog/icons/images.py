@@ -10,7 +10,7 @@ from apps.catalog.icons.models import IconImage
 LARGEST_IMAGE = 64 * 1024
 MEDIA_TYPES = {"svg": "image/svg+xml", "png": "image/png", "webp": "image/webp"}
 ICON_FILES = frozenset(f"icon.{ending}" for ending in MEDIA_TYPES)
-"""An icon next to an `application.yaml` has one of these file names."""
+"""The possible file names of an icon next to an `application.yaml`."""
 
 SVG = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<svg[\s/>]", re.DOTALL)
 
@@ -44,9 +44,7 @@ def image_of(icon: str) -> bytes | None:
 
 
 def ending_of(content: bytes) -> str:
-    """Return the file extension that fits the content, or "" if it is not an SVG, PNG or WebP
-    image.
-    """
+    """Return the file extension for the content, or "" if it is not an SVG, PNG or WebP image."""
     if content.startswith(b"\x89PNG\r\n\x1a\n"):
         return "png"
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":

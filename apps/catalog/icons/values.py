@@ -1,7 +1,7 @@
 """Parses the icon of an application, which is stored as a string.
 
-"" shows the initials on a color chosen by the slug, `colour:7` the initials on that color, `🦊` the
-emoji, and `<sha-256>.png` a stored image.
+"" shows the initials on a color that depends on the slug, `colour:7` shows them on that color, `🦊`
+shows the emoji, and `<sha-256>.png` a stored image.
 """
 
 import re
@@ -13,10 +13,10 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 COLOURS = 12
-"""The chat's tiles.css defines this many tile colors."""
+"""The number of tile colors in the chat's tiles.css."""
 LONGEST_ICON = 80
 MOST_CODE_POINTS = 12
-"""An emoji can have at most this many code points. The emoji of a family of four has eleven."""
+"""The maximum number of code points of an emoji. The emoji of a family of four has eleven."""
 KEYCAP = "\u20e3"
 
 COLOUR = re.compile(r"colour:(\d{1,2})")
@@ -34,7 +34,7 @@ def is_image(icon: str) -> bool:
 
 
 def is_emoji(icon: str) -> bool:
-    """Return True if the text is a single emoji. The tile has room for one."""
+    """Return True if the text is a single emoji."""
     if not 0 < len(icon) <= MOST_CODE_POINTS:
         return False
     categories = [unicodedata.category(sign) for sign in icon]
@@ -43,9 +43,7 @@ def is_emoji(icon: str) -> bool:
 
 
 def validate_icon(icon: str) -> None:
-    """Raise `ValidationError` if the text is not an icon: an emoji, a color or the name of an
-    image.
-    """
+    """Raise `ValidationError` if the text is no icon: an emoji, a color or the name of an image."""
     if icon and chosen_colour(icon) is None and not is_image(icon) and not is_emoji(icon):
         raise ValidationError(
             f"Enter one emoji or a color from colour:0 to colour:{COLOURS - 1}, or upload an image."
@@ -54,9 +52,7 @@ def validate_icon(icon: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The tile that shows an application's icon: the image at `url`, else `emoji`, else `letters`
-    on a color.
-    """
+    """The tile of an application: the image at `url`, else `emoji`, else `letters` on a color."""
 
     letters: str
     colour: int

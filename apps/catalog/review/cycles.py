@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Q
 
-from apps.catalog.history.actors import present_actor
+from apps.catalog.history.actors import current_actor
 from apps.catalog.models import Application, Change
 from apps.catalog.review.manifests import deployment_names, with_content
 from apps.manifest.problems import Problem
@@ -16,14 +16,14 @@ from apps.manifest.validation.validation import ManifestInvalid
 from apps.workspace.local.models import Deployment
 
 Calls = Mapping[str, tuple[str, ...]]
-"""The names of the deployments that each application calls."""
+"""Maps the name of each application to the names of the deployments that it calls."""
 
 
 def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Problem]:
     """Return a problem for each call in the manifest that leads back to the application itself.
 
     The messages name only applications that the user of the current request can see. Calls through
-    disabled applications are included, because these can be enabled at any time.
+    disabled applications count, because these can be enabled at any time.
     """
     if models_named([slug]):
         return []  # In this case, the name refers to a model.
@@ -39,18 +39,16 @@ def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Prob
 
 
 def chain_words(chain: Iterable[str], hidden: Collection[str]) -> str:
-    """Format a chain of calls as text, such as "a → … → b". An ellipsis replaces each group of
-    hidden names.
-    """
+    """Format a chain of calls, such as "a → … → b". An ellipsis replaces hidden names."""
     groups = groupby(chain, key=hidden.__contains__)
     return " → ".join("…" if is_hidden else " → ".join(names) for is_hidden, names in groups)
 
 
 def hidden_names(names: Collection[str]) -> set[str]:
-    """Return the names of applications that the user of the current request cannot see, or no names
-    outside a request.
+    """Return the names of applications that the user of the current request cannot see. Outside a
+    request, return no names.
     """
-    actor = present_actor()
+    actor = current_actor()
     user, is_own = actor.user, actor.via in (Change.Via.COMMAND, Change.Via.SERVER)
     if not names or (user is None and is_own) or (user is not None and sees_all(user)):
         return set()
@@ -67,7 +65,7 @@ def sees_all(user: User) -> bool:
 
 def calls_in(manifest: Any) -> Iterator[tuple[str, str]]:
     """Yield the path and name of each deployment that a manifest calls, directly or through
-    predefined content. Disabled objects are skipped.
+    predefined content. Skip disabled objects.
     """
     with suppress(ManifestInvalid):
         manifest = with_content(manifest).manifest.model_dump(mode="json")
@@ -75,9 +73,7 @@ def calls_in(manifest: Any) -> Iterator[tuple[str, str]]:
 
 
 def without_disabled(item: Any) -> Any:
-    """Replace each disabled object in the manifest with null. The paths of other objects do not
-    change.
-    """
+    """Replace each disabled object in the manifest with null, so that other paths do not change."""
     if isinstance(item, list):
         return [without_disabled(member) for member in item]
     if not isinstance(item, dict):
@@ -91,8 +87,7 @@ def reachable(names: set[str], slug: str, pk: int | None) -> Calls:
     """Return the calls of each application that is called under these names, directly or through
     others. Runs two queries per level.
 
-    Enabled models end the search, because a model takes precedence over an application with the
-    same name.
+    The search ends at enabled models, which take precedence over applications with the same name.
     """
     calls: dict[str, tuple[str, ...]] = {slug: ()}
     waiting = names
@@ -111,9 +106,7 @@ def models_named(names: Iterable[str]) -> set[str]:
 
 
 def chain_of_calls(start: str, end: str, calls: Calls) -> tuple[str, ...]:
-    """Return the shortest chain of calls from `start` to `end`, including both, or () if there is
-    none.
-    """
+    """Return the shortest chain of calls from `start` to `end`, including both, or ()."""
     chains: dict[str, tuple[str, ...]] = {start: (start,)}
     waiting = [start]
     while waiting:

@@ -1,7 +1,7 @@
 """Finds errors and warnings in a manifest before it runs.
 
-`apps.manifest` validates a manifest without the database. This review also looks up the
-deployments, secrets and other names in it.
+`apps.manifest` validates a manifest without the database. This review also looks up the names in
+the manifest, such as deployments and secrets.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from apps.agent.context.token_estimates import text_tokens
 from apps.catalog.content.installed import installed_content
 from apps.catalog.content.prompts import other_prompts
 from apps.catalog.content.references import ResolvedReferences, resolve_references
-from apps.catalog.credentials.masking import put_back
+from apps.catalog.credentials.masking import restore_credentials
 from apps.catalog.credentials.review import review_credentials
 from apps.catalog.review.reachability import reachability_warnings
 from apps.manifest.aliases import with_own_names
@@ -30,8 +30,7 @@ from apps.workspace.local.models import Deployment
 
 MOST_UNSTORABLE = 20
 ADDRESSES = frozenset({"base_url", "method_url", "token_url", "url"})
-"""Manifest fields that contain a URL. A URL without a scheme is a path on this server, or invalid.
-"""
+"""Manifest fields that contain a URL. Without a scheme, it is a path on this server or invalid."""
 EMBEDDING, VISION = "embedding_deployment_id", "vision_deployment_id"
 PROMPT = "system_prompt"
 SCHEMES = ("http://", "https://")
@@ -42,7 +41,7 @@ def review_manifest(
 ) -> Review:
     """Review a manifest. Errors prevent saving it; warnings do not.
 
-    If `is_ours` is False, DIAL Core stores the manifest: its deployments are unknown here, and it
+    With `is_ours=False`, DIAL Core stores the manifest: its deployments are unknown here, and it
     cannot refer to secrets. With `secrets_may_be_missing`, unknown secrets are warnings, because
     they may be added later.
     """
@@ -76,28 +75,26 @@ def review_manifest(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """An error or warning, and its position in the text of a manifest. `path` is "" if it concerns
-    the whole text.
-    """
+    """An error or warning, and its position in the text of a manifest."""
 
     severity: Literal["error", "warning"]
     path: str
+    """The path in the manifest, or "" if the finding concerns the whole text."""
     message: str
     line: int
     column: int
 
 
 def review_text(text: str, *, is_ours: bool = True, sources: Sequence[Any] = ()) -> list[Finding]:
-    """Review the JSON text of a manifest. The result lists errors before warnings.
-
-    Credentials from the `sources` replace the masks in the text.
+    """Review the JSON text of a manifest, and list errors before warnings. Masks in the text are
+    replaced with credentials from the `sources`.
     """
     try:
         manifest = parse_json(text)
     except JSONTextInvalid as error:
         place = (max(error.line, 1), max(error.column, 1))
         return [Finding("error", "", str(error), *place)]
-    found = put_back(manifest, sources)
+    found = restore_credentials(manifest, sources)
     document = with_own_names(found.document) if is_ours else found.document
     reviewed = review_manifest(document, is_ours=is_ours)
     hidden = {problem.path for problem in found.problems}
@@ -113,9 +110,7 @@ def finding(severity: Literal["error", "warning"], problem: Problem, text: str) 
 
 
 def with_content(manifest: Any, *, is_foreign: bool = False) -> ResolvedReferences:
-    """Parse a manifest and resolve its references to predefined content. Raises `ManifestInvalid`
-    if it is invalid.
-    """
+    """Parse a manifest and resolve its references to predefined content. Raises `ManifestInvalid`."""
     checked = read_manifest(
         manifest,
         preview=settings.ENABLE_PREVIEW_FEATURES,
@@ -127,8 +122,8 @@ def with_content(manifest: Any, *, is_foreign: bool = False) -> ResolvedReferenc
 def unknown_deployments(manifest: Any) -> Iterator[Problem]:
     """Yield a warning for each deployment in the manifest that is unknown or disabled.
 
-    Names with a slash are skipped, because they refer to deployments of DIAL Core, which can be
-    looked up only during a run.
+    Names with a slash are skipped. They refer to deployments of DIAL Core, which can be looked up
+    only during a run.
     """
     named = [(path, name) for path, name in deployment_names(manifest) if "/" not in name]
     if not named:
@@ -187,8 +182,8 @@ def wrong_kinds(manifest: Any) -> Iterator[Problem]:
 
 
 def usable_kinds(path: str) -> tuple[str, ...]:
-    """Return the kinds of deployments that the manifest can use at this path. Toolsets can also use
-    image models.
+    """Return the kinds of deployments that can be used at this path. Toolsets can also use image
+    models.
     """
     if path.endswith(EMBEDDING):
         return ("embedding",)
@@ -212,9 +207,7 @@ def unknown_name(name: str, known: dict[str, bool]) -> str:
 
 
 def deployment_names(manifest: Any) -> Iterator[tuple[str, str]]:
-    """Yield the path and the name of each deployment that the manifest calls. DIAL toolsets are not
-    deployments.
-    """
+    """Yield the path and the name of each deployment that the manifest calls, except DIAL toolsets."""
     for path, item in objects_in(manifest):
         name = item.get("deployment_id")
         if isinstance(name, str) and name and item.get("type") != "dial-mcp":

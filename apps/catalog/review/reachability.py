@@ -37,7 +37,7 @@ def reachability_warnings(manifest: Any) -> Iterator[Problem]:
     yield from unknown_servers(manifest)
     yield from missing_files(manifest)
     yield from unknown_skills(manifest)
-    yield from doubtful_addresses(manifest)
+    yield from doubtful_urls(manifest)
 
 
 def unknown_servers(manifest: Any) -> Iterator[Problem]:
@@ -80,9 +80,7 @@ def missing_files(manifest: Any) -> Iterator[Problem]:
 
 
 def named_files(manifest: Any) -> Iterator[tuple[str, str, Any]]:
-    """Yield the path, file name and type of each context in the manifest that is a shared file or
-    folder.
-    """
+    """Yield the path, file name and type of each context that is a shared file or folder."""
     contexts = manifest.get("contexts") if isinstance(manifest, dict) else None
     for number, item in enumerate(contexts if isinstance(contexts, list) else ()):
         if not isinstance(item, dict) or not isinstance(item.get("url"), str):
@@ -97,7 +95,7 @@ FOLDERS = {"dial-prompt": "prompts/", "dial-skill": "skills/"}
 
 
 def unknown_skills(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for each DIAL skill with an invalid path, or for all DIAL skills if the
+    """Yield a warning for each DIAL skill with an invalid path, or for every DIAL skill if the
     installation has no DIAL Core.
     """
     written = manifest.get("skills") if isinstance(manifest, dict) else None
@@ -121,8 +119,8 @@ BELOW_BASE = "method_url"
 _bare_host = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+(:[0-9]+)?(/.*)?", re.DOTALL)
 
 
-def doubtful_addresses(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning for each URL whose host is blocked, that lacks a scheme, or that contains a
+def doubtful_urls(manifest: Any) -> Iterator[Problem]:
+    """Yield a warning for each URL whose host is blocked, that has no scheme, or that contains a
     credential.
     """
     for path, item in objects_in(manifest):
@@ -153,9 +151,7 @@ def doubts(url: str) -> Iterator[str]:
 
 
 def refusal(host: str) -> str:
-    """Return why the egress guard blocks requests to a host, or "" if it does not. Host names are
-    not resolved.
-    """
+    """Return why the egress guard blocks requests to a host, or "". Does not resolve host names."""
     address = "127.0.0.1" if host == "localhost" else host
     try:
         check_not_metadata(host)

@@ -26,9 +26,7 @@ class ComparisonSide:
 
 
 def draft_side(row: Application) -> ComparisonSide:
-    """Return the state of the draft, or of the live version if there is no draft, with the current
-    predefined content.
-    """
+    """Return the state of the draft, or else of the live version, with the current content."""
     draft = draft_of(row)
     return ComparisonSide(shown_columns(definition_of(draft)), content_for(row, draft.skills))
 
@@ -39,8 +37,8 @@ def version_side(row: Application, version: ApplicationVersion) -> ComparisonSid
 
 
 def shown_columns(definition: ApplicationDefinition) -> dict[str, Any]:
-    """Return the columns of a definition for display, with masked credentials and a shortened name
-    of the stored image.
+    """Return the columns of a definition for display, with masked credentials and the shortened
+    name of a stored image.
     """
     icon = definition.icon
     cut = {"icon": f"the picture {icon[:8]}"} if is_image(icon) else {}
@@ -48,8 +46,8 @@ def shown_columns(definition: ApplicationDefinition) -> dict[str, Any]:
 
 
 def compare_definitions(before: ComparisonSide, after: ComparisonSide) -> Iterator[ValueDifference]:
-    """Yield the differences between the columns, followed by the differences between the skills and
-    predefined items in use.
+    """Yield the differences between the columns, then those between the skills and predefined items
+    in use.
     """
     yield from differences(before.columns, after.columns)
     for change in content_changes(after.columns["manifest"], before.content, after.content):
@@ -57,9 +55,7 @@ def compare_definitions(before: ComparisonSide, after: ComparisonSide) -> Iterat
 
 
 def unpublished_differences(row: Application) -> Iterator[ValueDifference]:
-    """Yield the changes that publishing the draft would make or, without a draft, publishing the
-    live version again.
-    """
+    """Yield the changes that publishing the draft or, without one, republishing would make."""
     content, _ = live_content(row)
     columns = shown_columns(definition_of(row)) if row.live_number else {}
     yield from compare_definitions(ComparisonSide(columns, content), draft_side(row))

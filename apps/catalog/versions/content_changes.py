@@ -1,4 +1,4 @@
-"""Finds the changes to predefined content that an application would get if it were published again."""
+"""Finds the changes to an application's predefined content since the application was published."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import F
 
-from apps.catalog.content.installed import installed_anew
+from apps.catalog.content.installed import refreshed_content
 from apps.catalog.content.items import LayerItem
 from apps.catalog.content.layers import Content
 from apps.catalog.history.differences import MISSING, ValueDifference, differences
@@ -24,17 +24,14 @@ from apps.catalog.versions.version_recorder import content_for
 
 @dataclass(frozen=True, slots=True)
 class ContentChange:
-    """A predefined item that has changed. `before` and `after` are its texts, or None if it does
-    not exist.
-
-    For a skill, `files_before` and `files_after` are the files next to its SKILL.md.
-    """
+    """A changed predefined item. `before` and `after` are its texts, or None if it does not exist."""
 
     kind: str
     name: str
     before: str | None
     after: str | None
     files_before: Mapping[str, str] = field(default_factory=dict)
+    """The old files next to a skill's SKILL.md, by path. Other items have none."""
     files_after: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -53,7 +50,7 @@ class ContentChange:
 
 
 @dataclass(frozen=True, slots=True)
-class PendingContent:
+class OutdatedApplication:
     """A live application whose predefined content has changed since it was published."""
 
     pk: int
@@ -63,9 +60,7 @@ class PendingContent:
 
 
 def content_changes(document: Any, before: Content, after: Content) -> list[ContentChange]:
-    """Return the changes to all predefined items that the manifest uses, directly or through other
-    items.
-    """
+    """Return the changes to the predefined items that the manifest uses, even indirectly."""
     if before is after:
         return []
     old, new = used_items(document, before), used_items(document, after)
@@ -91,9 +86,7 @@ def differ(one: LayerItem | None, other: LayerItem | None) -> bool:
 
 
 def used_items(document: Any, content: Content) -> dict[ItemReference, LayerItem]:
-    """Return the predefined items that the manifest uses, directly or through other items, and all
-    skills, which every application offers.
-    """
+    """Return all skills, and the other predefined items that the manifest uses, even indirectly."""
     found = {ItemReference("skill", name): item for name, item in content.items["skill"].items()}
     waiting: list[ItemReference] = [*references_in(document, content)]
     while waiting:
@@ -106,18 +99,18 @@ def used_items(document: Any, content: Content) -> dict[ItemReference, LayerItem
 
 
 def live_content(row: Application) -> tuple[Content, Content]:
-    """Return the predefined content of the live version, and the current content with the
-    application's own skills.
+    """Return the predefined content of the live version, and the current predefined content. Both
+    include the application's own skills.
     """
     installed = content_for(row)
     return content_of_version(row, row.live_number, installed), installed
 
 
-def pending_content(applications: Iterable[int] | None = None) -> list[PendingContent]:
-    """Return the live applications, sorted by title, whose predefined content has changed since
-    they were published. `applications` are the IDs to check, or None for all.
+def outdated_applications(applications: Iterable[int] | None = None) -> list[OutdatedApplication]:
+    """Return the live applications whose predefined content has changed since they were published,
+    sorted by title. `applications` are the IDs to check, or None for all.
     """
-    installed = installed_anew()
+    installed = refreshed_content()
     rows = ApplicationVersion.objects.filter(
         number=F("application__live_number"), application__archived_at=None
     )
@@ -130,5 +123,5 @@ def pending_content(applications: Iterable[int] | None = None) -> list[PendingCo
         own = with_own_skills(installed, skills.get(pk, {}))
         changes = content_changes(document, snapshot_content(snapshot, own), own)
         if changes:
-            found.append(PendingContent(pk, slug, title, changes))
+            found.append(OutdatedApplication(pk, slug, title, changes))
     return found

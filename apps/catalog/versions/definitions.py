@@ -10,21 +10,19 @@ from apps.catalog.models import Application, ApplicationDraft, ApplicationVersio
 from apps.catalog.own_skills import Skills, own_skills_of
 
 COLUMNS = ("title", "description", "icon", "manifest")
-"""An application and its draft have these columns in common. Skills are stored in a separate table.
-"""
+"""The columns that an application and its draft have in common. Skills are in a separate table."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApplicationDefinition:
-    """The values that make up a version or draft. `skills` are the application's own, or None for
-    the stored skills.
-    """
+    """The values that make up a version or draft."""
 
     title: str
     description: str
     icon: str
     manifest: Any
     skills: Skills | None = None
+    """The application's own skills, or None for the stored skills."""
 
     @property
     def masked(self) -> Self:
@@ -54,8 +52,8 @@ def definition_of(
 
 
 def shown_definition(source: Application | ApplicationDraft) -> ApplicationDefinition:
-    """Return the definition with all of the application's own skills and with masked credentials,
-    for display or a merge.
+    """Return the definition with masked credentials and all of the application's own skills, for
+    display or a merge.
     """
     found = definition_of(source)
     row = source.application if isinstance(source, ApplicationDraft) else source

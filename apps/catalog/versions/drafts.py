@@ -1,6 +1,4 @@
-"""Reads the draft of an application. There is at most one: the first change creates it, and
-publishing deletes it.
-"""
+"""Reads the draft of an application. The first change creates it, and publishing deletes it."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -15,10 +13,10 @@ from apps.catalog.versions.definitions import definition_of
 
 
 class DraftOvertaken(Exception):
-    """Another user saved the draft in the meantime. `draft` is the saved draft, or None if it was
-    published or discarded.
+    """Raised if another user saved the draft in the meantime. `draft` is the saved draft, or None
+    if it was published or discarded.
 
-    The message names the user who saved the draft. It is shown to `user`, whose edit is rejected.
+    The message for `user`, whose edit is rejected, names the user who saved the draft.
     """
 
     def __init__(self, draft: ApplicationDraft | None, user: User | None = None) -> None:
@@ -27,7 +25,7 @@ class DraftOvertaken(Exception):
 
 
 def last_save(draft: ApplicationDraft | None, user: User | None) -> str:
-    """Return a sentence such as "Anna Berg saved this draft 2 minutes ago.", to show to `user`."""
+    """Return a sentence for `user`, such as `Anna Berg saved this draft 2 minutes ago.`"""
     author = draft.author if draft is not None else None
     if draft is None or author is None:
         return "Another user saved this draft while you were editing it."
@@ -54,9 +52,7 @@ def check_seen(draft: ApplicationDraft, seen: int | None, user: User | None) -> 
 
 
 def draft_of(row: Application) -> ApplicationDraft:
-    """Return the application's draft. If there is none, return an unsaved draft (version 0) with
-    the live values.
-    """
+    """Return the application's draft, or an unsaved draft (version 0) with the live values."""
     stored = ApplicationDraft.objects.filter(application=row.pk).first()
     if stored is not None:
         return stored
@@ -64,12 +60,12 @@ def draft_of(row: Application) -> ApplicationDraft:
 
 
 def with_draft(draft: ApplicationDraft) -> Application:
-    """Return a copy of the application with the draft's values except skills. Do not save the copy."""
+    """Return an unsaved copy of the application with the draft's values, except its skills."""
     return as_written(draft.application, definition_of(draft).columns)
 
 
 def as_written(row: Application, values: Mapping[str, Any]) -> Application:
-    """Return a copy of the application with new `values` by column. Do not save the copy."""
+    """Return an unsaved copy of the application with new `values` by column."""
     written = copy(row)
     for name, value in values.items():
         setattr(written, name, value)

@@ -1,6 +1,4 @@
-"""Stores the drafts and versions of applications, and the predefined content at the time of
-publishing.
-"""
+"""Stores the drafts and versions of applications, and the predefined content of each version."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +16,7 @@ from apps.workspace.versions import Versioned
 
 
 class ContentText(models.Model):
-    """A predefined item that one or more snapshots contain. Its key is a hash of its content."""
+    """A predefined item in one or more snapshots. Its key is a hash of its content."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     kind = models.CharField(max_length=20)
@@ -35,9 +33,7 @@ class ContentText(models.Model):
 
 
 class ContentSnapshot(models.Model):
-    """All predefined items that were in use at one time. `items` are the sorted keys of their
-    `ContentText` rows.
-    """
+    """All predefined items in use at one time. `items` are the sorted keys of `ContentText` rows."""
 
     digest = models.CharField(max_length=64, primary_key=True)
     items = models.JSONField()
@@ -50,11 +46,7 @@ class ContentSnapshot(models.Model):
 
 
 class ApplicationVersion(models.Model):
-    """A published state of an application. Only `withdrawn_at` ever changes.
-
-    Credentials in `document` are references to secrets. `snapshot` is the predefined content at the
-    time of publishing.
-    """
+    """A published state of an application. Only `withdrawn_at` ever changes."""
 
     application = models.ForeignKey(
         "catalog.Application", on_delete=models.CASCADE, related_name="versions"
@@ -66,7 +58,9 @@ class ApplicationVersion(models.Model):
     description = models.TextField(blank=True)
     icon = models.CharField(max_length=LONGEST_ICON, blank=True, default="")
     document: Any = SealedDocumentField(help_text="The manifest as written.")
+    """Credentials in the manifest are references to secrets."""
     snapshot = models.ForeignKey(ContentSnapshot, on_delete=models.PROTECT, null=True)
+    """The predefined content at the time of publishing."""
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -100,10 +94,7 @@ class ApplicationVersion(models.Model):
 
 
 class ApplicationDraft(Versioned):
-    """The unpublished changes of an application, which only its editors can run.
-
-    `based_on` is the number of the version from which the draft started, or 0.
-    """
+    """The unpublished changes of an application, which only its editors can run."""
 
     application = models.OneToOneField(
         "catalog.Application", on_delete=models.CASCADE, related_name="draft"
@@ -120,6 +111,7 @@ class ApplicationDraft(Versioned):
         help_text="The files of the application's own skills, by path; null for the current files.",
     )
     based_on = models.PositiveIntegerField(default=0)
+    """The number of the version from which the draft started, or 0."""
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
@@ -143,8 +135,7 @@ class ApplicationDraft(Versioned):
 
 
 class PublishingRequest(models.Model):
-    """A user's request that another user publish a draft. `digest` is a hash of the draft, which
-    must not change before it is published.
+    """A user's request that another user publish a draft.
 
     A returned request remains stored, with its comment, until the user requests publishing again.
     """
@@ -156,6 +147,7 @@ class PublishingRequest(models.Model):
     person_name = models.CharField(max_length=150)
     note = models.CharField(max_length=300)
     digest = models.CharField(max_length=64)
+    """A hash of the draft, which must not change before it is published."""
     asked_at = models.DateTimeField(default=now)
     returned_name = models.CharField(max_length=150, blank=True)
     returned_words = models.TextField(blank=True)

@@ -1,6 +1,4 @@
-"""Enforces publishing by two users: one requests that a draft be published, and another publishes
-it.
-"""
+"""Enforces publishing by two users: one requests that a draft be published, another publishes it."""
 
 from typing import Any
 
@@ -14,7 +12,7 @@ from apps.catalog.models import Application, ApplicationDraft, PublishingRequest
 from apps.catalog.versions.definitions import definition_of
 
 TWO_PEOPLE = "needs_second_publisher"
-"""This column of an application stores whether two users must publish it."""
+"""The column of an application that stores whether two users must publish it."""
 
 AT_ONCE = (
     "This application needs a second publisher. Save your change as a draft and request publishing; "
@@ -23,8 +21,8 @@ AT_ONCE = (
 
 
 class SecondPublisherRequired(ValidationError):
-    """Raised if this user may not publish the application alone: another user must publish it, or
-    must first receive a publishing request.
+    """Raised if this user may not publish the application alone: another user must publish it,
+    possibly after a publishing request.
     """
 
 
@@ -33,9 +31,7 @@ def is_required(row: Application) -> bool:
 
 
 def request_of(draft: ApplicationDraft) -> PublishingRequest | None:
-    """Return the publishing request of the draft, whether it is open or was returned, or None if
-    there is none.
-    """
+    """Return the open or returned publishing request of the draft, or None."""
     if not draft.pk:
         return None
     return PublishingRequest.objects.filter(draft=draft.pk).first()
@@ -53,9 +49,7 @@ def is_editor(draft: ApplicationDraft, user: Any) -> bool:
 
 
 def publishing_refusal(row: Application, draft: ApplicationDraft, user: Any) -> str:
-    """Return why this user cannot publish the draft, because two users must publish the
-    application, or "" if the user can.
-    """
+    """Return why this user cannot publish an application that two users must publish, or ""."""
     if not is_required(row):
         return ""
     found = open_request(draft)
@@ -69,7 +63,7 @@ def publishing_refusal(row: Application, draft: ApplicationDraft, user: Any) -> 
     return ""
 
 
-def waiting_for(user: Any) -> models.Q:
+def requests_to_grant(user: Any) -> models.Q:
     """Return a filter for the open publishing requests that this user can grant. It excludes the
     user's own requests, and drafts that the user has changed.
     """

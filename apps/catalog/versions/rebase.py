@@ -28,11 +28,11 @@ def merge_with_live(
 ) -> MergeResult:
     """Merge the draft with the live version. Credentials in the result are masked."""
     mine, theirs = shown_definition(draft), shown_definition(row)
-    return merge_documents(begun_from(row, draft), mine.as_json(), theirs.as_json(), choices)
+    return merge_documents(draft_base(row, draft), mine.as_json(), theirs.as_json(), choices)
 
 
-def begun_from(row: Application, draft: ApplicationDraft) -> Any:
-    """Return the version from which the draft started, as JSON, or MISSING if it was deleted or
+def draft_base(row: Application, draft: ApplicationDraft) -> Any:
+    """Return the version from which the draft started, as JSON. Return MISSING if it was deleted or
     cannot be decrypted.
     """
     base = row.versions.filter(number=draft.based_on).first()
@@ -44,8 +44,8 @@ def begun_from(row: Application, draft: ApplicationDraft) -> Any:
 def skills_of_version(version: ApplicationVersion) -> Skills:
     """Return the application's own skills in a version, by name and path.
 
-    A snapshot does not separate them from predefined skills. Skills that equal an installed skill
-    count as predefined.
+    A snapshot does not separate them from predefined skills. A skill that equals an installed skill
+    counts as predefined.
     """
     predefined = installed_content()
     known = {item_digest(item) for item in predefined.items["skill"].values()}

@@ -9,9 +9,7 @@ from apps.workspace.local.secrets.field import SecretField, UnreadableSecret
 
 
 class SealedDocumentField(SecretField):
-    """A JSON column that is encrypted like a secret. Values that no key can decrypt are loaded as
-    `UnreadableSecret`.
-    """
+    """An encrypted JSON column. Values that no key can decrypt are loaded as `UnreadableSecret`."""
 
     def get_prep_value(self, value: Any) -> str | None:
         if isinstance(value, UnreadableSecret) or value is None:

@@ -1,6 +1,4 @@
-"""Stores the predefined content of each published version, and rebuilds it on demand. Equal items
-are stored once.
-"""
+"""Stores the predefined content of each published version. Equal items are stored once."""
 
 import hashlib
 import json
@@ -16,10 +14,10 @@ from apps.catalog.models import Application, ContentSnapshot, ContentText
 from apps.manifest.markdown.skill_files import SKILL_FILE
 
 LAYER = "published"
-"""Predefined items that come from a snapshot have this layer."""
+"""The layer of predefined items that come from a snapshot."""
 PINNED: tuple[ItemKind, ...] = ("prompt", "tool", "toolset", "skill", "agent")
-"""Each version uses items of these kinds as they were when it was published. Chat places are always
-the current ones of the installation.
+"""The kinds of items that a version uses as they were when it was published. Chat places are always
+the installed ones.
 """
 
 _built: OrderedDict[str, Content] = OrderedDict()
@@ -42,9 +40,7 @@ def item_digest(item: LayerItem) -> str:
 
 
 def pinned_items(content: Content) -> dict[str, LayerItem]:
-    """Return the items that a snapshot of `content` contains, by their hash: all items of the kinds
-    in `PINNED`.
-    """
+    """Return the items of `content` that belong in a snapshot, by their hash."""
     found = (item for kind in PINNED for item in content.items[kind].values())
     return {item_digest(item): item for item in found}
 
@@ -55,9 +51,7 @@ def digest_of_snapshot(digests: Iterable[str]) -> str:
 
 @lru_cache(maxsize=4)
 def fingerprint(content: Content) -> str:
-    """Return the hash that a snapshot of `content` has. The result is cached for each `Content`
-    object, which is immutable.
-    """
+    """Return the hash of a snapshot of `content`, cached for each immutable `Content` object."""
     return digest_of_snapshot(pinned_items(content))
 
 
@@ -79,8 +73,7 @@ def keep_snapshot(content: Content) -> ContentSnapshot:
 
 
 def snapshot_content(snapshot: str | None, installed: Content) -> Content:
-    """Return the predefined content of a snapshot, or `installed` if the snapshot is None or equals
-    it.
+    """Return the predefined content of a snapshot, or `installed` if the snapshot is None or equal.
 
     Runs two queries if the snapshot is not cached.
     """
@@ -105,7 +98,7 @@ def build(snapshot: str, installed: Content) -> Content:
     stacks: dict[ItemKind, dict[str, tuple[LayerItem, ...]]] = {kind: {} for kind in FOLDERS}
     for row in ContentText.objects.filter(pk__in=digests).order_by("kind", "name"):
         kind: Any = row.kind
-        place = f"{LAYER}: {row.kind}/{row.name}"
-        item = item_of(kind, row.name, LAYER, place, row.text, row.files)
+        location = f"{LAYER}: {row.kind}/{row.name}"
+        item = item_of(kind, row.name, LAYER, location, row.text, row.files)
         stacks[kind][row.name] = (item,)
     return Content((), stacks, installed.configuration, (), (), {}, ContentRows())

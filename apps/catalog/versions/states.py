@@ -13,9 +13,7 @@ class ApplicationState(models.TextChoices):
 
 
 def application_state(row: Application) -> ApplicationState:
-    """Return the state of an application. Queries its draft, unless the row comes from
-    `with_drafts`.
-    """
+    """Return the state of an application. Queries the draft, unless `with_drafts` loaded it."""
     if row.archived_at is not None:
         return ApplicationState.ARCHIVED
     if row.live_number == 0:

@@ -3,9 +3,9 @@
 from django.db import transaction
 
 from apps.catalog.application_files.parts import save_skills
-from apps.catalog.content.installed import installed_anew
+from apps.catalog.content.installed import refreshed_content
 from apps.catalog.content.layers import Content
-from apps.catalog.history.actors import present_actor
+from apps.catalog.history.actors import current_actor
 from apps.catalog.models import Application, ApplicationVersion
 from apps.catalog.own_skills import Skills, own_skills_of, with_own_skills
 from apps.catalog.versions.definitions import definition_of
@@ -26,7 +26,7 @@ def save_live(
     new version.
 
     With a `note`, a version is stored even without a change. `snapshot` is the predefined content
-    of the version, by default the current content. If `skills` is None, the stored skills do not
+    of the version, by default the current content. With `skills=None`, the stored skills do not
     change.
     """
     is_live = row._state.adding or row.live_number > 0
@@ -43,7 +43,7 @@ def save_live(
 
 def record_version(row: Application, note: str, snapshot: ContentSnapshot) -> ApplicationVersion:
     newest = ApplicationVersion.objects.filter(application=row.pk).first()
-    actor = present_actor()
+    actor = current_actor()
     version = ApplicationVersion.objects.create(
         application_id=row.pk,
         number=1 if newest is None else newest.number + 1,
@@ -67,7 +67,7 @@ def content_for(row: Application, skills: Skills | None = None) -> Content:
     """Return the current predefined content with the application's own `skills` or, for None, its
     stored skills.
     """
-    return with_own_skills(installed_anew(), own_skills_of(row, skills))
+    return with_own_skills(refreshed_content(), own_skills_of(row, skills))
 
 
 def is_same(version: ApplicationVersion | None, row: Application) -> bool:

@@ -18,8 +18,8 @@ def algorithm_of(key: str) -> Algorithm:
 
 
 def read_public_key(written: object) -> str:
-    """Return the Ed25519 public key in the text, in PEM format. Raises `ValidationError` if the
-    text is not such a key.
+    """Return the Ed25519 public key in the text, in PEM format. Raises `ValidationError` for any
+    other text.
     """
     text = written.strip() if isinstance(written, str) else ""
     try:

@@ -6,9 +6,7 @@ from apps.workspace.local.secrets.field import SecretField
 
 
 class Widget(models.Model):
-    """The settings of the widget that shows an application on other sites. They are not part of a
-    version.
-    """
+    """The settings of the widget that shows an application on other sites, independent of versions."""
 
     application = models.OneToOneField(
         "catalog.Application", on_delete=models.CASCADE, primary_key=True, related_name="widget"

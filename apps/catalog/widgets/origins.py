@@ -1,4 +1,4 @@
-"""Validates the origins of sites that may show a widget. They become sources of `frame-ancestors`."""
+"""Validates the origins of sites that may show a widget, for the policy `frame-ancestors`."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ HIGHEST_PORT = 65_535
 
 
 def read_origins(written: object) -> list[str]:
-    """Convert the origins to the form in which browsers send them, and remove duplicates. Raises
+    """Convert the origins to the form that browsers send, and remove duplicates. Raises
     `ValidationError` if an origin is invalid.
     """
     if not isinstance(written, Sequence) or isinstance(written, str):
@@ -28,9 +28,7 @@ def read_origins(written: object) -> list[str]:
 
 
 def read_origin(written: object) -> str:
-    """Convert an origin to the form in which browsers send it. Raises `ValidationError` if it is
-    invalid.
-    """
+    """Convert an origin to the form that browsers send. Raises `ValidationError` if it is invalid."""
     text = written.strip().lower().removesuffix("/") if isinstance(written, str) else ""
     found = _form.fullmatch(text) if len(text) <= LONGEST_ORIGIN else None
     if found is None or int(found[3] or 1) > HIGHEST_PORT:

@@ -66,7 +66,7 @@ def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
         "key_form": OwnKeyForm(caller) if settings.PERSONAL_API_KEYS else None,
         "team": Team.objects.filter(pk=caller.team or 0).first(),
         "most_keys": KEYS_PER_PERSON,
-        "new_key": new_keys.take(request.session, prefix) if prefix else "",
+        "new_key": new_keys.pop_new_key(request.session, prefix) if prefix else "",
         "programs": programs_of(user.pk),
         "now": timezone.now(),
         "notice_form": NoticeForm(user),
@@ -189,7 +189,7 @@ def create_key(request: HttpRequest) -> HttpResponse:
     except Refused as refusal:
         form.add_error(None, str(refusal))
         return page(request, 400, key_form=form)
-    new_keys.keep(request.session, row.prefix, key)
+    new_keys.store_new_key(request.session, row.prefix, key)
     request.session[NEW_KEY] = row.prefix
     return redirect("/account/#keys")
 

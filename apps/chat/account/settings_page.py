@@ -18,7 +18,12 @@ from django.views.decorators.csrf import ensure_csrf_cookie
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.languages import chosen_for_request, language_of_request
-from apps.accounts.preferences import KEPT, LONGEST_INSTRUCTIONS, Preferences, preferences_of
+from apps.accounts.preferences import (
+    CACHE_ATTRIBUTE,
+    LONGEST_INSTRUCTIONS,
+    Preferences,
+    preferences_of,
+)
 from apps.chat.pages.script_texts import A_YEAR
 from apps.chat.shares.pages import list_links
 from apps.chat.visitors import account_user, visitor
@@ -159,7 +164,7 @@ def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> No
     for the sign-in page. If no language is set, delete the cookie.
     """
     name = site_settings.LANGUAGE_COOKIE_NAME
-    setattr(request, KEPT, kept)
+    setattr(request, CACHE_ATTRIBUTE, kept)
     if kept.language:
         response.set_cookie(name, kept.language, A_YEAR, samesite="Lax")
     else:

@@ -45,7 +45,7 @@ def list_feedback(request: HttpRequest, caller: Caller) -> JsonResponse:
             {"error": f"message: send at most {MOST_ASKED} IDs of answers."}, status=400
         )
     rows = ratings.find_all(caller).filter(message__in=asked)
-    return JsonResponse({"feedback": {str(row.message): row.told for row in rows}})
+    return JsonResponse({"feedback": {str(row.message): row.visible_fields for row in rows}})
 
 
 def uuid_of(text: str) -> UUID | None:
@@ -77,12 +77,12 @@ def change_feedback(request: HttpRequest, caller: Caller, message: UUID) -> Http
     if not form.is_valid():
         return JsonResponse({"errors": form.errors}, status=400)
     try:
-        ratings.keep(form.save(commit=False), answer)
+        ratings.store_feedback(form.save(commit=False), answer)
     except IntegrityError:
         # A concurrent request, for example from another tab, has stored the first feedback.
         form = FeedbackForm(request.POST, instance=ratings.row_of(caller.bucket, answer))
-        ratings.keep(form.save(commit=False), answer)
-    return JsonResponse({"feedback": form.instance.told})
+        ratings.store_feedback(form.save(commit=False), answer)
+    return JsonResponse({"feedback": form.instance.visible_fields})
 
 
 def find_answer(caller: Caller, message: UUID) -> RatedAnswer:

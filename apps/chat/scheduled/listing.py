@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from apps.conversations.models import Conversation, QueuedMessage
 from apps.live.models import Run
 from apps.schedules.models import Schedule
-from apps.schedules.proposals import ProposedChange, differences
+from apps.schedules.proposals import ProposedChange, proposed_changes
 
 RESULTS = {
     Run.Status.QUEUED: gettext_lazy("Queued"),
@@ -62,6 +62,6 @@ def entry(row: Schedule, status: Any, open_now: set[UUID]) -> ListedSchedule:
     if row.last_problem and status not in Run.OPEN:
         # `last_problem` belongs to a later attempt than `last_run`, and that attempt started no
         # run.
-        return ListedSchedule(row, str(NOT_ASKED), "warning", place, differences(row))
+        return ListedSchedule(row, str(NOT_ASKED), "warning", place, proposed_changes(row))
     result = str(RESULTS.get(status, ANSWERED)) if row.last_run is not None else ""
-    return ListedSchedule(row, result, TONES.get(status, ""), place, differences(row))
+    return ListedSchedule(row, result, TONES.get(status, ""), place, proposed_changes(row))

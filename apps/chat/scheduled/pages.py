@@ -154,7 +154,7 @@ def resume(request: HttpRequest, pk: UUID) -> HttpResponse:
 @require_POST
 def agree(request: HttpRequest, pk: UUID) -> HttpResponse:
     try:
-        row = proposals.agree(find(request, pk))
+        row = proposals.accept_proposal(find(request, pk))
     except ValidationError as error:
         messages.error(
             request, " ".join([gettext("The proposed changes can’t be applied."), *error.messages])
@@ -167,7 +167,7 @@ def agree(request: HttpRequest, pk: UUID) -> HttpResponse:
 @login_required
 @require_POST
 def take_back(request: HttpRequest, pk: UUID) -> HttpResponse:
-    proposals.take_back(find(request, pk))
+    proposals.discard_proposal(find(request, pk))
     messages.success(request, gettext("The proposed changes were rejected."))
     return redirect("schedules")
 

@@ -92,7 +92,7 @@ def done(request: HttpRequest, found: Team, what: str) -> str:
             return gettext("{user} was removed from the team.").format(user=user)
         case "promote" | "demote":
             user, is_one = member(request, found), what == "promote"
-            set_administrator(found, user, is_one=is_one)
+            set_administrator(found, user, is_administrator=is_one)
             note(
                 request,
                 f"{found}: {user} {'is now' if is_one else 'is no longer'} an administrator",

@@ -89,7 +89,7 @@ class ScheduleSerializer(StrictModelSerializer[Schedule]):
     @extend_schema_field(serializers.ListField(child=serializers.DictField()))
     def get_differences(self, row: Schedule) -> Any:
         names = ("label", "before", "after")
-        return [{n: getattr(one, n) for n in names} for one in proposals.differences(row)]
+        return [{n: getattr(one, n) for n in names} for one in proposals.proposed_changes(row)]
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         row, operator = self.instance, self.context["request"].user
@@ -176,7 +176,7 @@ class ScheduleViewSet(viewsets.ModelViewSet[Schedule]):
     def agree(self, request: Request, pk: str) -> Response:
         """Accept an operator's proposed changes to the caller's own schedule."""
         try:
-            row = proposals.agree(self.get_object())
+            row = proposals.accept_proposal(self.get_object())
         except ValidationError as error:
             raise RowInvalid(problems_of_row(error)) from error
         return Response(self.get_serializer(row).data)
@@ -186,5 +186,5 @@ class ScheduleViewSet(viewsets.ModelViewSet[Schedule]):
     def take_back(self, request: Request, pk: str) -> Response:
         """Reject an operator's proposed changes to the caller's own schedule."""
         row = self.get_object()
-        proposals.take_back(row)
+        proposals.discard_proposal(row)
         return Response(self.get_serializer(row).data)

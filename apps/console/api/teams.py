@@ -189,7 +189,7 @@ class TeamViewSet(viewsets.ModelViewSet[Team]):
         is_one = sent.validated_data.get("is_administrator")
         if is_one is not None:
             with reported_at("is_administrator"):
-                set_administrator(team, user, is_one=is_one)
+                set_administrator(team, user, is_administrator=is_one)
         return self.told(before, team)
 
     @extend_schema(responses={200: TeamSerializer}, parameters=[USERNAME])

@@ -15,7 +15,7 @@ from django.utils import translation
 
 from apps import request_ids
 from apps.accounts.caller import Caller
-from apps.accounts.languages import accepted_language, language_of_kept
+from apps.accounts.languages import accepted_language, language_of_stored_caller
 from apps.agent.events import Emit
 from apps.agent.ledger import InteractionRequest, Step
 from apps.agent.progress import Progress
@@ -183,7 +183,7 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
         hub.summaries.keep_audit(*question_events(begun, caller))
     except QuickAppError as error:
         if error.code not in LATER:
-            with translation.override(language_of_kept(row.caller)):
+            with translation.override(language_of_stored_caller(row.caller)):
                 problem = error_text(error)
             await database_sync_to_async(queue.hold_refused)(row, problem)
             await wake_viewers(hub.streams, person_stream(row.conversation.owner))

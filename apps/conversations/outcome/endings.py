@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone, translation
 
-from apps.accounts.languages import language_of_kept
+from apps.accounts.languages import language_of_stored_caller
 from apps.agent.progress import Progress
 from apps.capabilities.todo.capability import TODO
 from apps.conversations.branches import path
@@ -62,7 +62,7 @@ def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunO
     events: list[StreamEvent] = [*transcript.close_stages()]
     reference = ""
     if outcome.error is not None:
-        with translation.override(language_of_kept(run.caller)):
+        with translation.override(language_of_stored_caller(run.caller)):
             failed = run_failed(outcome.error)
         reference = failed.reference
         events.append(failed)

@@ -18,7 +18,7 @@ on_reset(INDEXER.applications.kept.clear)
 
 
 async def index() -> None:
-    await INDEXER.look()
+    await INDEXER.run_pass()
 
 
 def index_soon() -> None:

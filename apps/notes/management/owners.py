@@ -16,7 +16,7 @@ def add_owner_arguments(parser: CommandParser) -> None:
 
 def named_owner(user: str, team: str) -> str:
     """Return the ID of a workspace's owner: the team with this name or, if `team` is "", the user
-    with this name. Raises `CommandError` if it does not exist.
+    with this name. Raises `CommandError` if the owner does not exist.
     """
     if team:
         found = Team.objects.filter(group__name=team).first()

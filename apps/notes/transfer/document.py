@@ -1,6 +1,4 @@
-"""Converts notes to Markdown files and back. A file contains front matter, followed by the note's
-text.
-"""
+"""Converts notes to Markdown files and back. A file contains front matter and the note's text."""
 
 import re
 from collections.abc import Mapping
@@ -18,17 +16,14 @@ from apps.notes.errors import NoteRefused
 from apps.notes.models import Note
 
 LONGEST_BLOCK = 250_000
-"""The maximum number of characters in a file's front matter. The longest valid fields have 100,000.
-"""
+"""The maximum length of a file's front matter. The longest valid fields have 100,000 characters."""
 
 _block = re.compile(r"---[ \t]*\n(?P<block>.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class NoteDocument:
-    """A parsed Markdown file. `created` and `modified` are None if its front matter does not
-    contain them.
-    """
+    """A parsed Markdown file. A time is None if the front matter does not contain it."""
 
     content: NoteContent
     created: datetime | None = None
@@ -36,9 +31,7 @@ class NoteDocument:
 
 
 def write_document(note: Note, text: str) -> str:
-    """Return the Markdown file of a note. `text` is the note's text with links as in an exported
-    folder.
-    """
+    """Return the Markdown file of a note. `text` is its text with links as in an exported folder."""
     facts: dict[str, Any] = {"title": note.title}
     facts |= {"tags": note.tags} if note.tags else {}
     facts |= {"fields": note.fields} if note.fields else {}
@@ -91,8 +84,8 @@ def read_facts(name: str, block: str) -> Mapping[str, Value]:
 
 
 def document_of(facts: Mapping[str, Value], body: str, stem: str) -> NoteDocument:
-    """Return the note with these values of its front matter. If they contain no title, the title is
-    `stem`. Raises `NoteRefused` if a value is invalid.
+    """Return the note with these values of its front matter. The default title is `stem`. Raises
+    `NoteRefused` if a value is invalid.
     """
     title = facts.get("title")
     own = ("title", "tags", "fields", "created", "modified")
@@ -124,9 +117,7 @@ def read_tags(value: Value) -> tuple[str, ...]:
 
 
 def read_fields(value: Value) -> dict[str, str]:
-    """Return the note's fields from an object in the front matter. Raises `NoteRefused` if a value
-    is not text.
-    """
+    """Return the note's fields from an object. Raises `NoteRefused` if a value is not text."""
     if not isinstance(value, dict):
         raise NoteRefused("fields", "must be an object whose values are strings.")
     for name, one in value.items():
@@ -140,9 +131,7 @@ def field_text(value: Value) -> str:
 
 
 def read_moment(name: str, facts: Mapping[str, Value]) -> datetime | None:
-    """Return the time `name` in the front matter, or None if it is missing. Raises `NoteRefused` if
-    it is invalid.
-    """
+    """Return the time `name` in the front matter, or None. Raises `NoteRefused` if it is invalid."""
     value = facts.get(name)
     if not value:
         return None

@@ -18,17 +18,17 @@ from apps.workspace.local.models import StoredFile
 LONGEST_NAME = 120
 """The maximum number of bytes of an exported file's name, without its extension."""
 READ = 200
-"""The maximum number of notes that are in memory at a time."""
+"""The maximum number of notes in memory at a time."""
 
 _unfit = re.compile(r"[\\/:*?\"<>|\x00-\x1f\x7f]+")
 
 
 def export_notes(owner: str) -> Iterator[tuple[str, bytes]]:
     """Yield the path of each exported file, relative to the folder, with its content."""
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for note in notes_of(owner).order_by("key").iterator(chunk_size=READ):
         document = write_document(note, exported_text(owner, note.text))
-        yield file_name(note.title, taken), document.encode()
+        yield file_name(note.title, used_names), document.encode()
     for name in attached_paths(owner):
         try:
             found = files.read(owner, write_path(owner, name), LARGEST)
@@ -42,17 +42,17 @@ def attached_paths(owner: str) -> list[str]:
     return [name for name in rows.values_list("name", flat=True) if name.startswith(FOLDER)]
 
 
-def file_name(title: str, taken: set[str]) -> str:
-    """Return a file name for a note with this title. It is valid on all file systems, not in
-    `taken`, and added to `taken`.
+def file_name(title: str, used_names: set[str]) -> str:
+    """Return a file name for a note with this title, which is valid on all file systems and not in
+    `used_names`. Add it to `used_names`.
     """
     plain = _unfit.sub("-", title).strip(" .-") or "note"
     stem = plain.encode()[:LONGEST_NAME].decode(errors="ignore").rstrip(" .")
     name, number = stem, 1
-    while name.casefold() in taken:
+    while name.casefold() in used_names:
         number += 1
         name = f"{stem} {number}"
-    taken.add(name.casefold())
+    used_names.add(name.casefold())
     return f"{name}.md"
 
 
@@ -67,9 +67,7 @@ def write_zip(owner: str, file: IO[bytes]) -> int:
 
 
 def write_folder(owner: str, root: Path) -> int:
-    """Write the owner's notes to a folder. Return the number of files. Raises `OSError` if a file
-    cannot be written.
-    """
+    """Write the owner's notes to a folder, and return the number of files. Raises `OSError`."""
     count = 0
     for name, content in export_notes(owner):
         path = root / name

@@ -25,21 +25,22 @@ ENDINGS = (".md", ".markdown")
 
 @dataclass(frozen=True, slots=True)
 class ImportedNotes:
-    """Counts new, changed and unchanged notes, imported attachments (`files`) and ignored files
-    (`left_out`).
-    """
+    """The numbers of notes and files in an import."""
 
     new: int = 0
     changed: int = 0
     same: int = 0
+    """The number of unchanged notes."""
     files: int = 0
+    """The number of attachments."""
     left_out: int = 0
+    """The number of ignored files."""
 
 
 @transaction.atomic
 def import_notes(owner: str, source: NoteSource, author: Author) -> ImportedNotes:
-    """Import the notes and attachments of a folder. If a note with the same title exists and its
-    content differs, the import adds a new version to it.
+    """Import the notes and attachments of a folder. If a note with the same title and other content
+    exists, add a new version to it.
 
     Raises `NoteRefused` with the file's name, and imports nothing, if a file is invalid.
     """
@@ -62,8 +63,8 @@ def is_note(name: str) -> bool:
 def read_documents(
     owner: str, source: NoteSource, names: Sequence[str]
 ) -> Mapping[str, NoteDocument]:
-    """Return the parsed notes by file name. Raises `NoteRefused` if a file is invalid, or two have
-    the same title.
+    """Return the parsed notes by file name. Raises `NoteRefused` if a file is invalid, or if two
+    have the same title.
     """
     found: dict[str, NoteDocument] = {}
     titles: dict[str, str] = {}
@@ -83,10 +84,10 @@ def read_documents(
 def import_documents(
     owner: str, documents: Mapping[str, NoteDocument], author: Author
 ) -> ImportedNotes:
-    """Create and change notes from parsed files. `documents` maps file names to parsed files.
-    Raises `NoteRefused` with the file's name if a note is invalid.
+    """Create and change notes from parsed files, by file name. Raises `NoteRefused` with the file's
+    name if a note is invalid.
     """
-    # Texts are read one by one for the comparison, because all texts together may be gigabytes.
+    # Read the texts to compare one by one, because all texts together may be gigabytes.
     there = {note.key: note for note in notes_of(owner).defer("text")}
     new: list[NewNote] = []
     changed = same = 0
@@ -119,9 +120,7 @@ def change(note: Note, document: NoteDocument, author: Author) -> None:
 
 
 def import_file(owner: str, name: str, content: bytes) -> None:
-    """Store an imported attachment among the owner's files. Raises `NoteRefused` if the file is
-    rejected.
-    """
+    """Store an imported attachment among the owner's files. Raises `NoteRefused` if it is rejected."""
     stored = f"{FOLDER}{name.removeprefix(EXPORTED)}"
     content_type = mimetypes.guess_type(PurePosixPath(name).name)[0] or "application/octet-stream"
     try:

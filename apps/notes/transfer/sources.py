@@ -1,5 +1,5 @@
 """Reads imported files one at a time from a ZIP archive or a folder on this machine. The limit
-applies to the bytes that are read, regardless of the sizes that an archive declares.
+applies to the bytes that are read, whatever sizes an archive declares.
 """
 
 import stat
@@ -24,9 +24,7 @@ MOST_FILES = 2 * MOST_NOTES
 MOST_ENTRIES = 2 * MOST_FILES
 """The maximum number of entries of an archive, including folders and ignored files."""
 IGNORED = frozenset({"__MACOSX", "Thumbs.db"})
-"""The names of files that operating systems create, which are ignored. Names that begin with a dot
-are ignored too.
-"""
+"""Names of files from operating systems, which are ignored like names with a leading dot."""
 
 
 class NoteSource(Protocol):
@@ -47,10 +45,8 @@ class ReadAllowance:
 
     left: int = MOST_BYTES
 
-    def take(self, name: str, file: IO[bytes]) -> bytes:
-        """Read a file and return its content. Raises `NoteRefused` if the limit per file or for all
-        files is exceeded.
-        """
+    def read(self, name: str, file: IO[bytes]) -> bytes:
+        """Return the content of a file. Raises `NoteRefused` if it exceeds a limit."""
         content = file.read(min(LARGEST, self.left) + 1)
         if len(content) > LARGEST:
             raise refusal_error(name, f"it is too large; the limit is {LARGEST // 2**20} MB.")
@@ -77,7 +73,7 @@ class ZipSource:
         entry = self.entries[name]
         try:
             with self.archive.open(entry) as file:
-                return self.allowance.take(name, file)
+                return self.allowance.read(name, file)
         except UNREADABLE:
             raise refusal_error(name, "it cannot be unpacked; create the archive again.") from None
 
@@ -167,13 +163,11 @@ class FolderSource:
 
     def read(self, name: str) -> bytes:
         with (self.root / name).open("rb") as file:
-            return self.allowance.take(name, file)
+            return self.allowance.read(name, file)
 
 
 def plain_files(root: Path) -> Iterator[str]:
-    """Yield the relative paths of a folder's regular files, without symbolic links and ignored
-    files.
-    """
+    """Yield the relative paths of a folder's files, without symbolic links and ignored files."""
     paths: Iterable[Path] = root.rglob("*")
     for path in paths:
         name = path.relative_to(root).as_posix()

@@ -1,3 +1,1 @@
-"""Notifies subscribers and users, by webhook and email, about runs that have ended or wait for a
-user.
-"""
+"""Notifies subscribers and users about runs that have ended or wait for a user."""

@@ -1,6 +1,4 @@
-"""Sends events to subscribers. Each job makes one attempt. If the attempt fails, the job enqueues
-the next one.
-"""
+"""Sends events to subscribers. Each job makes one attempt, and enqueues the next one if it fails."""
 
 import random
 from collections.abc import Iterable
@@ -23,13 +21,13 @@ from apps.workspace.egress.guard import Trust
 from apps.workspace.local import read_only
 
 PAUSES = (30.0, 120.0, 600.0, 2700.0)
-"""The pauses between attempts in seconds, without the jitter of up to a fifth. After the last
-pause, there is one more attempt.
+"""The pauses between attempts in seconds, without the jitter of up to a fifth. One more attempt
+follows the last pause.
 """
 SPREAD = 0.2
 LEASE = timedelta(seconds=60)
-"""An attempt reserves its delivery for this long. If its process dies, another process retries the
-delivery after that.
+"""An attempt reserves its delivery for this long. If its process dies, another process then retries
+the delivery.
 """
 OVERDUE = timedelta(minutes=10)
 OVERDUE_AT_ONCE = 1_000
@@ -42,23 +40,23 @@ WANTS_NONE = "The receiver returned status 410: it no longer wants events."
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResponse:
-    """A subscriber's response. `status` is None if there was none. `error` is "" if the subscriber
-    accepted the event.
-    """
-
     status: int | None
+    """The HTTP status, or None if the subscriber did not respond."""
     error: str = ""
+    """The reason for the failure, or "" if the subscriber accepted the event."""
 
 
-def begin(uuid: str) -> Delivery | None:
-    """Reserve the delivery with this ID for an attempt. Return None if it is not due, or if another
-    process has reserved it.
+def reserve(uuid: str) -> Delivery | None:
+    """Reserve the delivery with this ID for an attempt, and return it.
+
+    Return None if it cannot be reserved. In this case, enqueue a later attempt, unless the delivery
+    is finished or its subscription is disabled.
     """
     now = timezone.now()
     row = waiting().filter(uuid=uuid).select_related("subscription").first()
     if row is None or not row.subscription.is_enabled:
         return None
-    if row.due_at <= now and hold(row, now):
+    if row.due_at <= now and claim(row, now):
         return row
     enqueue_attempt(uuid, row.due_at)
     return None
@@ -68,8 +66,8 @@ def waiting() -> QuerySet[Delivery]:
     return Delivery.objects.filter(status=Delivery.Status.DUE)
 
 
-def hold(row: Delivery, now: datetime) -> bool:
-    """Reserve a delivery for this process. Return False if another process was faster."""
+def claim(row: Delivery, now: datetime) -> bool:
+    """Reserve a delivery for this process. Return False if another process has reserved it first."""
     mine = waiting().filter(pk=row.pk, attempts=row.attempts, due_at=row.due_at)
     row.attempts += 1
     row.due_at = now + LEASE
@@ -82,13 +80,11 @@ def enqueue_attempt(uuid: object, at: datetime | None = None) -> None:
 
 @task("triggers.deliver", title="Outgoing webhooks", retries=5)
 async def deliver(uuid: str) -> None:
-    """Make one attempt to send the delivery with this ID, and enqueue the next attempt if
-    it fails.
-    """
+    """Make one attempt to send the delivery with this ID. Enqueue the next attempt if it fails."""
     if await read_only.is_on_async():
         await database_sync_to_async(enqueue_attempt)(uuid, timezone.now() + WHILE_READ_ONLY)
         return
-    if (row := await database_sync_to_async(begin)(uuid)) is None:
+    if (row := await database_sync_to_async(reserve)(uuid)) is None:
         return
     request = await database_sync_to_async(signed_request)(row)
     answer = await send(row.subscription.url, *request)
@@ -154,9 +150,7 @@ def disable(subscription: Subscription) -> None:
 
 @transaction.atomic
 def retry(rows: Iterable[Delivery]) -> int:
-    """Restart failed deliveries with the full number of attempts. Return the number of restarted
-    deliveries.
-    """
+    """Restart failed deliveries with the full number of attempts. Return the number of deliveries."""
     dead = Delivery.objects.filter(pk__in=[row.pk for row in rows], status=Delivery.Status.DEAD)
     found = list(dead.select_for_update().values_list("pk", "uuid"))
     for _, uuid in found:
@@ -166,7 +160,7 @@ def retry(rows: Iterable[Delivery]) -> int:
 
 
 def enqueue_overdue() -> int:
-    """Enqueue overdue deliveries that have lost their job, for example while their subscription was
+    """Enqueue overdue deliveries without a job, for example those of a subscription that was
     disabled. Return their number.
     """
     overdue = waiting().filter(due_at__lt=timezone.now() - OVERDUE, subscription__is_enabled=True)

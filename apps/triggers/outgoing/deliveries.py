@@ -15,21 +15,20 @@ from apps.process_state import on_reset
 from apps.triggers.models import Delivery, Subscription
 from apps.triggers.outgoing.attempts import enqueue_attempt
 
-KNOWN_SECONDS = 1.0
+CACHE_SECONDS = 1.0
 """The cache lifetime of subscriptions in seconds. Changes to subscriptions and permissions apply
-after at most this time.
+within this time.
 """
 EVERYTHING = "catalog.access_all_applications"
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionFilter:
-    """The events that a subscription receives. `applications` has the slugs of its applications, or
-    is None for all.
-    """
+    """The events that a subscription receives."""
 
     subscription: int
     applications: frozenset[str] | None
+    """The slugs of the subscription's applications, or None for all."""
     events: frozenset[str]
 
     def wants(self, news: RunNews) -> bool:
@@ -38,29 +37,34 @@ class SubscriptionFilter:
         return self.applications is None or news.application in self.applications
 
 
-_wishes = AgedCache[str, tuple[SubscriptionFilter, ...]](1)
+_filters = AgedCache[str, tuple[SubscriptionFilter, ...]](1)
 
 
 @on_reset
 def forget_subscriptions() -> None:
-    """Clear the cached subscriptions. Tests call it, because they roll back the rows."""
-    _wishes.values.clear()
+    """Clear the cached subscriptions. Tests call this after they roll back the rows."""
+    _filters.values.clear()
 
 
 def note_runs(news: Sequence[RunNews]) -> None:
     """Store and enqueue a delivery for each subscription to these events."""
-    wanted = [(wish, one) for wish in known_wishes() for one in news if wish.wants(one)]
-    if not wanted:
+    matches = [
+        (subscriber, one)
+        for subscriber in cached_filters()
+        for one in news
+        if subscriber.wants(one)
+    ]
+    if not matches:
         return
     rows = [
         Delivery(
-            subscription_id=wish.subscription,
+            subscription_id=subscriber.subscription,
             event=event_of(one),
             run=one.run,
             door=one.door,
             application=one.application[:255],
         )
-        for wish, one in wanted
+        for subscriber, one in matches
     ]
     with transaction.atomic():
         Delivery.objects.bulk_create(rows, ignore_conflicts=True)
@@ -72,16 +76,16 @@ def event_of(news: RunNews) -> str:
     return f"run.{news.status}"
 
 
-def known_wishes() -> tuple[SubscriptionFilter, ...]:
-    kept = _wishes.get("", KNOWN_SECONDS)
+def cached_filters() -> tuple[SubscriptionFilter, ...]:
+    kept = _filters.get("", CACHE_SECONDS)
     if kept is None:
         enabled = Subscription.objects.filter(is_enabled=True).select_related("owner", "saved_by")
-        kept = tuple(read_wishes(enabled))
-        _wishes.put("", kept)
+        kept = tuple(read_filters(enabled))
+        _filters.put("", kept)
     return kept
 
 
-def read_wishes(rows: Iterable[Subscription]) -> Iterable[SubscriptionFilter]:
+def read_filters(rows: Iterable[Subscription]) -> Iterable[SubscriptionFilter]:
     for row in rows:
         events = frozenset(map(str, row.events))
         among = None if row.application_id is None else [row.application_id]
@@ -92,19 +96,19 @@ def read_wishes(rows: Iterable[Subscription]) -> Iterable[SubscriptionFilter]:
 
 
 def edited_by(owner: Any, among: Collection[int] | None) -> frozenset[str] | None:
-    """Return the slugs of the applications that the user can edit, personally or as a team member.
+    """Return the slugs of the applications that the user can edit, personally or as a team member,
+    or None if the user can edit all applications.
 
-    `among` has the IDs of the applications to consider, or is None for all. Return None if the user
-    can edit all applications.
+    `among` has the IDs of the applications to consider, or is None for all.
     """
     if among is None and owner.has_perm(EVERYTHING):
         return None
     rows = Application.objects.all() if among is None else Application.objects.filter(pk__in=among)
-    places = [None, *teams_of(owner).values_list("pk", flat=True)]
+    teams = [None, *teams_of(owner).values_list("pk", flat=True)]
     return frozenset(
         slug
-        for place in places
-        for slug in accessible_rows(owner.pk, place, Role.EDITOR, rows).values_list(
+        for team in teams
+        for slug in accessible_rows(owner.pk, team, Role.EDITOR, rows).values_list(
             "slug", flat=True
         )
     )

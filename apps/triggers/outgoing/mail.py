@@ -1,7 +1,7 @@
-"""Sends emails to users who have not seen that an answer is complete or waits for them.
+"""Emails users about unseen answers, and about answers that wait for them.
 
-An email is sent after a minute, or at the end of the user's quiet hours, unless the user has opened
-the conversation. It contains a link, but no text from the conversation.
+An email is sent after a minute, or at the end of the user's quiet hours, unless the user opens the
+conversation first. It contains a link, but no text from the conversation.
 """
 
 from collections.abc import Sequence
@@ -29,33 +29,33 @@ from apps.triggers.models import MailNotice, RunEvent
 
 PATIENCE = timedelta(seconds=60)
 """The delay of an email. No email is sent if the user opens the conversation during this time."""
-KNOWN_SECONDS = 1.0
+CACHE_SECONDS = 1.0
 OUTCOMES = {
     RunEvent.DONE: gettext_lazy("“{title}” answered"),
     RunEvent.FAILED: gettext_lazy("“{title}” could not answer"),
     RunEvent.WAITING: gettext_lazy("“{title}” is waiting for you"),
 }
-_anybody = AgedCache[str, str](1)
+_mail_wanted = AgedCache[str, str](1)
 
 
 @on_reset
 def forget_preferences() -> None:
-    """Clear the cached email preferences. Tests call it, because they roll back the rows."""
-    _anybody.values.clear()
+    """Clear the cached email preferences. Tests call this after they roll back the rows."""
+    _mail_wanted.values.clear()
 
 
 def note_runs(news: Sequence[RunNews]) -> None:
     """Store an email notice for each of these runs whose owner wants emails."""
-    if not settings.SENDS_MAIL or not somebody_wants_mail():
+    if not settings.SENDS_MAIL or not is_mail_wanted():
         return
     people = {
-        one.run: place[0]
+        one.run: ids[0]
         for one in news
         if one.door in KEPT_DOORS
         and f"run.{one.status}" in OUTCOMES
-        and (place := owner_ids(one.bucket)) is not None
+        and (ids := owner_ids(one.bucket)) is not None
     }
-    wanting = set(wishes().filter(user__in=people.values()).values_list("user", flat=True))
+    wanting = set(mail_settings().filter(user__in=people.values()).values_list("user", flat=True))
     due = timezone.now() + PATIENCE
     rows = [
         MailNotice(user_id=people[one.run], run=one.run, event=f"run.{one.status}", due_at=due)
@@ -69,15 +69,15 @@ def note_runs(news: Sequence[RunNews]) -> None:
                 enqueue(row)
 
 
-def wishes() -> QuerySet[NoticeSettings]:
+def mail_settings() -> QuerySet[NoticeSettings]:
     return NoticeSettings.objects.filter(sends_mail=True).order_by()
 
 
-def somebody_wants_mail() -> bool:
-    kept = _anybody.get("", KNOWN_SECONDS)
+def is_mail_wanted() -> bool:
+    kept = _mail_wanted.get("", CACHE_SECONDS)
     if kept is None:
-        kept = "yes" if wishes().exists() else "no"
-        _anybody.put("", kept)
+        kept = "yes" if mail_settings().exists() else "no"
+        _mail_wanted.put("", kept)
     return kept == "yes"
 
 
@@ -88,20 +88,21 @@ def enqueue(notice: MailNotice) -> None:
 @task("triggers.send_mail_notice", title="Email to users", retries=4, wait=600)
 def send_mail_notice(run: str, event: str) -> None:
     """Email the user about a run's event, unless the user has seen it or does not want emails.
+
     Raises the errors of the mail server, so that the job is retried.
     """
     notice = MailNotice.objects.filter(run=run, event=event).select_related("user").first()
     if notice is None:
         return
-    wish = wishes().filter(user=notice.user).first()
-    found = unseen(notice)
-    if wish is None or found is None or not notice.user.is_active or not notice.user.email:
+    notices = mail_settings().filter(user=notice.user).first()
+    found = unseen_conversation(notice)
+    if notices is None or found is None or not notice.user.is_active or not notice.user.email:
         notice.delete()
         return
-    now, quiet = timezone.now(), wish.quiet_hours
+    now, quiet = timezone.now(), notices.quiet_hours
     end = None if quiet is None else quiet.end_after(now)
     if (later := max(notice.due_at, end or now)) > now:
-        put_off(notice, later)
+        postpone(notice, later)
         return
     kept = preferences_of(notice.user_id)
     with translation.override(kept.language if kept and kept.language else None):
@@ -111,16 +112,14 @@ def send_mail_notice(run: str, event: str) -> None:
 
 
 @transaction.atomic
-def put_off(notice: MailNotice, until: datetime) -> None:
+def postpone(notice: MailNotice, until: datetime) -> None:
     notice.due_at = until
     notice.save(update_fields=["due_at"])
     enqueue(notice)
 
 
-def unseen(notice: MailNotice) -> Conversation | None:
-    """Return the conversation if it still waits for the user or has an unread answer, otherwise
-    None.
-    """
+def unseen_conversation(notice: MailNotice) -> Conversation | None:
+    """Return the conversation if it waits for the user or has an unread answer, otherwise None."""
     run = Run.objects.filter(pk=notice.run).first()
     if run is None:
         return None

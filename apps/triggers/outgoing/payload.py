@@ -13,9 +13,7 @@ LONGEST_TEXT = 100_000
 
 
 def payload(delivery: Delivery, now: datetime) -> str:
-    """Return the event as JSON: IDs and statuses, and the text of the answer if the subscription
-    includes it.
-    """
+    """Return the event as JSON, with the text of the answer if the subscription includes it."""
     run = Run.objects.filter(pk=delivery.run).first()
     data: dict[str, Any] = {
         "run": str(delivery.run),

@@ -1,4 +1,4 @@
-"""The callers of due schedules, with current permissions."""
+"""Determines the callers of due schedules, with their current permissions."""
 
 import logging
 from dataclasses import replace
@@ -9,7 +9,7 @@ from django.utils import translation
 from django.utils.translation import gettext, gettext_noop
 
 from apps.accounts.caller import Caller
-from apps.accounts.languages import language_of_kept
+from apps.accounts.languages import language_of_stored_caller
 from apps.accounts.models import ServiceAccount
 from apps.catalog.acting_accounts import acting_problem
 from apps.catalog.resolved_application import ResolvedApplication
@@ -31,8 +31,8 @@ BROKEN = gettext_noop("The run failed because the app can’t be used at the mom
 
 
 class Callers:
-    """Caches the callers of due schedules, of which thousands may be due at once. An instance is
-    used for a few seconds only, so that permissions are current.
+    """Caches the callers of due schedules, because thousands may be due at once. Use an instance
+    for a few seconds only, so that permissions are current.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,6 @@ class Callers:
 
     @cached_property
     def services(self) -> frozenset[int]:
-        """Return the user IDs of service accounts."""
         return frozenset(ServiceAccount.objects.values_list("user_id", flat=True))
 
     @cached_property
@@ -48,11 +47,7 @@ class Callers:
         return Budget.objects.exists()
 
     def of(self, row: Schedule, application: ResolvedApplication) -> Caller:
-        """Return the cached caller of a schedule.
-
-        Raises `Refused` if the owner may no longer send messages, and `BudgetSpent` if a budget is
-        used up.
-        """
+        """Return the cached caller of a schedule. Raises the errors of `look_up`."""
         key = (row.owner, row.application_id, row.time_zone, row.saved_by_id)
         if key not in self.found:
             try:
@@ -88,10 +83,10 @@ class Callers:
 def caller_or_none(
     row: Schedule, application: ResolvedApplication | QuickAppError, callers: Callers
 ) -> Caller | None:
-    """Return a schedule's caller. If the schedule cannot run, store the reason in its row, and
+    """Return a schedule's caller. If the schedule cannot run, store the reason in its row and
     return None.
     """
-    with translation.override(language_of_kept(row.caller)):
+    with translation.override(language_of_stored_caller(row.caller)):
         return caller_or_reason(row, application, callers)
 
 

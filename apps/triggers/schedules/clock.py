@@ -1,5 +1,5 @@
-"""Runs due schedules in a sweep once a minute. The sweep also enqueues a job for each run time
-before the next sweep.
+"""Runs due schedules once a minute in a sweep, which also enqueues a job for each run time before
+the next sweep.
 """
 
 import asyncio
@@ -28,18 +28,16 @@ from apps.workspace.local import read_only
 logger = logging.getLogger(__name__)
 
 LOOK_AHEAD = timedelta(seconds=75)
-"""A sweep enqueues jobs for the run times in this period, which covers the minute until the next
-sweep and a margin.
-"""
+"""A sweep enqueues jobs for the run times of the minute until the next sweep, with a margin."""
 EARLY = timedelta(seconds=11)
-"""A job is due this long before the run time and then waits for it, because on PostgreSQL a worker
+"""A job starts this long before the run time and then waits for it, because on PostgreSQL a worker
 may start a job ten seconds late.
 """
 
 
 async def sweep() -> int:
     """Run due schedules, and enqueue jobs for the run times before the next sweep. Return the
-    number of messages sent.
+    number of sent messages.
     """
     count = await fire_due(HUB)
     until = timezone.now() + LOOK_AHEAD
@@ -60,16 +58,14 @@ def enqueue(at: datetime) -> None:
 
 @task("triggers.fire_at", title="Messages of schedules", priority=10, retries=2)
 async def fire_at(at: str) -> None:
-    """Run the schedules that are due at this time (ISO 8601). If this fails, the next sweep runs
-    them.
-    """
+    """Run the schedules due at this ISO 8601 time. If this fails, the next sweep runs them."""
     seconds = (datetime.fromisoformat(at) - timezone.now()).total_seconds()
     await asyncio.sleep(max(0.0, seconds))
     await fire_due(HUB)
 
 
 async def fire_due(hub: Hub) -> int:
-    """Run all due schedules, unless the site is read-only. Return the number of messages sent."""
+    """Run all due schedules, unless the site is read-only. Return the number of sent messages."""
     if await read_only.is_on_async():
         return 0
     count, callers = 0, Callers()
@@ -89,7 +85,7 @@ async def fire_due(hub: Hub) -> int:
 
 
 async def fire_batch(applications: Resolved, now: datetime, callers: Callers) -> FiringReport:
-    """Run the first due schedules together. If this fails, run them one by one."""
+    """Run the first due schedules together or, if this fails, one by one."""
     fired: FiringReport
     try:
         fired = await database_sync_to_async(due.fire)(applications, now, callers)
@@ -129,9 +125,7 @@ async def application_or_error(slug: str) -> ResolvedApplication | QuickAppError
 
 
 async def notify_processes(hub: Hub, woken: Sequence[QueuedWake]) -> None:
-    """Notify other processes of queued runs, and notify open browser pages of changed
-    conversations.
-    """
+    """Notify other processes of queued runs, and browser pages of changed conversations."""
     if not woken:
         return
     hub.has_queue = True

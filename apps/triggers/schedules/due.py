@@ -1,8 +1,8 @@
 """Sends the messages of due schedules exactly once.
 
-One transaction locks a schedule's row, sets its next run time and stores its message. Only one of
-several processes can therefore run the schedule, and a process that is killed before the commit has
-sent nothing.
+One transaction locks a schedule's row, sets its next run time and stores its message. Only one
+process can therefore run the schedule, and a process that is killed before the commit sends
+nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,9 +39,9 @@ FAILED = gettext_noop("The run failed. See the server log for the reason.")
 RETRY = timedelta(minutes=1)
 
 Target = tuple[int, int | None]
-"""An application's primary key and version number, or None for the live version."""
+"""An application's primary key, and its version number or None for the live version."""
 Resolved = Mapping[Target, ResolvedApplication | QuickAppError]
-"""Maps targets of due schedules to applications, or to the error if a target cannot be used."""
+"""The application of each target or, if the target cannot be used, the error."""
 
 
 def due(now: datetime) -> QuerySet[Schedule]:
@@ -49,9 +49,7 @@ def due(now: datetime) -> QuerySet[Schedule]:
 
 
 def due_names(now: datetime) -> dict[Target, str]:
-    """Map the targets of due schedules to the names of their applications, which include the
-    version.
-    """
+    """Return the names of the due schedules' applications, such as `travel@3`, by target."""
     rows = due(now).values_list("application_id", "pinned_version", "application__slug")
     return {(pk, number): named_version(slug, number) for pk, number, slug in rows[:AT_ONCE]}
 
@@ -66,13 +64,14 @@ def times_until(last: datetime) -> list[datetime]:
 
 @dataclass(frozen=True, slots=True)
 class FiringReport:
-    """The result of running due schedules: the sent messages, the number of schedules, and the
-    owners of paused schedules.
-    """
+    """The result of running due schedules."""
 
     woken: Sequence[QueuedWake]
+    """The sent messages."""
     rows: int
+    """The number of schedules."""
     stopped: frozenset[str] = frozenset()
+    """The owners of schedules that were paused because of a problem."""
 
 
 @transaction.atomic
@@ -85,11 +84,15 @@ def fire(
     # Concurrent transactions skip these rows.
     can_skip = connection.features.has_select_for_update_skip_locked
     locked = rows.select_for_update(skip_locked=can_skip, of=("self",))[:AT_ONCE]
-    # A schedule whose version was just changed runs with the next pass.
-    taken = [row for row in locked if row.target in resolved]
-    plans = {row: times_of(row, now) for row in taken}
-    woken = ask(resolved, callers, {row: plan.asked for row, plan in plans.items()}, plans)
-    return FiringReport(woken, len(taken), frozenset(row.owner for row in taken if row.is_stopped))
+    # A schedule whose version has just changed runs in the next pass.
+    claimed = [row for row in locked if row.target in resolved]
+    plans = {row: times_of(row, now) for row in claimed}
+    woken = send_messages(
+        resolved, callers, {row: plan.times for row, plan in plans.items()}, plans
+    )
+    return FiringReport(
+        woken, len(claimed), frozenset(row.owner for row in claimed if row.is_stopped)
+    )
 
 
 def times_of(row: Schedule, now: datetime) -> DueTimes:
@@ -105,32 +108,32 @@ def fire_now(resolved: Resolved, pk: UUID, now: datetime) -> list[QueuedWake]:
     row = Schedule.objects.select_for_update(of=("self",)).filter(pk=pk).first()
     if row is None or row.target not in resolved:
         return []
-    return ask(resolved, Callers(), {row: (now,)}, {})
+    return send_messages(resolved, Callers(), {row: (now,)}, {})
 
 
-def ask(
+def send_messages(
     resolved: Resolved,
     callers: Callers,
-    asked: Mapping[Schedule, Sequence[datetime]],
+    times_by_row: Mapping[Schedule, Sequence[datetime]],
     plans: Mapping[Schedule, DueTimes],
 ) -> list[QueuedWake]:
-    """Send each message in `asked` once for each of its times. Also set the next run time of the
-    schedules in `plans`.
+    """Send the message of each schedule in `times_by_row` once for each of its times. Also set the
+    next run time of the schedules in `plans`.
     """
-    going = still_going(asked)
+    in_progress = runs_in_progress(times_by_row)
     wakes: list[Wake] = []
-    for row, times in asked.items():
-        new = wakes_of(row, times, resolved[row.target], callers, going)
+    for row, times in times_by_row.items():
+        new = wakes_of(row, times, resolved[row.target], callers, in_progress)
         wakes += new
         if times:
             row.last_at = times[-1]
         row.run_count += len(new)
     woken = ask_all(wakes)
-    note_results(asked, woken)
+    note_results(times_by_row, woken)
     for row, plan in plans.items():
-        move_on(row, plan)
-    ended = [row for row in asked if row in plans and is_to_be_deleted(row)]
-    store(row for row in asked if row not in ended)
+        set_next_run(row, plan)
+    ended = [row for row in times_by_row if row in plans and is_to_be_deleted(row)]
+    store(row for row in times_by_row if row not in ended)
     Schedule.objects.filter(pk__in=[row.pk for row in ended]).delete()
     return woken
 
@@ -150,7 +153,7 @@ def store(rows: Iterable[Schedule]) -> None:
             cursor.executemany(statement, values)
 
 
-def still_going(rows: Iterable[Schedule]) -> set[UUID]:
+def runs_in_progress(rows: Iterable[Schedule]) -> set[UUID]:
     """Return the IDs of the schedules' last runs that are still in progress."""
     last = [row.last_run for row in rows if row.last_run is not None]
     runs = Run.objects.filter(pk__in=last, status__in=Run.OPEN).values_list("pk", flat=True)
@@ -163,14 +166,14 @@ def wakes_of(
     times: Sequence[datetime],
     application: ResolvedApplication | QuickAppError,
     callers: Callers,
-    going: set[UUID],
+    in_progress: set[UUID],
 ) -> list[Wake]:
-    """Return the messages that a schedule sends for these times. If it cannot run, set the reason
-    in its row, and return [].
+    """Return the messages that a schedule sends for these times. If it cannot run, store the reason
+    in its row and return [].
     """
     if not times:
         return []
-    if row.last_run in going:
+    if row.last_run in in_progress:
         row.last_problem = GOING_ON
         return []
     caller = caller_or_none(row, application, callers)
@@ -189,11 +192,12 @@ def wakes_of(
         has_memory=caller.is_remembered,
         pinned_version=row.pinned_version,
     )
-    # All runs of a row with a fixed conversation begin that conversation; otherwise, each run
-    # begins a new conversation.
-    places = [new if row.is_same_conversation else uuid4() for _ in times]
-    both = zip(times, places, strict=True)
-    return [make(sender=sender_of(row, at), new_conversation=place) for at, place in both][:left]
+    # All runs in a fixed conversation share it. Otherwise, each run begins a new conversation.
+    conversations = [new if row.is_same_conversation else uuid4() for _ in times]
+    both = zip(times, conversations, strict=True)
+    return [
+        make(sender=sender_of(row, at), new_conversation=conversation) for at, conversation in both
+    ][:left]
 
 
 def sender_of(row: Schedule, at: datetime) -> Sender:
@@ -224,7 +228,7 @@ def note_results(rows: Iterable[Schedule], woken: Iterable[QueuedWake]) -> None:
             row.conversation = one.conversation
 
 
-def move_on(row: Schedule, plan: DueTimes) -> None:
+def set_next_run(row: Schedule, plan: DueTimes) -> None:
     row.next_at = None if row.has_ended else plan.next
     if row.next_at is None and not row.is_paused:
         row.pause(NO_TIME_LEFT)

@@ -59,7 +59,7 @@ class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
             super().full_clean()
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Add an error. If the form does not have the field, the error is shown at the top."""
+        """Add an error. Show errors of fields that the form lacks at the top."""
         known = getattr(error, "error_dict", None)
         if known is not None:
             for name in [name for name in known if name not in self.fields]:
@@ -88,14 +88,12 @@ MONTH_DAYS = (
 )
 SIMPLE = ("day", "at", "days", "month_day")
 WRITTEN = ("kind", "start_at", "every", "unit", "expression")
-"""The fields that the form uses if the user chooses the repetition `ADVANCED`."""
+"""The fields of the form for the repetition `ADVANCED`."""
 USUAL_TIME = time(9)
 
 
 class ScheduleForm(ZonedForm):
-    """A form that edits a schedule with an owner. If `repeats` is empty, it uses the fields in
-    `WRITTEN`.
-    """
+    """A form for a schedule with an owner. If `repeats` is empty, it uses the fields in `WRITTEN`."""
 
     repeats = forms.ChoiceField(label=gettext_lazy("Repeats"), choices=CHOICES, required=False)
     day = forms.DateField(
@@ -174,9 +172,7 @@ class ScheduleForm(ZonedForm):
 
     @property
     def times(self) -> list[tuple[str, str, forms.BoundField]]:
-        """Return the time fields, each with the repetitions and the schedule kinds for which the
-        page shows it.
-        """
+        """Return the time fields, each with the repetitions and schedule kinds that show it."""
         simple = "once daily weekdays weekly monthly"
         about = {
             "repeats": ("", ""),
@@ -220,32 +216,32 @@ class ScheduleForm(ZonedForm):
                 self.fields[name].disabled = False
 
     def clean(self) -> dict[str, Any]:
-        given: dict[str, Any] = super().clean() or self.cleaned_data
-        every, unit = given.get("every"), given.get("unit", SECONDS)
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        every, unit = cleaned.get("every"), cleaned.get("unit", SECONDS)
         self.instance.interval_seconds = None if every is None else every * UNITS.get(unit, 1)
         if self.repeat != ADVANCED:
             self.instance.interval_seconds = None
-            given |= self.simple_times(given)
+            cleaned |= self.simple_times(cleaned)
         for name in ("missed_most", "unanswered_minutes", "budget_currency"):
-            if given.get(name) in (None, ""):
-                given[name] = getattr(Schedule(), name)
-        return given
+            if cleaned.get(name) in (None, ""):
+                cleaned[name] = getattr(Schedule(), name)
+        return cleaned
 
     def clean_start_at(self) -> datetime:
         if self.repeat == ADVANCED:
             return super().clean_start_at()
         return timezone.now() if self.instance._state.adding else self.instance.start_at
 
-    def simple_times(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def simple_times(self, cleaned: Mapping[str, Any]) -> dict[str, Any]:
         """Return the column values for the chosen repetition, and add errors for missing values."""
-        at: time | None = given.get("at")
+        at: time | None = cleaned.get("at")
         if at is None and "at" not in self.errors:
             self.add_error("at", gettext("Enter a time."))
         if self.repeat == ONCE:
-            return self.once_at(given.get("day"), at or USUAL_TIME)
-        if self.repeat == "weekly" and not given.get("days"):
+            return self.once_at(cleaned.get("day"), at or USUAL_TIME)
+        if self.repeat == "weekly" and not cleaned.get("days"):
             self.add_error("days", gettext("Choose at least one day."))
-        days, day = given.get("days") or DAYS, given.get("month_day") or "1"
+        days, day = cleaned.get("days") or DAYS, cleaned.get("month_day") or "1"
         repeat = Repeat(self.repeat, at or USUAL_TIME, tuple(days), day)  # type: ignore[arg-type]
         return {"kind": Schedule.Kind.CRON, "expression": repeat.expression}
 
@@ -262,7 +258,7 @@ class ScheduleForm(ZonedForm):
         return {"kind": Schedule.Kind.AT, "expression": "", "start_at": moment}
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Add an error. An error about a model column is shown at the corresponding form field."""
+        """Add an error. Show errors of model columns at the corresponding form fields."""
         known = getattr(error, "error_dict", None)
         if known is not None:
             shown = {"interval_seconds": "every"}

@@ -1,6 +1,4 @@
-"""Serves `POST /hooks/{uuid}`, which sends a message to an application without waiting for the
-answer.
-"""
+"""Serves `POST /hooks/{uuid}`, which sends a message without waiting for the answer."""
 
 import hashlib
 from collections.abc import Mapping
@@ -28,11 +26,9 @@ from apps.triggers.webhooks.intake import AcceptedRequest
 from apps.triggers.webhooks.templates import render_message
 
 OWN_STATUS = {"empty_text": 422, "too_long": 413, "queue_full": 429}
-"""Maps error codes to HTTP statuses that differ from those for messages on the chat page."""
+"""The HTTP statuses of error codes that have another status on the chat page."""
 RETRY_SECONDS = 30
-"""The default `Retry-After` in seconds for a full queue, because the time when a slot becomes free
-is unknown.
-"""
+"""The default `Retry-After` in seconds for a full queue. When a slot becomes free is unknown."""
 SECONDS = {
     one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.BUSY, outages.STORAGE)
 }
@@ -43,8 +39,7 @@ class WebhookConsumer(JsonConsumer):
     """Checks method, size, URL, credentials, rate limit, application, content type and body, in
     this order.
 
-    Opening an application is expensive. This order avoids it for requests without valid credentials
-    or above the rate limit.
+    Opening an application is expensive, so it comes after the credentials and the rate limit.
     """
 
     methods = ("POST",)
@@ -71,21 +66,27 @@ class WebhookConsumer(JsonConsumer):
         sent = read_json(headers.get("content-type", ""), body)
         caller = caller.at(address=address_of_scope(self.scope))
         text = await render_message(webhook.template, sent, webhook.name)
-        take = database_sync_to_async(intake.take)
-        taken = await take(webhook, caller, application, message_id(headers), text)
-        self.begin(caller, taken)
-        await self.accept(taken)
+        accept_message = database_sync_to_async(intake.accept_message)
+        accepted = await accept_message(webhook, caller, application, message_id(headers), text)
+        self.begin(caller, accepted)
+        await self.accept(accepted)
 
-    def begin(self, caller: Caller, taken: AcceptedRequest) -> None:
-        """Record the audit events of a new run, and notify the other processes of the run."""
-        begun = taken.begun
-        if begun is not None and taken.is_new:
-            self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=taken.is_first))
-            self.hub.hold(tell_of_queued(self.hub, begun.run))
+    def begin(self, caller: Caller, accepted: AcceptedRequest) -> None:
+        """Record the audit events of a new run, and notify the other processes of it."""
+        started = accepted.started
+        if started is not None and accepted.is_new:
+            self.hub.summaries.keep_audit(
+                *question_events(started, caller, is_first=accepted.is_first)
+            )
+            self.hub.hold(tell_of_queued(self.hub, started.run))
 
-    async def accept(self, taken: AcceptedRequest) -> None:
-        task = f"{TASK}{taken.task}"
-        told = {"task_id": str(taken.task), "conversation": str(taken.conversation), "task": task}
+    async def accept(self, accepted: AcceptedRequest) -> None:
+        task = f"{TASK}{accepted.task}"
+        told = {
+            "task_id": str(accepted.task),
+            "conversation": str(accepted.conversation),
+            "task": task,
+        }
         await self.send_json(202, told, [(b"location", task.encode())])
 
     async def refuse(self, error: QuickAppError) -> None:
@@ -108,9 +109,7 @@ def text_headers(sent: list[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def read_json(content_type: str, body: bytes) -> object:
-    """Parse a JSON body. Raises `Refused` if the content type is not JSON or the JSON is
-    invalid.
-    """
+    """Parse a JSON body. Raises `Refused` if it is invalid or its content type is not JSON."""
     kind = content_type.partition(";")[0].strip().lower()
     if kind != "application/json" and not kind.endswith("+json"):
         raise OddType("unsupported_type", "Send JSON with the content type application/json.")

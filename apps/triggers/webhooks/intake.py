@@ -31,15 +31,13 @@ NOT_PERMITTED = (
 
 @dataclass(frozen=True, slots=True)
 class AcceptedRequest:
-    """An accepted webhook request. `begun` is the started answer, or None if the message is queued
-    or was accepted before. `is_first` means that the message begins a conversation.
-    """
-
     task: UUID
     conversation: UUID
-    begun: StartedAnswer | None = None
+    started: StartedAnswer | None = None
+    """The started answer, or None if the message is queued or was accepted before."""
     is_new: bool = False
     is_first: bool = False
+    """True if the message begins a conversation."""
 
 
 async def find_webhook(uuid: UUID) -> Webhook:
@@ -59,10 +57,10 @@ async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplicatio
     """Return the webhook's account, as a caller with current permissions, and the webhook's
     application.
 
-    Raises the same `Refused` as for an unknown webhook if the account cannot use the application,
+    Raises `Refused`, as for an unknown webhook, if the account cannot use the application,
     `Forbidden` if the user who last saved the webhook may not use the account, and
-    `ApplicationBroken` if the application cannot be opened. Operators see the reason in the
-    webhook's `problem`.
+    `ApplicationBroken` if the application cannot be opened. The webhook's `problem` contains the
+    reason for operators.
     """
     caller = caller_in(webhook.account.user_id)
     try:
@@ -88,7 +86,7 @@ async def note_problem(webhook: Webhook, problem: str) -> None:
 
 
 @transaction.atomic
-def take(
+def accept_message(
     webhook: Webhook,
     caller: Caller,
     application: ResolvedApplication,
@@ -98,60 +96,59 @@ def take(
     """Store the message as a user message, unless it was accepted before. Raises the errors of
     `begin_answer`.
     """
-    # Locked, so that the second of two processes with the same message ID finds the first process's
-    # row.
+    # Locked, so that a second process with the same message ID finds the row of the first.
     row = Webhook.objects.select_for_update().filter(pk=webhook.pk).first()
     if row is None:
         raise no_webhook()
     known = WebhookCall.objects.filter(webhook=row, message_id=message_id).first()
     if known is not None:
         return AcceptedRequest(known.task, known.conversation)
-    taken = ask(row, caller, application, message_id, text)
+    accepted = start_or_queue(row, caller, application, message_id, text)
     WebhookCall.objects.create(
-        webhook=row, message_id=message_id, task=taken.task, conversation=taken.conversation
+        webhook=row, message_id=message_id, task=accepted.task, conversation=accepted.conversation
     )
-    return taken
+    return accepted
 
 
-def ask(
+def start_or_queue(
     webhook: Webhook, caller: Caller, application: ResolvedApplication, message_id: str, text: str
 ) -> AcceptedRequest:
     sent = Ask(
         id=uuid5(webhook.uuid, message_id),
         text=text,
-        conversation=kept_conversation(webhook, caller),
+        conversation=shared_conversation(webhook, caller),
         memory=False,
     )
     minutes = webhook.answer_minutes
     seconds = None if minutes is None else minutes * 60.0
     sender = Sender("webhook", webhook.name, seconds=seconds, saved_by=webhook.saved_by_id)
     if sent.conversation is not None and queue.has_to_wait(sent.conversation, sent.id):
-        return ask_later(caller, application, sent, sender)
+        return queue_message(caller, application, sent, sender)
     try:
-        begun = begin_answer(caller, application, sent, "", sender)
+        started = begin_answer(caller, application, sent, "", sender)
     except Refused as error:
         if sent.conversation is None or error.code != "run_going":
             raise
-        return ask_later(caller, application, sent, sender)
-    if webhook.conversation_kind == Webhook.Place.ONE and sent.conversation is None:
-        Webhook.objects.filter(pk=webhook.pk).update(conversation=begun.conversation.pk)
+        return queue_message(caller, application, sent, sender)
+    if webhook.conversation_kind == Webhook.ConversationKind.SAME and sent.conversation is None:
+        Webhook.objects.filter(pk=webhook.pk).update(conversation=started.conversation.pk)
     return AcceptedRequest(
-        begun.run.pk, begun.conversation.pk, begun, begun.is_new, sent.conversation is None
+        started.run.pk, started.conversation.pk, started, started.is_new, sent.conversation is None
     )
 
 
-def ask_later(
+def queue_message(
     caller: Caller, application: ResolvedApplication, sent: Ask, sender: Sender
 ) -> AcceptedRequest:
     row = queue.add(caller, application.slug, sent, sender)
     return AcceptedRequest(row.pk, row.conversation_id, is_new=True)
 
 
-def kept_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
-    """Return the ID of the conversation that receives all messages of the webhook, or None if this
-    message begins a new one.
+def shared_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
+    """Return the ID of the conversation for all messages of the webhook, or None if this message
+    begins a new one.
     """
-    if webhook.conversation_kind != Webhook.Place.ONE or webhook.conversation is None:
+    if webhook.conversation_kind != Webhook.ConversationKind.SAME or webhook.conversation is None:
         return None
     rows = Conversation.objects.kept().filter(
         pk=webhook.conversation, owner=caller.bucket, application=webhook.application_id

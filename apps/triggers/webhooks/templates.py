@@ -10,7 +10,7 @@ from apps.errors import QuickAppError
 
 LONGEST_TEMPLATE = 20_000
 LONGEST_INDENTED = 100_000
-"""JSON above this many bytes is not indented, because it is too long for a message anyway."""
+"""JSON with more bytes is not indented, because it is too long for a message anyway."""
 MOST_INDENTED_LEVELS = 16
 
 
@@ -55,10 +55,9 @@ async def render_message(written: str, body: Any, name: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Return text unchanged, and other values as JSON. Short JSON that is not deeply nested is
-    indented.
+    """Return text unchanged, and other values as JSON.
 
-    Indentation could make deeply nested JSON a thousand times as long.
+    Long or deeply nested JSON is not indented. Indentation could make it a thousand times as long.
     """
     if isinstance(value, str):
         return value

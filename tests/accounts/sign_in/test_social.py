@@ -18,7 +18,7 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 
 from apps.accounts.models import AuditEntry, ClaimMapping, SignUp, Team
-from apps.accounts.sign_in.social import apply_claims, told_groups
+from apps.accounts.sign_in.social import apply_claims, claimed_groups
 
 pytestmark = pytest.mark.django_db
 
@@ -226,7 +226,7 @@ def test_github_does_not_exist_until_it_is_configured(client):
 
 
 def test_a_claim_is_read_whatever_its_shape():
-    found = [(told, claim, set(told_groups(told, claim))) for told, claim, _ in CLAIMS]
+    found = [(told, claim, set(claimed_groups(told, claim))) for told, claim, _ in CLAIMS]
 
     assert found == CLAIMS
 

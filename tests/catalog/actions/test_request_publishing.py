@@ -27,7 +27,7 @@ from apps.catalog.versions.drafts import DraftOvertaken, draft_of
 from apps.catalog.versions.publishing_requests import (
     SecondPublisherRequired,
     open_request,
-    waiting_for,
+    requests_to_grant,
 )
 from tests.catalog.rows import make_application, make_deployment, make_operator
 
@@ -227,8 +227,10 @@ def test_a_setting_makes_it_the_rule_of_all(anna, ben, settings):
 
 
 def test_requests_wait_for_those_who_can_answer_them(asked, anna, ben):
-    waiting = [PublishingRequest.objects.filter(waiting_for(one)).count() for one in (anna, ben)]
+    waiting = [
+        PublishingRequest.objects.filter(requests_to_grant(one)).count() for one in (anna, ben)
+    ]
     send_back.execute(asked, "No", ben)
 
     assert waiting == [0, 1]
-    assert not PublishingRequest.objects.filter(waiting_for(ben)).exists()
+    assert not PublishingRequest.objects.filter(requests_to_grant(ben)).exists()

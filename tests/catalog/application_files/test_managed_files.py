@@ -56,7 +56,7 @@ async def test_a_changed_file_answers_from_the_next_look_on(directory):
 
     found = [one.manifest.orchestrator.max_iterations for one in (first, again, changed)]
     assert (found, first.number, changed.number) == ([3, 3, 14], 1, 2)
-    assert (first is again, managed_files.known_problems()) == (True, ())
+    assert (first is again, managed_files.last_problems()) == (True, ())
 
 
 def test_a_mistake_names_file_line_and_path_and_leaves_the_running_version_alone(directory, caplog):
@@ -66,7 +66,7 @@ def test_a_mistake_names_file_line_and_path_and_leaves_the_running_version_alone
     managed_files.refresh()
     managed_files.refresh()
 
-    assert managed_files.known_problems() == (
+    assert managed_files.last_problems() == (
         f"{file}: line 5: manifest.orchestrator.max_iterations: expected an integer, found the "
         'string "many"',
     )
@@ -103,7 +103,7 @@ def test_an_application_of_an_operator_is_not_taken_over(directory):
     row = store_application(slug="travel", title="Mine")
     managed_files.refresh()
 
-    assert managed_files.known_problems() == (
+    assert managed_files.last_problems() == (
         f"{directory}/application/travel/application.yaml: an operator has created or changed an "
         "application with the slug 'travel'; delete it, or rename one of the two.",
     )
@@ -117,7 +117,7 @@ def test_two_directories_cannot_have_the_same_application(directory, settings):
     settings.CONTENT_PATHS = [str(directory), str(other)]
     managed_files.refresh()
 
-    assert managed_files.known_problems() == (
+    assert managed_files.last_problems() == (
         f"{other}/application/travel/application.yaml: 'travel' is already in {directory}; remove one of them.",
     )
     assert Application.objects.get().title == "Travel"
@@ -142,7 +142,7 @@ def test_a_directory_that_is_missing_for_a_while_changes_nothing(directory, sett
     managed_files.refresh()
     directory.rename(moved := directory.with_name("moved"))
     managed_files.refresh()
-    problems = managed_files.known_problems()
+    problems = managed_files.last_problems()
 
     assert problems == (f"{directory}: the directory does not exist.",)
     assert managed_directory_of(Application.objects.get().pk) == str(directory)
@@ -193,7 +193,7 @@ def test_processes_that_load_a_new_directory_at_once_make_each_application_once(
     slugs = [f"travel-{number}" for number in range(5)]
     assert sorted(Application.objects.values_list("slug", flat=True)) == ["travel", *slugs]
     assert versions() == 6
-    assert managed_files.known_problems() == ()
+    assert managed_files.last_problems() == ()
     assert not [one for one in caplog.records if one.levelname == "ERROR"]
 
 

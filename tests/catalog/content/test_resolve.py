@@ -14,7 +14,7 @@ from apps.agent.events import Event, StageClosed, StageDelta, StageOpened
 from apps.agent.messages import ModelMessage
 from apps.catalog import resolve as catalog
 from apps.catalog.actions import publish
-from apps.catalog.content.installed import look_again
+from apps.catalog.content.installed import expire_content
 from apps.catalog.content.models import ContentItem
 from apps.catalog.models import Application
 from apps.catalog.resolve import resolve_application
@@ -42,7 +42,7 @@ async def make(**members: object) -> Application:
 def grow_old() -> None:
     for kept in catalog._kept.values():
         kept.checked_at = 0.0
-    look_again()
+    expire_content()
 
 
 async def ask(model: ScriptedModel) -> list[Event]:

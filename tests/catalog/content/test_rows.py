@@ -13,7 +13,7 @@ from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.catalog.checks import content_is_usable, rows_are_usable
-from apps.catalog.content.installed import installed_content, installed_now, look_again
+from apps.catalog.content.installed import expire_content, installed_content, installed_now
 from apps.catalog.content.layers import ContentRows
 from apps.catalog.content.models import ContentItem, row_stamp
 from apps.catalog.management.commands import check_content
@@ -54,8 +54,8 @@ def test_directories_lie_above_each_other_and_rows_above_them(layer, settings):
         "Be quick.",
     ]
     top = found.items["prompt"]["polite"]
-    assert (top.layer, top.place, top.is_row) == ("database", "database: prompt/polite", True)
-    assert found.items["tool"]["ship"].place == f"{second}/tool/ship.json"
+    assert (top.layer, top.location, top.is_row) == ("database", "database: prompt/polite", True)
+    assert found.items["tool"]["ship"].location == f"{second}/tool/ship.json"
 
 
 @proves("m4.1")
@@ -138,7 +138,7 @@ def test_a_look_costs_one_query_and_a_recent_one_none(layer, monkeypatch):
     monkeypatch.setattr("apps.aged_cache.MAX_AGE_SECONDS", 600.0)
     with CaptureQueriesContext(connection) as recent:
         installed_content()
-    look_again()
+    expire_content()
     with CaptureQueriesContext(connection) as again:
         installed_content()
 

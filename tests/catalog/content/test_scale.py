@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from apps.catalog.content.installed import installed_content, look_again
+from apps.catalog.content.installed import expire_content, installed_content
 from apps.catalog.content.models import ContentItem
 from apps.catalog.models import Application
 from tests.catalog.content.files import write
@@ -67,7 +67,7 @@ def test_no_page_asks_more_than_a_few_queries(client, django_assert_max_num_quer
     )
 
     for url in urls:
-        look_again()
+        expire_content()
         with django_assert_max_num_queries(MOST_QUERIES):
             assert client.get(url).status_code == 200
 
@@ -83,7 +83,7 @@ def test_a_changed_row_among_thousands_is_read_alone(client):
     row.text = json.dumps(rest_tool("changed"))
     row.save()
 
-    look_again()
+    expire_content()
     with CaptureQueriesContext(connection) as looking:
         after = installed_content()
 

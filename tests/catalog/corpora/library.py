@@ -73,5 +73,5 @@ class Process:
 
     def look(self) -> dict[str, tuple[str, int, int]]:
         """Check everything once. Return the documents."""
-        async_to_sync(self.indexer.look)()
+        async_to_sync(self.indexer.run_pass)()
         return documents()

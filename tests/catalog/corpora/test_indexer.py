@@ -248,7 +248,7 @@ def test_another_model_makes_all_vectors_anew(process: Process):
 def test_the_next_look_takes_up_what_a_killed_process_left(process: Process):
     share("a.txt", "Dogs stay free.")
     attach()
-    (number, _), *_ = process.indexer.wanted()
+    (number, _), *_ = process.indexer.find_pending_corpora()
     CorpusClaim(number, "dead").take()
     CorpusDocument.objects.create(
         corpus_id=number, bucket=PUBLIC, name="guides/a.txt", state="reading", attempts=1
@@ -272,7 +272,7 @@ def test_a_document_that_ends_its_processes_is_given_up(process: Process):
 def test_a_paused_process_stores_nothing_after_another_one_took_over(process: Process):
     share("a.txt", "Dogs stay free.")
     attach()
-    (number, _), *_ = process.indexer.wanted()
+    (number, _), *_ = process.indexer.find_pending_corpora()
     paused = CorpusClaim(number)
     paused.take()
 

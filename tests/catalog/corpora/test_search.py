@@ -43,7 +43,7 @@ def desk(process: Process) -> Desk:
 
 
 async def index(process: Process) -> None:
-    await process.indexer.look()
+    await process.indexer.run_pass()
 
 
 async def share_and_attach(*contexts: Any, **named: str | bytes) -> None:

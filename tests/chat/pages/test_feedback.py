@@ -175,4 +175,4 @@ def test_two_tabs_that_rate_an_answer_at_once_leave_one_rating(ada):
     )
 
     assert [one.status_code for one in answers] == [200] * 4
-    assert [row.told for row in Feedback.objects.all()] == [TOLD]
+    assert [row.visible_fields for row in Feedback.objects.all()] == [TOLD]

@@ -10,7 +10,7 @@ import pytest
 from rest_framework.test import APIClient
 
 from apps.accounts.models import ApiKey, AuditEntry
-from apps.catalog.content.installed import look_again
+from apps.catalog.content.installed import expire_content
 from apps.catalog.content.models import ContentItem
 from apps.console.admin.connect.secret_form import NO_VAULT, TYPE_AGAIN, TYPE_PLACE
 from apps.console.api.secrets import FIXED, NO_ANYWHERE
@@ -150,7 +150,7 @@ def test_a_secret_goes_anywhere_with_a_permission_only_and_stays_while_it_is_nam
 
     assert refused.json()["errors"] == [{"path": "is_for_any_server", "message": NO_ANYWHERE}]
     assert client.delete("/api/secrets/any/").status_code == 403
-    look_again()
+    expire_content()
     used = api.delete("/api/secrets/any/")
     assert (used.status_code, used.json()["detail"]) == (
         409,

@@ -324,7 +324,9 @@ def test_the_migration_finds_who_last_saved_a_webhook_in_its_history():
 
 async def test_one_conversation_is_gone_on_with_and_queues_while_it_is_busy():
     async with scene() as on:
-        webhook, secret = await amake_webhook(on.application, conversation_kind=Webhook.Place.ONE)
+        webhook, secret = await amake_webhook(
+            on.application, conversation_kind=Webhook.ConversationKind.SAME
+        )
         program = Program(webhook, secret, on.hub)
 
         _, first, _ = await program.send(id="a")
@@ -352,7 +354,9 @@ async def test_one_conversation_is_gone_on_with_and_queues_while_it_is_busy():
 
 async def test_a_deleted_conversation_is_followed_by_a_new_one():
     async with scene() as on:
-        webhook, secret = await amake_webhook(on.application, conversation_kind=Webhook.Place.ONE)
+        webhook, secret = await amake_webhook(
+            on.application, conversation_kind=Webhook.ConversationKind.SAME
+        )
         program = Program(webhook, secret, on.hub)
         on.model.put(*saying("One."), None, *saying("Two."), None)
         _, first, _ = await program.send(id="a")

@@ -15,7 +15,7 @@ from apps.catalog.history.display import rendered_difference
 
 OVERWRITE = "--overwrite"
 LONGEST = 100
-"""Each line shows at most this many characters of a value."""
+"""The maximum number of characters of a value in a line."""
 SIGNS: Mapping[LineKind, str] = {"added": "+", "removed": "-", "same": " ", "place": " "}
 
 
@@ -74,8 +74,8 @@ def lines_of(outcomes: Iterable[ImportedFile], *, with_differences: bool = False
 
 
 def difference_lines(found: Iterable[ValueDifference]) -> Iterator[str]:
-    """Yield lines such as ` manifest.orchestrator.max_iterations: 10 → 20`. Long texts are shown as
-    their changed lines.
+    """Yield lines such as ` manifest.orchestrator.max_iterations: 10 → 20`. For long texts, yield
+    the changed lines.
     """
     for one in map(rendered_difference, found):
         if not one.lines:

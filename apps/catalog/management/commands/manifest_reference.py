@@ -1,6 +1,4 @@
-"""Writes the manifest reference in the docs. Run this command after you change a field of the
-manifest.
-"""
+"""Writes the manifest reference in the docs. Run this command after changing the manifest's fields."""
 
 from typing import Any
 

@@ -1,6 +1,4 @@
-"""Encrypts all secrets with the newest keys, so that operators can remove old keys from
-SECRET_KEY_FALLBACKS and SALT_KEY.
-"""
+"""Encrypts all secrets with the newest keys, so that operators can remove the old keys."""
 
 from functools import partial
 from typing import Any
@@ -9,7 +7,7 @@ from allauth.mfa.models import Authenticator
 from django.core.management.base import BaseCommand, CommandError
 from django.db import models, transaction
 
-from apps.accounts.sign_in.second_factors import encrypt_anew
+from apps.accounts.sign_in.second_factors import reencrypt_authenticator
 from apps.workspace.local.secrets.field import UnreadableSecret, secret_columns
 
 
@@ -26,7 +24,7 @@ class Command(BaseCommand):
                     unreadable.append(f"{model._meta.label} {number}")
         for number in Authenticator.objects.values_list("pk", flat=True):
             name = f"{Authenticator._meta.label} {number}"
-            written += encrypt_anew(number, partial(unreadable.append, name))
+            written += reencrypt_authenticator(number, partial(unreadable.append, name))
         self.stdout.write(f"Re-encrypted secrets: {written}.")
         if unreadable:
             raise CommandError(
@@ -37,7 +35,7 @@ class Command(BaseCommand):
 
 @transaction.atomic
 def reencrypt(model: type[models.Model], field: str, number: Any) -> bool | None:
-    """Encrypt the field of a row with the newest keys. Return False if it is empty, and None if no
+    """Encrypt the field of a row with the newest keys. Return False if it is empty, or None if no
     key can decrypt it.
     """
     rows = model._default_manager.select_for_update().filter(pk=number)

@@ -59,7 +59,7 @@ class OperatedScheduleForm(ZonedForm):
 
     def clean_account(self) -> ServiceAccount:
         account: ServiceAccount = self.cleaned_data["account"]
-        user_schedules.refuse_one_too_many(account.user_id)
+        user_schedules.check_schedule_count(account.user_id)
         new = new_of_account(account, self.operator)
         for name in ("owner", "user_id", "caller", "made_by", "saved_by_id"):
             setattr(self.instance, name, getattr(new, name))

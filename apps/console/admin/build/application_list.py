@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from apps.catalog.models import Application, Grant, PublishingRequest
-from apps.catalog.versions.publishing_requests import waiting_for
+from apps.catalog.versions.publishing_requests import requests_to_grant
 from apps.catalog.versions.states import ApplicationState, application_state, in_state, with_drafts
 from apps.console.admin.build.application_figures import week_figures
 from apps.console.admin.callers import person_name
@@ -59,7 +59,7 @@ class RequestFilter(admin.SimpleListFilter):
         found = PublishingRequest.objects.all()
         match self.value():
             case "waiting":
-                found = found.filter(waiting_for(request.user))
+                found = found.filter(requests_to_grant(request.user))
             case "requested":
                 found = found.filter(returned_at=None)
             case "returned":

@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.catalog.actions import archive
-from apps.catalog.application_files.managed_files import known_problems
+from apps.catalog.application_files.managed_files import last_problems
 from apps.catalog.history.change_recorder import update_rows
 from apps.catalog.history.recorded_models import Snapshot
 from apps.catalog.models import Application, Change
@@ -113,7 +113,7 @@ class ApplicationAdmin(ApplicationList, OperatedApplications, RecordedAdmin[Appl
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         page: HttpResponse = super().changelist_view(request, extra_context)
         is_told = request.method == "GET" and sees_all(request.user)
-        for problem in known_problems()[:MOST_PROBLEMS] if is_told else ():
+        for problem in last_problems()[:MOST_PROBLEMS] if is_told else ():
             self.message_user(request, f"Not loaded: {problem}", messages.ERROR)
         return page
 

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.models import Team
 from apps.catalog.content.folders import FOLDERS
-from apps.catalog.content.installed import installed_content, look_again
+from apps.catalog.content.installed import expire_content, installed_content
 from apps.catalog.content.items import LARGEST_FILE, ItemKind, LayerItem
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.previews import preview
@@ -31,7 +31,7 @@ from apps.catalog.content.review import item_problems, with_item
 from apps.catalog.credentials.masking import unmasked_text
 from apps.catalog.models import Role
 from apps.catalog.uses import NOBODY, ItemReference, Uses
-from apps.catalog.versions.content_changes import pending_content
+from apps.catalog.versions.content_changes import outdated_applications
 from apps.console.admin.content.form import (
     DOCUMENTS,
     ContentForm,
@@ -128,7 +128,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         content.
         """
         mine = with_role(request, Role.EDITOR).order_by().values_list("pk", flat=True)
-        if found := pending_content(mine):
+        if found := outdated_applications(mine):
             names = ", ".join(one.title for one in found[:MOST_NAMED])
             more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
             said = '{}{} still use the content with which they were published. <a href="{}">See what would change</a>'
@@ -226,8 +226,8 @@ def reload_content() -> None:
     """Reload the predefined content in this process, now and after the commit. Other processes
     notice the change within a second.
     """
-    look_again()
-    transaction.on_commit(look_again)
+    expire_content()
+    transaction.on_commit(expire_content)
 
 
 def lines_of(uses: Uses, row: ContentItem) -> list[str]:

@@ -15,7 +15,7 @@ from apps.catalog.actions.go_live import LONGEST_NOTE
 from apps.catalog.history.differences import ValueDifference
 from apps.catalog.history.display import RenderedDifference, rendered_differences
 from apps.catalog.models import Application, Role
-from apps.catalog.versions.content_changes import PendingContent, pending_content
+from apps.catalog.versions.content_changes import OutdatedApplication, outdated_applications
 from apps.console.admin.build.compared_versions import refusal_reasons
 from apps.console.operator_rights import PUBLISH, editable_applications, with_role
 from apps.integers import read_integer
@@ -23,7 +23,7 @@ from apps.integers import read_integer
 
 @dataclass(frozen=True, slots=True)
 class PendingApplication:
-    pending: PendingContent
+    pending: OutdatedApplication
     differences: list[RenderedDifference]
 
 
@@ -38,7 +38,7 @@ def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
     seen = with_role(request, Role.EDITOR).order_by().values_list("pk", flat=True)
     found = [
         PendingApplication(pending, rendered_differences(differences_of(pending)))
-        for pending in pending_content(seen)
+        for pending in outdated_applications(seen)
     ]
     context = {"found": found, "may_publish": may_publish, "longest_note": LONGEST_NOTE}
     name = "admin/catalog/contentitem/unpublished.html"
@@ -46,7 +46,7 @@ def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
     return answer
 
 
-def differences_of(pending: PendingContent) -> Iterator[ValueDifference]:
+def differences_of(pending: OutdatedApplication) -> Iterator[ValueDifference]:
     """Yield the changes to an application's predefined content. Each path starts with the slug,
     because one item may change several applications.
     """

@@ -76,7 +76,7 @@ class InvitationAdmin(Admin[Invitation]):
         if settings.SIGN_UP == "closed":
             told = "SIGN_UP is closed: nobody can use invitations until that setting is changed."
             self.message_user(request, told, messages.WARNING)
-        new_keys.keep(request.session, secret_name(obj), link)
+        new_keys.store_new_key(request.session, secret_name(obj), link)
         return redirect(self.url("created", obj.pk))
 
     def get_urls(self) -> list[URLPattern]:
@@ -89,7 +89,7 @@ class InvitationAdmin(Admin[Invitation]):
         invitation = Invitation.objects.filter(pk=number, created_by=request.user.pk).first()
         if invitation is None:
             raise Http404
-        link = new_keys.take(request.session, secret_name(invitation))
+        link = new_keys.pop_new_key(request.session, secret_name(invitation))
         context = {"invitation": invitation, "link": link, "add_url": self.url("add")}
         return self.page(request, "admin/invitation_created.html", "Invitation created", context)
 

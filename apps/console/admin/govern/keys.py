@@ -117,7 +117,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
         # Shown on a separate page, so that a reload does not create a second key.
-        new_keys.keep(request.session, obj.prefix, obj.shown_once)
+        new_keys.store_new_key(request.session, obj.prefix, obj.shown_once)
         return redirect(self.url("created", quote(obj.pk)))
 
     def show_created(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -127,7 +127,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         may_see = self.has_view_or_change_permission(request, key)
         if not may_see and not self.has_add_permission(request):
             raise PermissionDenied
-        secret = new_keys.take(request.session, key.prefix)
+        secret = new_keys.pop_new_key(request.session, key.prefix)
         context = {"key": key, "secret": secret, "add_url": self.url("add")}
         title = f"{capfirst(self.opts.verbose_name)} created"
         return self.page(request, "admin/key_created.html", title, context)

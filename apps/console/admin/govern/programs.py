@@ -161,14 +161,14 @@ class ProgramAdmin(Admin[Program]):
 
     def keep_secret(self, request: HttpRequest, program: Any) -> HttpResponse:
         # Shown on a separate page, so that a reload does not register a second program.
-        new_keys.keep(request.session, program.pk, program.shown_secret)
+        new_keys.store_new_key(request.session, program.pk, program.shown_secret)
         return redirect(self.url("secret", quote(program.pk)))
 
     def show_secret(self, request: HttpRequest, object_id: str) -> HttpResponse:
         program = self.found(request, object_id)
         if not self.has_change_permission(request) and not self.has_add_permission(request):
             raise PermissionDenied
-        secret = new_keys.take(request.session, program.pk)
+        secret = new_keys.pop_new_key(request.session, program.pk)
         context = {"program": program, "secret": secret}
         context["change_url"] = self.url("change", quote(program.pk))
         return self.page(request, "admin/program_secret.html", program.name, context)

@@ -22,7 +22,7 @@ def link_to(user: ItemUser) -> SafeString:
         url = reverse("studio:page", args=[user.pk])
     else:
         url = reverse("admin:catalog_contentitem_item", args=[user.kind, user.name])
-    return format_html(LINK, url, f"{user.kind} {user.name}", user.place)
+    return format_html(LINK, url, f"{user.kind} {user.name}", user.path)
 
 
 def bullet_list(lines: Iterable[SafeString | str]) -> SafeString:

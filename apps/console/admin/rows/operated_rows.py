@@ -89,7 +89,7 @@ class OperatedRows(RecordedAdmin[Row]):
         return self.keep_secret(request, obj)
 
     def keep_secret(self, request: HttpRequest, row: Any) -> HttpResponse:
-        new_keys.keep(request.session, str(row.uuid), row.shown_secret)
+        new_keys.store_new_key(request.session, str(row.uuid), row.shown_secret)
         return redirect(self.url("secret", row.pk))
 
     def renew(self, request: HttpRequest, number: int) -> HttpResponse:
@@ -109,7 +109,7 @@ class OperatedRows(RecordedAdmin[Row]):
         row: Any = self.found(request, number)
         if not self.has_change_permission(request, row):
             raise PermissionDenied
-        secret = new_keys.take(request.session, str(row.uuid))
+        secret = new_keys.pop_new_key(request.session, str(row.uuid))
         context = {"row": row, "secret": secret, "secret_name": self.secret_name_of(row)}
         context |= {"change_url": self.url("change", row.pk), **self.secret_context(request, row)}
         return self.page(request, "admin/triggers/secret.html", f"{row}", context)

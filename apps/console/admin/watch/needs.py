@@ -14,7 +14,7 @@ from apps.accounts.models import SignUp
 from apps.catalog.content.installed import installed_content
 from apps.catalog.content.review import problems_by_item
 from apps.catalog.models import Application, PublishingRequest
-from apps.catalog.versions.publishing_requests import waiting_for
+from apps.catalog.versions.publishing_requests import requests_to_grant
 from apps.catalog.versions.states import ApplicationState
 from apps.console.operator_rights import (
     PUBLISH,
@@ -109,7 +109,7 @@ def requests(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
     grant.
     """
     return lambda: PublishingRequest.objects.filter(
-        waiting_for(request.user),
+        requests_to_grant(request.user),
         draft__application__in=editable_applications(request).order_by().values("pk"),
         draft__application__archived_at=None,
     )

@@ -17,7 +17,7 @@ from apps.conversations.models import Conversation
 from apps.live.models import Run
 from apps.schedules import user_schedules
 from apps.schedules.models import Schedule
-from apps.schedules.proposals import WAITS, agree, differences
+from apps.schedules.proposals import WAITS, accept_proposal, proposed_changes
 from apps.triggers.access_problems import NO_RIGHTS
 from apps.triggers.schedules.callers import LOST
 from tests.triggers.rows import NOON, add_schedule, add_user, application_of, fired
@@ -178,9 +178,9 @@ def test_a_schedule_that_was_paused_stays_so_whatever_its_owner_decides():
     client.patch(address, {"expression": "@hourly"}, "application/json")
     client.patch(address, {"max_runs": 3}, "application/json")
     waiting = Schedule.objects.get(pk=row.pk)
-    agreed = agree(waiting)
+    agreed = accept_proposal(waiting)
 
-    assert [one.label for one in differences(waiting)] == ["Maximum runs"]
+    assert [one.label for one in proposed_changes(waiting)] == ["Maximum runs"]
     assert (agreed.expression, agreed.max_runs) == ("@daily", 3)
     assert (agreed.is_paused, agreed.pause_reason) == (True, "Holidays")
 

@@ -13,7 +13,7 @@ from apps.catalog.models import (
     Change,
     ContentItem,
 )
-from apps.catalog.versions.content_changes import ContentChange, pending_content
+from apps.catalog.versions.content_changes import ContentChange, outdated_applications
 from apps.catalog.versions.definitions import definition_of
 from apps.catalog.versions.version_recorder import save_live
 from apps.workspace.local.secrets.field import UnreadableSecret
@@ -136,7 +136,7 @@ def test_changed_content_waits_for_publishing_and_says_whom_it_would_change(clie
     item.text = "Be very polite."
     item.save()
 
-    (pending,) = pending_content()
+    (pending,) = outdated_applications()
     page = words(client.get(f"{LIST}{row.pk}/versions/"))
     listed = words(client.get("/admin/catalog/contentitem/unpublished/"))
     client.post(
@@ -150,7 +150,7 @@ def test_changed_content_waits_for_publishing_and_says_whom_it_would_change(clie
     assert "prompt polite: changed" in page
     assert ("Travel" in listed, "Other" in listed) == (True, False)
     assert 'after: + "Be very polite."' in listed
-    assert (pending_content(), row.versions.latest("number").note) == ([], "Politer")
+    assert (outdated_applications(), row.versions.latest("number").note) == ([], "Politer")
 
 
 def test_history_restores_properties_at_once_and_no_text_over_a_draft(client):

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Permission
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.catalog.content.installed import look_again
+from apps.catalog.content.installed import expire_content
 from apps.catalog.models import Application, Change, ContentItem, empty_manifest
 from apps.workspace.local.models import Secret
 from tests.catalog.rows import store_application
@@ -229,7 +229,7 @@ def test_a_secret_lists_who_names_it_and_cannot_be_deleted_while_anybody_does(ad
     application = use_in_application()
     text = '{"type": "rest-api", "name": "r", "tools": [], "authorization": {"token": {"$secret": "shop"}}}'
     ContentItem.objects.create(kind="toolset", name="desk", text=text)
-    look_again()
+    expire_content()
 
     page = admin_client.get(f"{LIST}{secret.pk}/change/").text
     refused = admin_client.post(f"{LIST}{secret.pk}/delete/", {"post": "yes"})
@@ -241,7 +241,7 @@ def test_a_secret_lists_who_names_it_and_cannot_be_deleted_while_anybody_does(ad
 
     application.delete()
     ContentItem.objects.all().delete()
-    look_again()
+    expire_content()
     admin_client.post(f"{LIST}{secret.pk}/delete/", {"post": "yes"})
     assert not Secret.objects.exists()
 

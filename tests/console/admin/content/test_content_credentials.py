@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apps.catalog.content.installed import look_again
+from apps.catalog.content.installed import expire_content
 from apps.catalog.credentials.review import SAVING_MOVES
 from apps.catalog.extraction import FORBIDDEN
 from apps.catalog.models import Change, ContentItem
@@ -24,15 +24,15 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _content_is_looked_at():
-    look_again()
+    expire_content()
     yield
-    look_again()
+    expire_content()
 
 
 def make_item(document: Any = None) -> ContentItem:
     text = json.dumps(document or tracking(), separators=(",", ":"))
     row = ContentItem.objects.create(kind="toolset", name="tracking", text=text)
-    look_again()
+    expire_content()
     return row
 
 

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from apps.catalog.actions import archive
-from apps.catalog.content.installed import look_again
+from apps.catalog.content.installed import expire_content
 from apps.catalog.models import Application, ContentItem
 from apps.conversations.models import Conversation, Message
 from apps.workspace.local.models import StoredFile
@@ -142,7 +142,7 @@ def uses() -> None:
         text='{"type": "dial-deployment", "name": "ask", "tools": '
         '[{"type": "dial-deployment-simple", "deployment_id": "gpt"}]}',
     )
-    look_again()
+    expire_content()
 
 
 def test_before_a_deployment_goes_everybody_who_uses_it_is_named(admin_client):
