@@ -22,7 +22,7 @@ from apps.capabilities.wrappers.value_texts import fence_code, one_line
 HEADING = "> #### Response:\n"
 MOST_ARTIFACTS = 1_000
 MOST_PROGRESS = 200
-"""The maximum number of the agent's progress messages that a call shows in its stage."""
+"""A call shows at most this many progress messages of the agent."""
 PROGRESS_CHARACTERS = 500
 
 
@@ -39,40 +39,35 @@ class GatheredParts:
 
 
 class AgentAnswer:
-    """Collects the answer of an A2A agent. `task_id` is "" until the agent starts a task; an agent
-    may also answer with only a message.
-    """
+    """Collects the answer of an A2A agent."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.task_id = ""
+        """The ID of the agent's task, or "" if the agent has not started one."""
         self.context_id = ""
         self.state = ""
         self.artifacts: dict[str, GatheredParts] = {}
         self.message = GatheredParts()
-        """The agent's message: its answer if there is no task, or the message in the task's last
-        status.
-        """
+        """The agent's answer, or the message of the last status if there is a task."""
         self.has_message = False
         self.shown: str | None = None
-        """The ID of the artifact whose text was shown last; "" if a message was shown last, and
-        None if nothing was shown.
-        """
+        """The ID of the artifact whose text was shown last, "" for a message, or None."""
         self.has_answered = False
-        """True once a part of the answer was shown."""
         self.progress_left = MOST_PROGRESS
 
     @property
     def is_over(self) -> bool:
-        """Return True if the agent's task has ended or waits for another message, or if the agent
-        has answered with a message.
+        """Return True if the task ended or waits for a message, or if the agent answered without
+        one.
         """
         return self.has_message or self.state in ENDED | INTERRUPTED
 
     @property
     def text(self) -> str:
-        """Return the agent's last message and the texts of its artifacts. If the artifacts contain
-        the message, it is omitted.
+        """Return the agent's last message, followed by the texts of its artifacts.
+
+        If the artifacts already contain the message, omit it.
         """
         texts = [one.text.strip() for one in self.artifacts.values()]
         said = "\n\n".join(filter(None, texts))
@@ -85,9 +80,7 @@ class AgentAnswer:
         return [part for one in gathered for part in one.files]
 
     def take(self, update: Update) -> None:
-        """Add an update to the answer. Raises `AnswerInvalid` if the update does not follow the
-        protocol.
-        """
+        """Add an update to the answer. Raises `AnswerInvalid` if it violates the protocol."""
         if update.task is not None:
             self.take_task(update.task)
         elif update.message is not None:

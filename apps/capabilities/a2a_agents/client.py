@@ -54,11 +54,12 @@ class GatheredEvents:
 
 @dataclass(frozen=True, slots=True)
 class AgentClient:
-    """Calls one agent for the tool `name` with the credentials in `draft`."""
+    """Calls one agent with the credentials in `draft`."""
 
     server: AgentServer
     endpoint: AgentEndpoint
     name: str
+    """The name of the tool, for error messages."""
     draft: RequestDraft = field(repr=False)
 
     async def stream_message(self, params: Mapping[str, Any]) -> AsyncGenerator[Update, None]:
@@ -85,7 +86,7 @@ class AgentClient:
         await self.call("CancelTask", POST, f"/tasks/{quoted(id)}:cancel", {"id": id})
 
     async def download(self, url: str, limit: int) -> bytes:
-        """Download a file from the agent's server. Raises `ToolError` if this fails."""
+        """Download a file from the agent's server. Raises `ToolError` if the download fails."""
         self.draft.headers["accept"] = "*/*"
         async with send(self.server, self.name, self.draft, url, method=GET) as response:
             return await read_body(response, limit)
@@ -150,9 +151,10 @@ class AgentClient:
             yield payload
 
     def result_in(self, payload: bytes) -> bytes:
-        """Return the result in a payload, with the caller's credentials redacted. Raises
-        `ToolError` if the agent returned an error, and `AnswerInvalid` if the payload does not
-        follow A2A.
+        """Return the result in a payload, with the caller's credentials redacted.
+
+        Raises `ToolError` if the agent returned an error, and `AnswerInvalid` if the payload does
+        not follow A2A.
         """
         if self.draft.credentials:
             text = payload.decode("utf-8", "replace")

@@ -1,6 +1,6 @@
-"""Caches parsed documents in memory for later questions about them.
+"""Caches parsed documents in memory for later questions.
 
-An entry is dropped with its conversation, after a day, or when other entries need the space.
+An entry is evicted with its conversation, after a day, or when other entries need the space.
 """
 
 import time
@@ -16,29 +16,29 @@ SECONDS = 24 * 3600.0
 LEAST_BYTES = 64 * 2**20
 BYTES_PER_CHUNK = 12 * 1024
 MOST_CHUNKS = 20_000
-"""The maximum number of chunks of attached files that a process searches itself. The database
-searches larger sets of files.
+"""Up to this many chunks of attached files are searched in memory. The database searches larger
+sets.
 """
 
 
 def most_bytes() -> int:
-    """Return the size limit of the cache in bytes. It is large enough for the chunks of an
-    application's attached files.
+    """Return the size limit of the cache in bytes.
+
+    It is large enough for the attached files that one application searches in memory.
     """
     return max(LEAST_BYTES, min(settings.CORPUS_CHUNKS, MOST_CHUNKS) * BYTES_PER_CHUNK)
 
 
 class DocumentKey(NamedTuple):
-    """Identifies a cached document.
-
-    `owner` is the caller's bucket, and `folder` is the conversation's folder in the bucket, or ""
-    if there is none. `version` identifies the content of the file.
-    """
+    """Identifies a cached document."""
 
     owner: str
+    """The caller's bucket, or `OWNER` of `attached_files` for shared entries."""
     folder: str
+    """The conversation's folder in the bucket, or ""."""
     address: str
     version: str
+    """The version of the file, or a hash of its content."""
 
 
 class DocumentCache:
@@ -67,8 +67,9 @@ class DocumentCache:
         self.trim()
 
     def trim(self) -> None:
-        """Evict documents until the cache is within its size limit. Must also be called after
-        embedding, because vectors make documents larger.
+        """Evict documents until the cache is within its size limit.
+
+        Call this after embedding too, because vectors make documents larger.
         """
         most = most_bytes()
         with self.lock:

@@ -1,6 +1,4 @@
-"""Searches a set of documents that is too large for a process's memory. The database ranks the
-chunks.
-"""
+"""Searches documents that are too large for a process's memory. The database ranks the chunks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +20,7 @@ from apps.workspace.loading.loader import last_segment
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document in a large corpus. Only the chunks that a search found are loaded."""
+    """A document in a large corpus. Only the chunks found by a search are loaded."""
 
     attached: AttachedDocument
     pages: PageNames
@@ -49,7 +47,7 @@ class FoundDocument:
 
 @dataclass(frozen=True, slots=True)
 class LargeCorpus:
-    """A set of documents that the database searches. `documents` contains the searchable documents."""
+    """A set of documents that the database searches."""
 
     reader: CorpusReader
     documents: Sequence[AttachedDocument]
@@ -70,9 +68,7 @@ class LargeCorpus:
     async def passages(
         self, found: Mapping[ChunkPlace, float], chunks: Mapping[tuple[int, int], TextChunk]
     ) -> list[Passage]:
-        """Return the passages of the found chunks, without documents that have changed in the
-        meantime.
-        """
+        """Return the passages of the found chunks. Documents that have just changed are omitted."""
         there = [place for place in found if place in chunks]
         pages: dict[int, set[int]] = {}
         for place, chunk in chunks.items():

@@ -13,11 +13,11 @@ from apps.errors import InvalidParameter
 from apps.workspace.loading.files import Loaded, document_bounds
 
 KEPT = 16_000_000
-"""The size limit of a run's cached documents: characters of text, plus bytes of documents that are
-not fully read. The newest document is always cached.
+"""The size limit of a run's cached documents, in characters of text plus bytes of partly read
+documents. The newest document is always cached.
 """
 MOST_CHARACTERS = 100_000
-"""The maximum number of characters that one call to the tool returns, about 25,000 tokens."""
+"""One call to the tool returns up to this many characters, about 25,000 tokens."""
 
 
 @dataclass(slots=True)
@@ -46,8 +46,8 @@ DOCUMENTS = Key[RunDocumentCache]("file_documents")
 async def read_document(
     context: FileToolContext, parameter: str, path: str, *, until: int | None = None
 ) -> Document:
-    """Parse a document up to line `until`, or until a time limit. Raises `InvalidParameter` if it
-    cannot be loaded or read.
+    """Parse a document up to line `until`, or until a time limit. Raises `InvalidParameter` if the
+    file cannot be loaded or read.
     """
     file = await context.load(parameter, path)
     cache = context.opening.known.get_or_make(DOCUMENTS, RunDocumentCache)

@@ -22,7 +22,7 @@ from apps.errors import InvalidParameter
 
 MOST_CONTEXT = 50
 AT_ONCE = 4
-"""The maximum number of files that a search reads concurrently and holds in memory."""
+"""A search reads up to this many files concurrently."""
 AGAIN = "Search again to continue from there."
 MOST_UNREAD = 10
 """The maximum number of unreadable files that a result lists."""
@@ -47,19 +47,19 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class FileHits:
-    """The matches in one file. It has `lines` lines, of which `hits` match; `shown` contains the
-    lines to show.
-
-    `problem` is the reason why the file could not be read, or "". `rest` describes how much was
-    read, or is "" if all was read.
-    """
+    """The matches in one file."""
 
     name: str
     lines: int = 0
+    """The number of lines in the file."""
     hits: int = 0
+    """The number of matching lines."""
     shown: tuple[str, ...] = ()
+    """The matching lines with their context, marked and numbered."""
     problem: str = ""
+    """The reason why the file could not be read, or ""."""
     rest: str = ""
+    """The part that was read, such as "3 of 9 pages", or "" if all was read."""
 
 
 def find_hits(name: str, document: Document, query: Query) -> FileHits:
@@ -72,8 +72,8 @@ def find_hits(name: str, document: Document, query: Query) -> FileHits:
 
 
 def shown_lines(lines: Sequence[str], hits: Sequence[int], query: Query) -> Iterator[str]:
-    """Yield the lines to show: `12: …` for a match, `12- …` for a line around it, and `--` for
-    omitted lines.
+    """Yield the lines to show: `12: …` for a match, `12- …` for its context, and `--` for omitted
+    lines.
     """
     marked, last = frozenset(hits), -1
     for hit in hits:
@@ -97,8 +97,8 @@ def shortened_line(line: str, query: Query) -> str:
 
 
 def lines_to_show(lines: Iterator[str]) -> tuple[str, ...]:
-    """Return the lines that fit into the result, plus one if there are more, so that `joined_lines`
-    adds its notice.
+    """Return the lines that fit into the result, plus one if there are more, for the notice of
+    `joined_lines`.
     """
     kept: list[str] = []
     room = MOST_CHARACTERS
@@ -141,8 +141,8 @@ async def search_file(context: FileToolContext, home: str, place: str, query: Qu
 
 
 def read_query(arguments: Arguments) -> Query:
-    """Parse the arguments of a search. Raises `InvalidParameter` if the pattern or the number of
-    context lines is invalid.
+    """Parse the arguments of a search. Raises `InvalidParameter` for an invalid pattern or number
+    of context lines.
     """
     pattern, context = arguments["pattern"], arguments.get("context_lines") or 0
     if not pattern or len(pattern) > LONGEST_PATTERN:

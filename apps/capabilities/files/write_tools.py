@@ -1,6 +1,6 @@
 """Defines the file tools that write, edit, delete, copy and move files.
 
-A write fails if the file has changed since it was read, so that no concurrent change is lost.
+A write fails if the file has changed since it was read, so that concurrent changes are not lost.
 """
 
 import re
@@ -51,8 +51,8 @@ async def write_file(context: FileToolContext, arguments: Arguments) -> ToolResu
 
 
 async def twice(path: str, work: Callable[[], Awaitable[Result]]) -> Result:
-    """Run `work`, which changes a file, and retry it once if another request changed the file in
-    the meantime. Raises `InvalidParameter` if that happens again.
+    """Run `work`, and retry it once if another request changed the file in the meantime. Raises
+    `InvalidParameter` if that happens again.
     """
     try:
         return await work()
@@ -181,8 +181,8 @@ async def move_file(context: FileToolContext, arguments: Arguments) -> ToolResul
 async def transfer(
     context: FileToolContext, arguments: Arguments, *, is_move: bool
 ) -> tuple[str, str]:
-    """Copy or move a file. Return the two paths as the model wrote them. Raises `InvalidParameter`
-    if a path cannot be used.
+    """Copy or move a file. Return both paths as the model wrote them. Raises `InvalidParameter` if
+    a path cannot be used.
     """
     source, destination = arguments["source"], arguments["destination"]
     check_own("destination", destination)

@@ -1,6 +1,4 @@
-"""Calls the hooks that only observe a run, one after another in the background. The run waits for
-them only at its end.
-"""
+"""Calls the hooks that only observe a run, one after another in the background."""
 
 import asyncio
 import logging
@@ -20,11 +18,11 @@ from apps.capabilities.wrappers.arguments import recorded_arguments
 logger = logging.getLogger(__name__)
 
 MOST_WAITING = 200
-"""The maximum number of hook calls that a run queues. Further calls are dropped."""
+"""A run queues up to this many hook calls, and drops further calls."""
 CLOSING_SECONDS = 30.0
 STOPPED_SECONDS = 5.0
-"""The timeout in seconds for hooks that are running when a user stops the run. It is short because
-the user waits.
+"""The timeout in seconds for running hooks when the user stops the run. It is short because the
+user waits.
 """
 
 Watched = tuple[PlannedHook, Mapping[str, Any]]
@@ -32,15 +30,12 @@ Watched = tuple[PlannedHook, Mapping[str, Any]]
 
 @dataclass(slots=True)
 class Observers:
-    """Calls the observing hooks of one run. `tools` maps the manifest path of each hook to its
-    tool.
-
-    Results are discarded, and failures are logged.
-    """
+    """Calls the observing hooks of one run. Results are discarded, and failures are logged."""
 
     opening: Opening
     planned: Sequence[PlannedHook]
     tools: Mapping[str, Tool]
+    """The tools of the hooks, by the hooks' paths in the manifest."""
     private: set[str] = field(default_factory=set)
     """The names of tools whose arguments and results only the user may see."""
     waiting: asyncio.Queue[Watched] = field(default_factory=asyncio.Queue)
@@ -71,15 +66,15 @@ class Observers:
                 self.waiting.task_done()
 
     async def begin(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Queue the hooks for the user's message and the run's start. Is a history step that
-        returns the messages unchanged.
+        """Queue the hooks for the user's message and the run's start. A history step that changes
+        nothing.
         """
         self.tell("on_user_message")
         self.tell("on_status", status="running")
         return messages
 
     async def take_result(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """Queue the hooks for a tool result. Is a result step that returns the result unchanged."""
+        """Queue the hooks for a tool result. A result step that changes nothing."""
         if call.name not in self.private:
             self.tell(
                 "on_tool_result",
@@ -100,9 +95,10 @@ class Observers:
 
     @asynccontextmanager
     async def watching(self, contribution: Contribution) -> AsyncIterator[Contribution]:
-        """Yield the contribution, extended by steps that queue hooks during the run.
+        """Add steps to the contribution that queue hooks during the run.
 
-        At the end, queue the hooks for the final status, and wait for all hooks up to a timeout.
+        When the run ends, queue the hooks for its final status, and wait for all hooks up to a
+        timeout.
         """
         status, seconds = "failed", CLOSING_SECONDS
         try:

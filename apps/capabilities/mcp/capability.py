@@ -16,8 +16,8 @@ from apps.workspace.loading.shared_loads import rules_of
 
 
 def read_toolsets(manifest: Manifest) -> tuple[list[PreparableToolset], list[InitializationIssue]]:
-    """Return the usable toolsets of the manifest, and an issue for each toolset whose URL or
-    authorization is invalid.
+    """Return the usable toolsets of the manifest, and an issue for each invalid URL or
+    authorization.
     """
     toolsets: list[PreparableToolset] = []
     issues: list[InitializationIssue] = []
@@ -39,7 +39,7 @@ def read_toolsets(manifest: Manifest) -> tuple[list[PreparableToolset], list[Ini
 async def without_forbidden(
     toolsets: Sequence[PreparableToolset], manifest: Manifest, opening: Opening
 ) -> list[PreparableToolset]:
-    """Drop toolsets of DIAL that the caller may not use, if the manifest enables this filter."""
+    """Drop DIAL toolsets that the caller may not use, if the manifest enables this filter."""
     if not any(one.toolset.kept_as for one in toolsets):
         return list(toolsets)
     usable = await usable_ids(manifest, opening)

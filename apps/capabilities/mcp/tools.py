@@ -1,4 +1,4 @@
-"""Converts the tools that a server lists to tools that a run can call. Each listing is converted
+"""Converts the tools in a server's listing to tools that a run can call. Each listing is converted
 once.
 """
 
@@ -46,7 +46,7 @@ MOST_TOOLS = 500
 """The maximum number of tools per toolset. Models support far fewer."""
 DESCRIPTION_CHARACTERS = 10_000
 MOST_NAMED = 10
-"""The maximum number of withheld tools that an issue lists."""
+"""An issue lists up to this many withheld tools."""
 WHY = {
     "changed": "because the server changed the description and no operator has reviewed it yet",
     "withheld": "because an operator did not accept the changed description",
@@ -54,21 +54,23 @@ WHY = {
 PYTHON = ParameterStage(format="python", ignore_parameter_name=True)
 HIDDEN = ParameterStage(ignore=True)
 MOST_PROGRESS = 200
-"""The maximum number of the server's progress messages that a call shows in its stage."""
+"""A call shows up to this many progress messages of the server in its stage."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTools:
-    """The tools of a toolset. Only QuickApps itself, not the model, can call `hidden` tools."""
+    """The tools of a toolset."""
 
     tools: tuple[PreparedTool, ...] = ()
     hidden: tuple[PreparedTool, ...] = ()
+    """Tools that QuickApps itself can call, but not the model."""
     issues: tuple[InitializationIssue, ...] = ()
 
 
 def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str]) -> PreparedTools:
-    """Prepare the tools of a listing. `withheld` has the tools that must not be offered to models,
-    with the state of their review.
+    """Prepare the tools of a listing.
+
+    `withheld` maps the names of tools that models must not see to the state of their review.
     """
     hides = frozenset(toolset.node.hidden_from_model or ())
     # Tools that hooks need come first, then the other tools in the server's order.
@@ -130,8 +132,8 @@ def allowed_tools(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
 def prepare_tool(
     toolset: Toolset, tool: types.Tool, name: str, schemas: InputSchemaReader
 ) -> PreparedTool:
-    """Prepare a tool. `name` is its name for the model. Raises `SchemaInvalid` if its schema cannot
-    be used.
+    """Prepare a tool. `name` is its name for the model. Raises `SchemaInvalid` if its schema is
+    unusable.
     """
     arguments = schemas.read(tool.input_schema)
     written = full_name(toolset.name, tool.name)
@@ -194,9 +196,9 @@ async def call(
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """Call the tool `tool_name` of a server. `name` is its name for the model, and `file_names` are
-    the parameters whose values are files.
+    """Call the tool `tool_name` of a server.
 
+    `name` is its name for the model, and `file_names` are the parameters whose values are files.
     Raises `ToolError` if the call fails, and `FileRefused` if a file cannot be accessed.
     """
     binding = opening.known[BINDINGS][path]

@@ -50,28 +50,26 @@ logger = logging.getLogger(__name__)
 INSTRUCTIONS_CHARACTERS = 10_000
 NO_TOOLS = "its server lists no tools."
 MOST_PREPARED = 8
-"""The maximum number of listings whose prepared tools a toolset caches. A server may return
-different tools to different callers.
+"""A toolset caches the prepared tools of up to this many listings. A server may return different
+tools to different callers.
 """
 
 
 @dataclass(slots=True)
 class OpenedToolset:
-    """An opened toolset. `binding` is set if the server was found, and `refusal` if the server
-    requires a sign-in.
-
-    `connecting` is the tool that asks users to sign in with their own account, if the server
-    supports that.
-    """
+    """A toolset in a run."""
 
     binding: ToolsetBinding | None = None
+    """The binding to the run, or None if the server was not found."""
     tools: PreparedTools = field(default_factory=PreparedTools)
     instructions: str = ""
     resources: ToolsetResources | None = None
     eager: list[Injection] = field(default_factory=list)
     issues: list[InitializationIssue] = field(default_factory=list)
     refusal: ConnectionFailed | None = None
+    """The server's response if it requires a sign-in, otherwise None."""
     connecting: PreparedTool | None = None
+    """The tool that asks users to sign in with their own account, if the server supports that."""
     arrange: tuple[Arrange, ...] = ()
 
 
@@ -83,9 +81,7 @@ class PreparableToolset:
         self.prepared: dict[Hashable, PreparedTools] = {}
 
     async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Open the toolset. If the user has to sign in first, it contains only a tool that asks the
-        user to sign in.
-        """
+        """Open the toolset. If the user has to sign in first, it contains only the sign-in tool."""
         wanted = wanted_account(self.toolset)
         if wanted is None:
             return await self.open_known(opening, leases)
@@ -103,8 +99,8 @@ class PreparableToolset:
         return opened
 
     async def open_known(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Open the toolset with its tools. Failures are reported as issues. Raises `NotSignedIn` if
-        the user has to sign in first.
+        """Open the toolset with its tools. Failures become issues. Raises `NotSignedIn` if the user
+        has to sign in first.
         """
         opened = OpenedToolset()
         label = self.toolset.label
@@ -207,11 +203,11 @@ async def open_toolsets(
     issues: Sequence[InitializationIssue] = (),
     more: Sequence[Tool] = (),
 ) -> AsyncIterator[Contribution]:
-    """Yield the toolsets as one contribution. `issues` come before the toolsets' issues, and the
-    tools in `more` after the toolsets' tools.
+    """Yield the toolsets as one contribution, with additional `issues` first and tools in `more`
+    last.
 
-    Toolsets that require a sign-in are reopened after all capabilities have been opened, so that a
-    user is asked at most once per run.
+    Toolsets that require a sign-in are reopened once all capabilities are open, so that a user is
+    asked at most once per run.
     """
     async with current_pool().leases() as leases:
         opened = await together(one.open(opening, leases) for one in toolsets)

@@ -18,7 +18,7 @@ from apps.workspace.memories.operations import most_important
 logger = logging.getLogger(__name__)
 
 RULES = "memory_rules"
-"""The name of the predefined prompt that tells the model how to use the memory."""
+"""The predefined prompt with this name explains to the model how to use the memory."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -56,7 +56,7 @@ def open_memories(manifest: Manifest, wanted: Memory) -> Open:
 
 def priming_step(remembering: RunMemories) -> HistoryStep:
     """Return a history step that adds the most important memories, as if the model had searched for
-    them. They are added again only if they have changed.
+    them. It adds them again only if they have changed.
     """
     wanted = remembering.wanted
     tool, limit = search_names(wanted)

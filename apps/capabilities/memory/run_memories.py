@@ -1,4 +1,4 @@
-"""Gives a run access to the caller's memories, and maintains them in the background."""
+"""Provides the caller's memories to a run, and maintains them in the background."""
 
 import asyncio
 import logging
@@ -23,8 +23,7 @@ UPKEEP_SECONDS = 30.0
 class Upkeep:
     """Tracks the maintenance of a run's memories in the background.
 
-    It needs the run's credentials, so the run waits for it at its end, and cancels it if the run is
-    canceled.
+    The run waits for the maintenance at its end, because it needs the run's credentials.
     """
 
     task: asyncio.Task[None] | None = None
@@ -69,8 +68,7 @@ class RunMemories:
                 async with asyncio.timeout(UPKEEP_SECONDS):
                     await self.look_once(datetime.now(UTC))
             except Exception:
-                # The memory is stored, and maintenance is retried after the next memory. No content
-                # is logged.
+                # Maintenance is retried after the next change. The log contains no memories.
                 logger.exception("Memories could not be pruned or merged")
 
     async def look_once(self, now: datetime) -> None:

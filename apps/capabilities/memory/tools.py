@@ -44,9 +44,7 @@ HEADING = (
 
 
 def search_names(wanted: MemoryFeature) -> tuple[str, str]:
-    """Return two names: the name of the tool that searches memories, and the name of its parameter
-    for the number of results.
-    """
+    """Return the names of the search tool and of its parameter for the number of results."""
     return ("search_memory", "top_k") if wanted.source_names else ("search_memories", "limit")
 
 
@@ -121,8 +119,8 @@ def about_parameters(wanted: MemoryFeature) -> dict[str, Parameter]:
 
 
 def required_of(wanted: MemoryFeature) -> tuple[str, ...]:
-    """Return the required arguments of `store_memory`. The category is required if the manifest
-    does not allow the default category.
+    """Return the required arguments of `store_memory`. A category is required if the manifest does
+    not allow the default category.
     """
     is_named = wanted.categories is not None and GENERAL not in wanted.categories
     return ("content", "category") if is_named else ("content",)

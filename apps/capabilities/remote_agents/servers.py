@@ -46,25 +46,21 @@ CHECK_CREDENTIALS = "Check the credentials in `authorization` of the toolset."
 
 
 class CredentialsRefused(ToolError):
-    """Raised if the server rejects the credentials, with status 401."""
+    """Raised if the server rejects the credentials with status 401."""
 
 
 class ConnectionLost(ToolError):
-    """Raised if the server is unreachable, or closes the connection before its response is
-    complete.
-    """
+    """Raised if the server is unreachable or disconnects before its response is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentServer:
-    """The server of a remote agent. `url` is the full URL in the manifest. `seconds` is the idle
-    timeout.
-    """
-
     label: str
     url: str
+    """The full URL in the manifest."""
     trust: Trust
     seconds: float
+    """The idle timeout of a request in seconds."""
     how: RestAuthorization | None = field(default=None, repr=False)
 
     @property
@@ -73,16 +69,14 @@ class AgentServer:
 
     @property
     def account(self) -> WantedAccount | None:
-        """Return the account with which each user signs in, or None if users do not sign in
-        themselves.
-        """
+        """Return the account with which each user signs in, or None if users do not sign in."""
         if not isinstance(self.how, RestOAuthAuthorization):
             return None
         return WantedAccount(self.url, self.label, self.how)
 
     async def draft(self, caller: Caller, refused_token: str = "") -> tuple[RequestDraft, str]:
-        """Return a request with credentials, and their renewable token, or "" if there is none.
-        Raises `ToolError` if credentials are unavailable.
+        """Return a request with credentials, and the renewable token in it, or "". Raises
+        `ToolError` if credentials are unavailable.
         """
         draft = RequestDraft("POST")
         token = await authorize(draft, self.how, caller, self.url, refused_token)
@@ -91,10 +85,10 @@ class AgentServer:
     async def with_credentials(
         self, caller: Caller, work: Callable[[RequestDraft], Awaitable[T]]
     ) -> T:
-        """Call `work` with a request that has credentials. If the server rejects the token, retry
-        once with a new token.
+        """Call `work` with a request that has credentials. Raises `ToolError` if they are
+        unavailable.
 
-        Raises `ToolError` if credentials are unavailable.
+        If the server rejects the token, retry once with a new token.
         """
         draft, token = await self.draft(caller)
         try:
@@ -107,8 +101,8 @@ class AgentServer:
 
 
 def read_server(path: str, field: str, url: str, node: AgentToolSet, seconds: float) -> AgentServer:
-    """Return the server of a toolset. `field` is the name of the manifest field that contains the
-    `url`. Raises `InitializationIssue` if the URL or the authorization is invalid.
+    """Return the server of a toolset. `field` is the manifest field of the `url`. Raises
+    `InitializationIssue` if the URL or the authorization is invalid.
     """
     try:
         address = read_url(url)

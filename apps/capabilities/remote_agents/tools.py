@@ -32,10 +32,10 @@ def agent_tool(
     account: WantedAccount | None,
     attachment: AttachmentFilter | None,
 ) -> PreparedTool:
-    """Return the tool that calls an agent, with the options of its toolset. `path` is the toolset's
-    path in the manifest, and `account` the user's own account on the server.
+    """Return the tool that calls an agent, with the options of its toolset.
 
-    If `attachment` is None, `work` filters attachments itself.
+    `account` is the user's own account on the server. If `attachment` is None, `work` filters
+    attachments itself.
     """
     wishes = ToolOptions(
         read_arguments(parameters),

@@ -29,7 +29,7 @@ TITLE = "title"
 ANY_TYPE = "*/*"
 """DIAL's media type of a link whose content is unknown."""
 MOST_ADDED = 50
-"""The maximum number of attachments that the model can add to one answer."""
+"""The model can add up to this many attachments to one answer."""
 ADDED = Key[set[str]]("added_attachments")
 POSSIBLE = "Use paths of files (files/…), http(s) URLs or data: URIs."
 TOOL_NAME = "internal_representation_add_attachment"
@@ -66,7 +66,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 async def add_attachment(opening: Opening, invocation: Invocation) -> ToolResult:
     """Add an attachment to the answer. Raises `InvalidParameter` if the URL cannot be attached, and
-    `ServiceFailed` if the files cannot be reached.
+    `ServiceFailed` if the file storage is unavailable.
     """
     added = opening.known.get_or_make(ADDED, set)
     place = read_place(str(invocation.arguments[URL]))
@@ -109,10 +109,9 @@ def has_userinfo(url: str) -> bool:
 async def attachment_at(
     opening: Opening, place: FileLocation, title: str, messages: Sequence[ModelMessage]
 ) -> Attachment:
-    """Return the attachment for a URL. A `data:` URI is stored as one of the caller's files. A link
-    is not fetched.
+    """Return the attachment for a URL. Raises `InvalidParameter` if the file cannot be used.
 
-    Raises `InvalidParameter` if the file cannot be used.
+    A `data:` URI is stored as one of the caller's files. A link is not fetched.
     """
     if place.kind == "external":
         return link(place.address, title, messages)
@@ -128,8 +127,8 @@ async def attachment_at(
 
 
 def link(url: str, title: str, messages: Sequence[ModelMessage]) -> Attachment:
-    """Return a link as an attachment. If the conversation contains an attachment with the same URL,
-    copy its type and title.
+    """Return a link as an attachment. Its type and title come from an attachment in the
+    conversation with the same URL, if any.
     """
     attached = (item for message in messages for item in message.attachments)
     same = (item for item in attached if url in (item.url, item.reference_url))

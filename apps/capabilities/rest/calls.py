@@ -31,17 +31,15 @@ from apps.workspace.media_types import matches_any, media_type
 UNAUTHORIZED = 401
 BINARY = "application/octet-stream"
 IDEMPOTENCY_KEY = "idempotency-key"
-"""The header by which services recognize a retried request."""
+"""Services recognize a retried request by this header."""
 RUN = Key[uuid.UUID]("idempotency_keys")
 
 
 async def call_service(
     operation: Operation, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Call the operation with the arguments.
-
-    Raises `InvalidParameter` if an argument cannot be sent, and `ToolError` or `ToolTimedOut` if
-    the call fails.
+    """Call the operation with the arguments. Raises `InvalidParameter` if an argument cannot be
+    sent, and `ToolError` or `ToolTimedOut` if the call fails.
     """
     draft = RequestDraft(operation.method)
     url = operation.address.origin
@@ -84,7 +82,7 @@ async def result_of(
 ) -> ToolResult:
     """Convert the response to a tool result. Raises `ToolError` if the status is an error.
 
-    If the body cannot be stored as a file, the result contains it, because the call itself has
+    If the body cannot be stored as a file, the result contains it, because the call itself
     succeeded.
     """
     text = decode(answer.body, answer.content_type)
@@ -112,7 +110,7 @@ async def result_of(
 
 def status_error(operation: Operation, answer: ServiceResponse, text: str) -> ShownError:
     """Return the error for a failed response. The model receives only the status, because the body
-    of an error is untrusted.
+    is untrusted.
     """
     where = " and redirects to another URL, which is not followed" if answer.location else ""
     return ShownError(

@@ -45,9 +45,7 @@ RISKS: Mapping[str, Risk] = {"GET": "read-only", "DELETE": "destructive"}
 
 
 def prepare(manifest: Manifest) -> Open | None:
-    """Prepare all REST toolsets of a manifest. Toolsets and tools that cannot be used are reported
-    as issues.
-    """
+    """Prepare all REST toolsets of a manifest. Unusable toolsets and tools become issues."""
     tools: list[tuple[str, PreparedTool]] = []
     issues: list[InitializationIssue] = []
     needs: list[SecretNeed] = []
@@ -81,8 +79,8 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def is_below(place: str, path: str) -> bool:
-    """Return True if the tool at the manifest path `place` needs the credential at `path`: a
-    credential of the tool or its toolset.
+    """Return True if the tool at `place` needs the credential at `path`, which belongs to a tool or
+    a toolset. Both are paths in the manifest.
     """
     toolset, _, inside = path.partition(".")
     is_of_a_tool = inside.startswith("tools[")
@@ -113,8 +111,8 @@ def needs_of_tool(path: str, tool: RestTool, toolset: RestToolSet) -> Iterator[S
 
 
 def check_shared(path: str, toolset: RestToolSet) -> None:
-    """Raise `InitializationIssue` if the base URL, the headers or the authorization of a toolset
-    are invalid.
+    """Raise `InitializationIssue` if the base URL, a header or the authorization of a toolset is
+    invalid.
     """
     if toolset.base_url:
         read_url(f"{path}.base_url", toolset.base_url)

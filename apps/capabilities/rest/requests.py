@@ -21,10 +21,7 @@ ACCEPT = (
 
 @dataclass(slots=True)
 class RequestDraft:
-    """An HTTP request under construction. Header names are in lower case.
-
-    `credentials` lists the secrets in the request, which are redacted in the response.
-    """
+    """An HTTP request under construction. Header names are in lower case."""
 
     method: str
     path: dict[str, str] = field(default_factory=dict, repr=False)
@@ -32,6 +29,7 @@ class RequestDraft:
     headers: dict[str, str] = field(default_factory=lambda: {"accept": ACCEPT}, repr=False)
     body: dict[str, Any] = field(default_factory=dict, repr=False)
     credentials: set[str] = field(default_factory=set, repr=False)
+    """The secrets in the request, which are redacted in the response."""
 
     def content(self) -> bytes | None:
         """Return the body as JSON, or None. `POST` and `PUT` always have a body."""
@@ -81,8 +79,8 @@ def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any)
 
 
 def add_forwarded(draft: RequestDraft, headers: Mapping[str, str], wanted: Collection[str]) -> None:
-    """Add the caller's headers whose lower-case names are in `wanted`, without overriding existing
-    headers.
+    """Add the caller's headers whose lower-case names are in `wanted`. Existing headers take
+    precedence.
     """
     for name, value in headers.items():
         if name.lower() not in wanted or header_name_problem(name) or header_value_problem(value):

@@ -1,6 +1,4 @@
-"""Defines the tools with which the model manages the conversation's alarm and the user's
-schedules.
-"""
+"""Defines tools that manage the conversation's alarm and the user's schedules."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -222,7 +220,7 @@ async def set_alarm(opening: Opening, invocation: Invocation) -> ToolResult:
 
 async def on_desk(work: Work, opening: Opening, invocation: Invocation) -> str:
     """Call `work` with the user's schedules on a database thread. Raises `InvalidParameter` or
-    `ToolError` if it fails.
+    `ToolError` on failure.
     """
     desk = opening.chat.schedules
     if desk is None:

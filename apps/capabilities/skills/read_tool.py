@@ -27,7 +27,7 @@ NAME = "skill_name"
 PATH = "file_path"
 SKILLS = Key[SkillCollection]("skills")
 MOST_NAMED = 30
-"""The maximum number of skills or files that an error message names."""
+"""An error message names up to this many skills or files."""
 PARAMETERS = parameters(
     {
         NAME: text_parameter("The name of a skill, as it is listed.", display=IN_TITLE),

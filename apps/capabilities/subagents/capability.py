@@ -1,5 +1,6 @@
-"""Defines the tool with which the model delegates tasks to sub-agents. A sub-agent has some of the
-application's tools.
+"""Defines the tool with which the model delegates tasks to sub-agents.
+
+A sub-agent can use some of the application's tools.
 """
 
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -36,9 +37,9 @@ from apps.errors import ToolError
 from apps.manifest.manifest import Manifest
 
 WAITING_SECONDS = 3600
-"""The maximum time in seconds that a task waits before it starts."""
+"""A task waits up to this many seconds before it starts."""
 MOST_PREPARED = 32
-"""The maximum number of prepared sub-agents that are cached, one for each selection of toolsets."""
+"""Up to this many prepared sub-agents are cached, one for each selection of toolsets."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -60,17 +61,16 @@ def prepare(manifest: Manifest) -> Open | None:
 
 @dataclass(frozen=True, slots=True)
 class SubagentTools:
-    """Runs the sub-agents of an application. `seconds` is the time limit of a task.
-
-    `known` caches prepared sub-agents by name and selected toolsets.
-    """
+    """Runs the sub-agents of an application."""
 
     manifest: Manifest
     offer: OfferedTypes
     seconds: float
+    """The time limit of a task in seconds."""
     known: dict[tuple[str, frozenset[str] | None], tuple[Manifest, PreparedCapabilities]] = field(
         default_factory=dict
     )
+    """Prepared sub-agents, cached by name and selected toolsets."""
 
     def prepared_for(
         self, chosen: SubagentType, toolsets: frozenset[str] | None
@@ -84,10 +84,8 @@ class SubagentTools:
         return self.known[key]
 
     async def work(self, opening: Opening, invocation: Invocation) -> ToolResult:
-        """Run a sub-agent, and return its result.
-
-        Raises `InvalidParameter` if an argument is invalid, and `ToolError` or `ToolTimedOut` if
-        the task fails.
+        """Run a sub-agent, and return its result. Raises `InvalidParameter` if an argument is
+        invalid, and `ToolError` or `ToolTimedOut` if the task fails.
         """
         task = read_task(invocation.arguments, self.offer)
         features = self.manifest.features

@@ -24,12 +24,11 @@ NO_ANSWER = "The sub-agent ended without an answer. Try again, or continue witho
 
 @dataclass(frozen=True, slots=True)
 class SubagentCall:
-    """A call to `tool` that delegates a task to a sub-agent. `seconds` is the time limit of the
-    task.
-    """
+    """A call that delegates a task to a sub-agent."""
 
     tool: str
     seconds: float
+    """The time limit of the task in seconds."""
     relay: Relay
 
     async def answer(self, opening: Opening, delegation: Delegation) -> str | None:
@@ -66,8 +65,8 @@ _depth: ContextVar[int] = ContextVar("depth of sub-agents", default=0)
 
 
 def depth() -> int:
-    """Return the nesting depth of the current task: 0 outside a task, 1 in a task, 2 in a task
-    within a task.
+    """Return the nesting depth of the current task: 0 outside a task, 1 in a task, 2 in a nested
+    task.
     """
     return _depth.get()
 

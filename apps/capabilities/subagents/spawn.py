@@ -1,5 +1,6 @@
-"""Defines the tool that spawns sub-agents of predefined kinds, each as a separate run that the user
-can open and stop.
+"""Defines the tool that spawns sub-agents of predefined kinds.
+
+Each sub-agent is a separate run that the user can open and stop.
 """
 
 from collections.abc import Mapping, Sequence
@@ -48,12 +49,12 @@ from apps.manifest.toolsets.parameters import FunctionParameters
 
 TOOL_NAME = "spawn-agent"
 DEEPEST = 2
-"""The maximum nesting depth of sub-agents. At this depth, a sub-agent cannot spawn others."""
+"""The maximum nesting depth of sub-agents. A sub-agent at this depth cannot spawn others."""
 NAME_CHARACTERS = 50
 MOST_SUBAGENTS = 32
 """The maximum number of prepared sub-agents that are cached."""
 WAITING_SECONDS = 3600
-"""The maximum time in seconds that a task waits before it starts."""
+"""A task waits up to this many seconds before it starts."""
 STOPPED = "The user stopped this sub-agent. Continue without it, and do not start it again unless the user asks."
 ADVICE = "The results of other sub-agents remain valid. Continue with them, or try another way."
 
@@ -81,11 +82,12 @@ def prepare(manifest: Manifest) -> Open | None:
 
 @dataclass(frozen=True, slots=True)
 class SubagentAssignment:
-    """A task for a sub-agent. `agent` is None for a copy of the application itself."""
+    """A task for a sub-agent."""
 
     text: str
     context: str
     agent: AgentDefinition | None
+    """The sub-agent's definition, or None for a copy of the application itself."""
 
     @property
     def name(self) -> str:
@@ -98,16 +100,16 @@ class SubagentAssignment:
 
 @dataclass(slots=True)
 class SubagentSpawner:
-    """Runs the sub-agents of one manifest. `known` caches prepared sub-agents by name, and `made`
-    the tool for the current predefined content.
-    """
+    """Runs the sub-agents of one manifest."""
 
     manifest: Manifest
     wanted: SpawnAgent
     known: dict[str, tuple[AgentDefinition | None, Manifest, PreparedCapabilities]] = field(
         default_factory=dict
     )
+    """Prepared sub-agents, cached by name."""
     made: tuple[Mapping[str, AgentDefinition], PreparedTool] | None = None
+    """The tool, and the predefined sub-agents from which it was made."""
 
     def tool(self, agents: Mapping[str, AgentDefinition]) -> PreparedTool:
         if self.made is None or self.made[0] is not agents:
@@ -144,7 +146,7 @@ class SubagentSpawner:
         self, opening: Opening, invocation: Invocation, agents: Mapping[str, AgentDefinition]
     ) -> ToolResult:
         """Run a sub-agent, and return its result. Raises `InvalidParameter` if an argument is
-        invalid. Other failures are returned as results.
+        invalid. Other failures become results.
         """
         task = read_task(invocation.arguments, agents)
         features = self.manifest.features

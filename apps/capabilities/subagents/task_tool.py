@@ -38,13 +38,12 @@ none. Give it only those that the task needs. Omit it for other sub-agents. Tool
 
 @dataclass(frozen=True, slots=True)
 class SubagentTask:
-    """The validated arguments of a task. `tool_sets` are the toolsets that the model chose, or None
-    if it has no choice.
-    """
+    """The validated arguments of a task."""
 
     type: SubagentType
     prompt: str
     tool_sets: frozenset[str] | None = None
+    """The toolsets that the model chose, or None if it has no choice."""
 
 
 def description_of(offer: OfferedTypes) -> str:
@@ -58,8 +57,8 @@ def line_of(name: str, description: str) -> str:
 
 
 def task_arguments(offer: OfferedTypes) -> Arguments:
-    """Return the argument schema. It accepts any sub-agent and toolset names; `read_task` checks
-    them, and its errors list the valid names.
+    """Return the argument schema. It accepts any names; `read_task` checks them, and its errors
+    list the valid names.
     """
     text = {"type": "string"}
     required = ["subagent_type", "prompt"]
@@ -108,8 +107,8 @@ def read_task(arguments: Mapping[str, object], offer: OfferedTypes) -> SubagentT
 
 
 def read_toolsets(given: object, offer: OfferedTypes) -> frozenset[str]:
-    """Return the toolsets that the model chose. Raises `InvalidParameter` unless they are a list of
-    known names.
+    """Return the toolsets that the model chose. Raises `InvalidParameter` unless they are known
+    names.
     """
     valid = f"Valid toolsets: {', '.join(offer.toolsets) or 'none'}; [] for no toolset."
     if given is None:

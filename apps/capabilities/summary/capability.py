@@ -1,6 +1,4 @@
-"""Defines a tool with which the model passes its final answer as an argument, so that it is not
-called again.
-"""
+"""Defines a tool that accepts the model's final answer, so that the model is not called again."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -46,8 +44,8 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def sum_up(opening: Opening, invocation: Invocation) -> ToolResult:
-    """End the run with the text in the arguments as its answer. Raises `InvalidParameter` if it is
-    empty.
+    """End the run with the argument `text` as its answer. Raises `InvalidParameter` if it
+    is empty.
     """
     text = str(invocation.arguments["text"]).strip()
     if not text:
@@ -56,9 +54,7 @@ async def sum_up(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def without_summary(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Remove the calls to this tool and their results, because the answer contains the same
-    text.
-    """
+    """Remove calls to this tool and their results, because the answer contains the same text."""
     gone = {call.id for m in messages for call in m.tool_calls if call.name == TOOL_NAME}
     if not gone:
         return messages

@@ -87,9 +87,7 @@ def store_list(opening: Opening, todo: TodoTools) -> None:
 
 
 async def manage(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Read or replace the to-do list, depending on the arguments. Raises `InvalidParameter` if the
-    list is invalid.
-    """
+    """Read or replace the to-do list. Raises `InvalidParameter` if the new list is invalid."""
     todo = opening.known[LIST]
     if invocation.arguments["operation"] == "write":
         todo.text = read_text(invocation.arguments.get("text"))

@@ -43,13 +43,14 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A call to the tool that fetches web pages. Its result has less than `most_bytes` bytes."""
+    """A call to the tool that fetches web pages."""
 
     opening: Opening
     most_bytes: int
+    """The size limit of the result in bytes, exclusive."""
 
     async def answer(self, invocation: Invocation) -> ToolResult:
-        """Fetch the URL in the arguments. Raises `InvalidParameter` if this is not possible, and
+        """Fetch the URL in the arguments. Raises `InvalidParameter` if this fails, and
         `ServiceFailed` if a file cannot be stored.
         """
         url = external_url(str(invocation.arguments[URL]))
@@ -111,8 +112,8 @@ class Fetch:
             raise refusal(str(error)) from error
 
     async def read(self, url: str, file: Loaded) -> str:
-        """Return the text of a file, with pages converted to Markdown. Raises `NotText` if the file
-        is binary.
+        """Return the text of a file from the cache, or convert it. Raises `NotText` if the file is
+        binary.
         """
         readings = self.opening.known.get_or_make(READINGS, Readings)
         read = partial(readings.read, url, file, self.opening.caller.bucket)
@@ -127,8 +128,8 @@ class Readings:
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONVERSIONS_AT_ONCE))
 
     async def read(self, url: str, file: Loaded, owner: str) -> str:
-        """Return the text of a file, with pages converted to Markdown. Raises `NotText` if the file
-        is binary.
+        """Return the text of a file. A web page is converted to Markdown. Raises `NotText` if the
+        file is binary.
         """
         text = read_page_text(file)
         if file.type not in PAGES:

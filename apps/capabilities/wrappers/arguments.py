@@ -36,14 +36,14 @@ MOST_VIOLATIONS = 20
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The arguments of a tool. `schema` is for the model; `defaults` are the values of optional
-    parameters; `inject` adds constants.
-    """
+    """Describes and validates the arguments of a tool."""
 
     schema: Mapping[str, Any]
+    """The JSON Schema for the model."""
     schema_check: SchemaCheck
     defaults: Mapping[str, Any]
     inject: Inject
+    """A function that adds the constants to the arguments of a call."""
 
     @property
     def constants(self) -> Mapping[str, Any]:
@@ -52,11 +52,11 @@ class Arguments:
         return constants
 
     def check(self, given: Mapping[str, Any], unshown: Collection[str] = ()) -> dict[str, Any]:
-        """Return the arguments with defaults and constants. Raises `InvalidParameter` if they do
-        not match the schema, and `ToolError` if the check takes too long.
+        """Return the arguments with defaults and constants. Null for an optional parameter counts
+        as omitted.
 
-        A null for an optional parameter counts as omitted. The error does not quote the `unshown`
-        arguments.
+        Raises `InvalidParameter` if they do not match the schema, and `ToolError` if the check
+        takes too long. The error does not quote the `unshown` arguments.
         """
         required = self.schema["required"]
         named = {k: v for k, v in given.items() if v is not None or k in required}
@@ -89,7 +89,7 @@ def with_integers(value: Any, schema: Any) -> Any:
 
 
 def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> Arguments:
-    """Compile the parameters of a function, once for each manifest."""
+    """Compile the parameters of a function. This is done once per manifest."""
     schema = parameters_schema(parameters)
     defaults = {
         name: parameter.default
@@ -108,8 +108,8 @@ def with_arguments(
     """Return a tool whose work receives only valid arguments, with files loaded in place of
     references.
 
-    Arguments in `addresses` are URLs of files and not loaded. Calls raise `InvalidParameter` if an
-    argument is invalid.
+    Arguments in `addresses` are URLs of files, which are not loaded. Calls raise `InvalidParameter`
+    if an argument is invalid.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -132,7 +132,7 @@ def refusal(
 def problems(
     violation: ValidationError, unshown: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """Yield the path of each parameter that violates the schema, with a sentence about the problem."""
+    """Yield the path of each invalid parameter with a sentence about the problem."""
     path = place(violation.absolute_path)
     value: Any = violation.instance
     expected: Any = violation.validator_value
@@ -154,7 +154,9 @@ def problems(
 
 
 def unknown_names(violation: ValidationError, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the path of each unknown name in an object, with a sentence that lists the valid names."""
+    """Yield the path of each unknown name in an object with a sentence that lists the valid
+    names.
+    """
     schema: Any = violation.schema
     given: Any = violation.instance
     taken = schema.get("properties", {})

@@ -21,8 +21,8 @@ from apps.workspace.stored_files import FileInfo
 logger = logging.getLogger(__name__)
 
 CANNOT_STORE = "The service can’t store files right now."
-"""The error for the model if the file storage is unavailable. The storage's own error would ask the
-model to repeat the call.
+"""The error for the model if the file storage is unavailable. The storage's own error asks to
+repeat the call.
 """
 
 
@@ -55,7 +55,7 @@ class AttachmentPlaces:
 
     @classmethod
     def of(cls, kept: Sequence[Attachment], wanted: AttachmentFilter) -> Self:
-        # Only stored files, because a page would load any other URL in the text automatically.
+        # The text shows only stored files, because a page would load any other URL automatically.
         inside = tuple(
             a
             for a in kept
@@ -78,8 +78,8 @@ async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> A
 
 
 async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> FileInfo:
-    """Store a file of the caller. Raises `FileRefused` if it cannot be stored. This includes
-    outages of the storage, because the tool itself did not fail.
+    """Store a file of the caller. Raises `FileRefused` if it cannot be stored, even in an outage of
+    the storage, because the tool itself did not fail.
     """
     try:
         return await opening.workspace.files.keep(name, content, kind)
@@ -91,7 +91,7 @@ async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> 
 
 
 def see_files(attachments: Sequence[Attachment]) -> str:
-    """Return a sentence that names the attachments. It replaces an empty result, which models
+    """Return a sentence that names the attachments, in place of an empty result, which models
     reject.
     """
     names = ", ".join(one.title or one.type for one in attachments)

@@ -21,23 +21,22 @@ from apps.manifest.toolsets.fallback_strategies import Fallback
 
 @dataclass(frozen=True, slots=True)
 class ToolOptions:
-    """The options of one tool in a manifest. `seconds` is the timeout.
-
-    File references in the arguments in `addresses` are not loaded. If `attachment` is None, the
-    tool filters its attachments itself. `is_repeatable` means that calling the tool twice has the
-    same effect as calling it once. `is_untrusted` means that outsiders can control the content of
-    results. `is_private` and `full_name` are as in `Tool`.
-    """
+    """The options of one tool in a manifest. `is_private` and `full_name` are as in `Tool`."""
 
     arguments: Arguments
     display: Display
     seconds: float
+    """The timeout of a call in seconds."""
     attachment: AttachmentFilter | None = field(default_factory=AttachmentFilter)
+    """The filter for attachments, or None if the tool filters them itself."""
     fallback: Fallback = field(default_factory=Fallback)
     is_repeatable: bool = False
+    """True if calling the tool twice has the same effect as calling it once."""
     is_untrusted: bool = False
+    """True if outsiders can control the content of results."""
     is_private: bool = False
     addresses: frozenset[str] = frozenset()
+    """The arguments whose file references are not loaded."""
     approval: ApprovalRules = field(default_factory=ApprovalRules)
     risk: Risk = "changes"
     full_name: str = ""
@@ -80,9 +79,7 @@ def wrap_tool(tool: PreparedTool, wishes: ToolOptions) -> PreparedTool:
 
 
 def with_untrusted_results(tool: PreparedTool) -> PreparedTool:
-    """Return a tool whose results, including failures, mark the run as having read untrusted
-    content.
-    """
+    """Return a tool whose results and failures mark the run as having read untrusted content."""
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         result: ToolResult | None = None

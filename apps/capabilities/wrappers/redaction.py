@@ -1,5 +1,4 @@
-"""Redacts credentials that a server repeats in its response, for example in an error about a wrong
-key.
+"""Redacts credentials that a server repeats in its response, for example in an error about a key.
 
 Servers repeat them in JSON, URLs and HTML. Each of these formats has several escapes for the same
 character, so the unescaped text is searched too.
@@ -14,16 +13,14 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 SHORTEST = 6
-"""Shorter credentials, in characters, are not redacted, because they may occur in texts by
-chance.
-"""
+"""Credentials below this length are not redacted, because they may occur by chance."""
 SHOWN = "[hidden]"
 MOST_LAYERS = 2
-"""The maximum number of nested escapes that are decoded, such as HTML in a JSON string."""
+"""Up to this many nested escapes are decoded, such as HTML in a JSON string."""
 
 MOST_KNOWN = 1024
-"""The maximum number of decoded escapes of one kind that are cached. Most texts repeat a few
-escapes many times.
+"""Up to this many decoded escapes of one kind are cached. Most texts repeat a few escapes many
+times.
 """
 SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "/": "/"}
 """Maps JSON escapes, without their backslash, to characters."""
@@ -53,8 +50,8 @@ def needles(credentials: Collection[str]) -> Needles:
 
 
 def json_pattern(letters: str) -> re.Pattern[str]:
-    """Return a pattern for JSON escapes of these characters only, because a text may contain many
-    others, such as quotation marks.
+    """Return a pattern for JSON escapes of these characters only. A text may contain many others,
+    such as quotation marks.
 
     JSON within JSON has more backslashes before an escape.
     """
@@ -101,9 +98,7 @@ def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tu
 
 
 class UnescapedText:
-    """A text with its escapes decoded. It maps positions in the decoded text to positions in the
-    original.
-    """
+    """A text with decoded escapes, which maps its positions to positions in the original text."""
 
     def __init__(self, escaped: str, pattern: re.Pattern[str], read: Callable[[str], str]) -> None:
         parts: list[str] = []

@@ -27,8 +27,8 @@ def with_retries(
     is_repeatable: bool,
     wait: Wait = asyncio.sleep,
 ) -> PreparedTool:
-    """Return a tool that retries failed calls as the fallback strategies define. The last attempt's
-    `ToolError` is raised.
+    """Return a tool that retries failed calls as the fallback strategies define. Raises the
+    `ToolError` of the last attempt.
 
     All attempts share the timeout of `seconds`. A tool that is not repeatable is retried only if
     the strategy explicitly allows it.
@@ -59,8 +59,7 @@ def with_retries(
 
 
 def wanted_for(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts | None:
-    """Return the retry options of the first strategy that applies to the error, or None if there
-    are none.
+    """Return the retry options of the first strategy that applies to the error, or None.
 
     Timeouts and permanent errors are retried only if a trigger matches them. A call whose answer
     has begun is never retried.

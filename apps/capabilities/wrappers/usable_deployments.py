@@ -19,9 +19,7 @@ USABLE_IDS = Key[frozenset[str] | None]("usable_deployments")
 
 
 async def usable_ids(manifest: Manifest, opening: Opening) -> frozenset[str] | None:
-    """Return the decoded IDs of the deployments that the caller may use, or None if no tool must be
-    omitted.
-    """
+    """Return the decoded IDs of the deployments that the caller may use, or None for all."""
     wanted = manifest.features.tool_access_filter if manifest.features is not None else None
     if wanted is None or not wanted.enabled:
         return None

@@ -1,4 +1,4 @@
-"""Simulates the files of one execution in memory, with size limits."""
+"""Simulates the file system of one execution in memory, with size limits."""
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -6,19 +6,15 @@ from pathlib import PurePosixPath
 from pydantic_monty import MemoryFile, MontyFileHandle, OSAccess
 
 HOME = "/data"
-"""The folder in which the code finds its input files and writes its output."""
+"""The working directory of the code, with its input files."""
 MOST_WRITTEN_BYTES = 32 * 1024 * 1024
-"""The maximum number of bytes that the code may write. They stay in the server's memory until the
-code ends.
-"""
+"""The code may write up to this many bytes. The server's memory holds them until the code ends."""
 MOST_READ_BYTES = 256 * 1024 * 1024
-"""The maximum number of bytes that the code may read in total, because each read copies the
-file.
-"""
+"""The code may read up to this many bytes in total. Each read copies the file."""
 
 
 class GrowingFile(MemoryFile):
-    """A file in memory that collects appended pieces in a list, so that many small appends take
+    """A file in memory that collects appended data in a list, so that many small appends take
     linear time.
     """
 
@@ -38,7 +34,7 @@ class GrowingFile(MemoryFile):
 
 
 class SandboxFolder(OSAccess):
-    """The file system of the sandbox. It has no environment, no clock and no network."""
+    """The file system of the sandbox, without environment variables, clock or network."""
 
     def __init__(self, given: Mapping[str, bytes]) -> None:
         paths = {PurePosixPath(HOME) / name: content for name, content in given.items()}

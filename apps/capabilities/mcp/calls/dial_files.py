@@ -54,8 +54,8 @@ def urls_in(value: Any) -> Iterator[str]:
 
 
 def dial_path(name: str, url: str, server: str) -> str:
-    """Return the path of a DIAL file, which may be written as a URL of the DIAL server. Raises
-    `InvalidParameter` for any other file.
+    """Return the path of a DIAL file, which may be given as a URL of the DIAL server. Raises
+    `InvalidParameter` for other files.
     """
     parts = urlsplit(server)
     path = url.removeprefix(f"{parts.scheme}://{parts.netloc}/v1/").lstrip("/")

@@ -1,4 +1,4 @@
-"""Redacts the credentials that were sent to a server if messages from the server repeat them."""
+"""Redacts credentials in the messages of a server that repeats what it received."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -19,7 +19,7 @@ from apps.manifest.secrets import reads_as_credential
 
 LISTS = frozenset({"tools", "resources"})
 REDACTED = frozenset({"title", "description"})
-"""The fields of list entries that are redacted. Other fields identify the entries and must not
+"""Only these fields of list entries are redacted. Other fields identify the entries and must not
 change.
 """
 
@@ -62,8 +62,8 @@ class SentCredentials:
         return replace(item, message=message.model_copy(update=changes))
 
     def may_repeat(self, value: Any) -> bool:
-        """Return True if a value may contain a credential. This check is much faster than redacting
-        the value.
+        """Return True if a value may contain a credential. This is much faster than redacting the
+        value.
         """
         try:
             written = msgspec.json.encode(value).decode()

@@ -21,15 +21,15 @@ logger = logging.getLogger(__name__)
 ANSWER_SECONDS = 300.0
 MOST_AT_ONCE = 5
 MOST_ASKED = 20
-"""The maximum number of questions that a server can ask during a call, so that it cannot block the
-call forever.
+"""A server can ask up to this many questions during a call, so that it cannot block the call
+forever.
 """
 
 Elicited = types.ElicitResult | types.ErrorData
 
 
 class Elicit(Protocol):
-    """The SDK's type of callback for questions to the user. The first argument is the SDK's request
+    """The SDK's callback for questions to the user. The first argument is the SDK's request
     context.
     """
 
@@ -38,18 +38,18 @@ class Elicit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GoingCall:
-    """A running tool call. `server` is the title of its toolset. `limits` are its time limits,
-    which are paused while the user is asked.
-    """
+    """A running tool call."""
 
     ledger: Ledger
     key: str
     server: str
+    """The title of the tool's toolset."""
     limits: tuple[TimeLimit, ...]
+    """The call's time limits, which are paused while the user is asked."""
 
 
 class ElicitationDesk:
-    """Asks the user the questions of one session's server."""
+    """Passes the questions of one session's server to the user."""
 
     def __init__(self) -> None:
         self.calls: list[GoingCall] = []
@@ -58,8 +58,8 @@ class ElicitationDesk:
 
     @contextmanager
     def serving(self, call: GoingCall) -> Iterator[None]:
-        """Allow the server to ask the user during the block. When the last running call ends, its
-        open questions are canceled.
+        """Allow the server to ask the user during the block. When the last call ends, cancel open
+        questions.
         """
         self.calls.append(call)
         try:
@@ -89,7 +89,7 @@ class ElicitationDesk:
         self, call: GoingCall, pages: Sequence[types.ElicitRequestURLParams]
     ) -> bool:
         """Ask the user to open each page. Return False as soon as the user declines. Raises
-        `NotAskable` if a page has an invalid URL.
+        `NotAskable` for an invalid URL.
         """
         cards = [card_of(call.server, page) | {"repeats": True} for page in pages]
         for card in cards:
@@ -99,9 +99,7 @@ class ElicitationDesk:
         return True
 
     async def ask_in_peace(self, call: GoingCall, card: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Ask the user, and return the answer. In the meantime, the time limits of all calls in the
-        session are paused.
-        """
+        """Ask the user, and pause the time limits of all calls in the session in the meantime."""
         limits = {limit for going in self.calls for limit in going.limits}
         with standing_still(limits):
             return await self.ask(call, card)

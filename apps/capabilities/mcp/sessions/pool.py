@@ -18,19 +18,17 @@ from apps.workspace.egress.per_loop import loop_object
 IDLE_SECONDS = 300.0
 SWEEP_SECONDS = 30.0
 MOST_KEPT = 200
-"""If there are this many sessions, a new session evicts the least recently used idle session."""
+"""With this many sessions, a new session evicts the least recently used idle one."""
 MOST_SESSIONS = 2_000
-"""The maximum number of sessions in use. Requests of DIAL Core never share a session, because each
-has its own key.
+"""The maximum number of sessions in use. It is high because requests from DIAL Core never share a
+session: each has its own key.
 """
 MOST_PROGRAMS = 32
-"""The maximum number of sessions with MCP servers that run as programs, because each program is a
-process.
-"""
+"""The maximum number of sessions with servers that run as programs. Each is a process."""
 FAREWELL_SECONDS = 5.0
-"""At its end, a run waits at most this many seconds for its private sessions to end."""
+"""The time in seconds that an ending run waits for its private sessions to close."""
 FORGET_SECONDS = 3_600.0
-"""After this many seconds without use, a server disappears from the administrator's list."""
+"""A server disappears from the administrator's list after this many seconds without use."""
 
 Key = tuple[ServerEndpoint, str]
 
@@ -87,8 +85,8 @@ class SessionPool:
             raise ConnectionFailed("too many servers are in use at once; try again later.")
 
     def drop(self, key: Key) -> asyncio.Task[None] | None:
-        """End a session in the background. Return the task that ends it, or None if the session no
-        longer exists.
+        """End a session in the background. Return the task, or None if the session no longer
+        exists.
         """
         slot = self.slots.pop(key, None)
         return None if slot is None else self.close_later(slot)
@@ -105,7 +103,7 @@ class SessionPool:
             self.sweeper = loop.call_later(SWEEP_SECONDS, self.sweep)
 
     def sweep(self) -> None:
-        """End idle sessions, and forget servers that have not been used for a long time."""
+        """Close idle sessions, and forget servers that have not been used for a long time."""
         self.sweeper = None
         now = time.monotonic()
         for key, slot in list(self.slots.items()):
@@ -137,11 +135,10 @@ class Leases:
     def take(
         self, endpoint: ServerEndpoint, bucket: str, *, alone: bool = False, asks: bool = False
     ) -> SessionSlot:
-        """Lease a session. A leased session stays open.
+        """Lease a session, which then stays open. Raises `ConnectionFailed` if the pool is full.
 
-        `alone` means that only this run can use the session. `asks` means that the server may ask
-        the user, so no other run uses the session during the lease. Raises `ConnectionFailed` if
-        the pool is full.
+        With `alone`, no other run ever uses the session. With `asks`, no other run uses it during
+        the lease, so that its server may ask the user.
         """
         if asks:
             endpoint = self.seated(endpoint, bucket)
@@ -151,8 +148,8 @@ class Leases:
         return slot
 
     def seated(self, endpoint: ServerEndpoint, bucket: str) -> ServerEndpoint:
-        """Return the endpoint of a session that this run already uses, or else of the first session
-        that no run uses.
+        """Return the endpoint of a session that this run already uses, or of the first unused
+        session.
         """
         mine = {(slot.endpoint, slot.bucket) for slot, _ in self.taken}
         for seat in count(1):
@@ -163,7 +160,7 @@ class Leases:
         raise AssertionError
 
     def give_back(self) -> list[asyncio.Task[None]]:
-        """End all leases. Return the tasks that end private sessions."""
+        """End all leases. Return the tasks that close private sessions."""
         ending = []
         for slot, alone in self.taken:
             slot.users -= 1
@@ -174,5 +171,5 @@ class Leases:
 
 
 def current_pool() -> SessionPool:
-    """Return the pool of the running event loop, which closes with the loop."""
+    """Return the pool of the running event loop. It closes with the loop."""
     return loop_object(SessionPool, SessionPool)

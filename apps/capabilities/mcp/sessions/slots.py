@@ -1,6 +1,4 @@
-"""Manages the session of one caller with one server in the pool, with its cached lists and
-failures.
-"""
+"""Manages the session of one caller with one server, including cached lists and failures."""
 
 import asyncio
 import logging
@@ -32,11 +30,11 @@ CONNECT_SECONDS = 30.0
 LIST_SECONDS = 30.0
 """The timeout in seconds for all pages of a list, or for a prefetched resource."""
 SILENT_SECONDS = 60.0
-"""A request that timed out is not sent again for this many seconds, or for twice its timeout if
-that is less.
+"""A request that timed out is not repeated for this many seconds, or for twice its timeout if that
+is less.
 """
 STABLE_SECONDS = 60.0
-"""A session that lasted at least this many seconds resets the backoff."""
+"""A session that lasted this many seconds resets the backoff."""
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 
@@ -49,9 +47,7 @@ _ids = count(1)
 
 
 class SessionSlot:
-    """The session of one caller with one server. `users` counts the runs that use it, and `opened`
-    the connections so far.
-    """
+    """The session of one caller with one server, across reconnections."""
 
     def __init__(self, endpoint: ServerEndpoint, bucket: str, handshakes: HandshakeServers) -> None:
         self.id = next(_ids)
@@ -73,8 +69,10 @@ class SessionSlot:
         self.failures = 0
         self.retry_at = 0.0
         self.users = 0
+        """The number of runs that use the session."""
         self.used_at = time.monotonic()
         self.opened = 0
+        """The number of connections so far."""
         self.changes = 0
 
     @property
@@ -95,8 +93,7 @@ class SessionSlot:
     async def connected(self, context: RequestContext) -> SessionConnection:
         """Return the open session, or open one. Concurrent callers share it.
 
-        Raises `ConnectionFailed` if opening fails. During the pause after a failure, raises it
-        without an attempt.
+        Raises `ConnectionFailed` if opening fails, or at once during the pause after a failure.
         """
         self.used_at = time.monotonic()
         self.notice_end()
@@ -129,7 +126,7 @@ class SessionSlot:
         return connection
 
     def notice_end(self) -> None:
-        """Forget the connection if the session has ended, and record its failure."""
+        """If the session has ended, drop the connection and record its failure."""
         connection = self.connection
         if connection is None or connection.is_open:
             return
@@ -151,14 +148,12 @@ class SessionSlot:
         self.failures += 1
 
     def silent_until(self, failure: ConnectionFailed, limit: float) -> float:
-        """Log that the server timed out after `limit` seconds. Return the monotonic time of the
-        next attempt.
-        """
+        """Log a timeout after `limit` seconds. Return the monotonic time of the next attempt."""
         logger.warning("MCP server %s, after %g s: %s", self.endpoint.title, limit, failure.text)
         return time.monotonic() + min(SILENT_SECONDS, 2 * limit)
 
     async def close(self) -> None:
-        """End the session, and keep its cached lists."""
+        """End the session. Its cached lists remain."""
         if self.starting is not None:
             await asyncio.wait([self.starting])
         ending, self.lost = self.lost, set()
@@ -181,8 +176,8 @@ class SessionSlot:
         self.unanswered.clear()
 
     async def ask(self, context: RequestContext, question: Callable[[Client], Awaitable[T]]) -> T:
-        """Send a request in the session. If the server no longer knows the session, open a new one
-        and retry. Raises `ConnectionFailed` if the request fails.
+        """Send a request. If the server no longer knows the session, open a new one and retry.
+        Raises `ConnectionFailed` if the request fails.
         """
         connection = await self.connected(context)
         try:
@@ -196,7 +191,7 @@ class SessionSlot:
         return await (await self.connected(again)).ask(again, question)
 
     def abandon(self, connection: SessionConnection) -> None:
-        """Stop using a connection, and let the requests that are running in it finish."""
+        """Stop using a connection. Requests that are running in it may finish."""
         self.lost = {one for one in self.lost if not one.is_over}
         if self.connection is connection:
             self.connection = None
@@ -210,8 +205,8 @@ class SessionSlot:
         question: Callable[[Client], Awaitable[T]],
         late: Callable[[], T | None] = lambda: None,
     ) -> T:
-        """Return the response to a request, from the cache if it is still valid. Raises
-        `ConnectionFailed` if the request fails.
+        """Return a valid response from the cache, or send the request. Raises `ConnectionFailed` if
+        the request fails.
 
         The time limit includes all pages of a list, and the wait for a concurrent request with the
         same key. When it expires, `late` returns the part of the response that has arrived. This
@@ -251,7 +246,7 @@ class SessionSlot:
         self.unanswered.pop(key, None)
 
     def leave(self, asking: asyncio.Task[Any]) -> None:
-        """Cancel a request without waiting for it, because the SDK takes seconds to notify a silent
+        """Cancel a request without waiting, because the SDK takes seconds to notify a silent
         server.
         """
         if asking.done():
@@ -292,7 +287,5 @@ def retrieve_exception(task: asyncio.Task[Any]) -> None:
 
 
 def jitter(longest: float) -> float:
-    """Return a random delay in seconds, so that sessions that failed together do not reconnect at
-    the same time.
-    """
+    """Return a random delay in seconds, so that failed sessions do not all reconnect at once."""
     return random.uniform(0.0, longest)  # noqa: S311 - nobody has to guess it

@@ -30,8 +30,7 @@ on_reset(_kept.clear)
 
 
 async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[str, str]:
-    """Map the names of withheld tools to their state: they await an operator's review, or an
-    operator rejected them.
+    """Map the names of withheld tools to the state of their review: pending or rejected.
 
     DIAL Core reviews the descriptions of its own toolsets, and built-in programs are trusted.
     """
@@ -57,10 +56,10 @@ def look_up(source: DescriptionSource, listing: Listing) -> Mapping[str, str]:
 
 
 def source_of(binding: ToolsetBinding) -> DescriptionSource:
-    """Return the source under which a server's tool descriptions are pinned. All callers share one
-    source, unless their own headers are sent to the server.
+    """Return the source under which a server's tool descriptions are pinned.
 
-    Callers without a bucket always share it, because a pin for only one run would have no effect.
+    All callers share one source, unless their own headers are sent to the server. Callers without a
+    bucket always share it, because a pin for only one run would have no effect.
     """
     endpoint = binding.endpoint
     is_own = bool(endpoint.carried) and not binding.is_private
@@ -69,9 +68,7 @@ def source_of(binding: ToolsetBinding) -> DescriptionSource:
 
 
 def identity(endpoint: ServerEndpoint) -> list[str]:
-    """Return the values that identify a server. A program with other arguments is another
-    server.
-    """
+    """Return the values that identify a server, including the arguments of a program."""
     program = endpoint.program
     if program is None:
         return ["address", endpoint.url]
@@ -79,9 +76,7 @@ def identity(endpoint: ServerEndpoint) -> list[str]:
 
 
 def server_name(endpoint: ServerEndpoint) -> str:
-    """Return the name of a program, or only the host of a URL, because the rest of the URL may
-    contain a secret.
-    """
+    """Return a program's name, or a URL's host. The rest of the URL may contain a secret."""
     program = endpoint.program
     return urlsplit(endpoint.url).netloc if program is None else program.name
 
