@@ -72,8 +72,8 @@ class SkillCollection:
         """Return the part of the system prompt that lists the skills whose required tools are
         available.
         """
-        # Tools that a tool search finds later are not listed yet.
-        names = {*tools.listed, *tools.hidden}
+        # A search for tools can find the unlisted ones later.
+        names = {*tools.listed, *tools.unlisted}
         return list_skills(
             tuple(
                 (one.name, one.description) for one in self.skills.values() if one.is_usable(names)
