@@ -86,7 +86,7 @@ It returns the final text, which may be "", or None if the nested run waits for 
 """
 
 
-async def nobody(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
+async def refuse_delegation(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
     """Raise `Unsupported`, for runs that cannot delegate."""
     raise Unsupported("Sub-agents are not available in this run.")
 
@@ -130,7 +130,7 @@ class SharedFindings:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenConversation:
+class ContinuedConversation:
     """The conversation that a run continues."""
 
     messages: Sequence[ModelMessage] = ()
@@ -162,17 +162,17 @@ class Opening(msgspec.Struct, frozen=True):
     workspace: Workspace
     caller: Caller
     emit: Emit
-    conversation: GivenConversation = msgspec.field(default_factory=GivenConversation)
+    conversation: ContinuedConversation = msgspec.field(default_factory=ContinuedConversation)
     demanded: str = ""
     """The tool that the model must call first because the client requires it, or ""."""
-    known: SharedFindings = msgspec.field(default_factory=SharedFindings)
+    findings: SharedFindings = msgspec.field(default_factory=SharedFindings)
     application: str = ""
     loading: Loading = msgspec.field(default_factory=Loading)
     can_ask: Set[InteractionKind] = frozenset()
     """The kinds of questions that tool calls can ask the user."""
     spend: Spend = ignore_usage
     """A function that records the usage of calls other than the application's own model calls."""
-    delegate: Delegate = nobody
+    delegate: Delegate = refuse_delegation
     predefined: PredefinedContent = PredefinedContent()
     chat: ChatContext = NO_CHAT
     taint: Taint = msgspec.field(default_factory=Taint)
@@ -283,7 +283,7 @@ def prepare(manifest: Manifest) -> PreparedCapabilities:
 
 
 SERVED_BY_THE_RUN = frozenset({"contexts.user-defined", "orchestrator.system_prompt.dial"})
-TOLD_BY_THE_CATALOG = frozenset({"tool_sets.predefined", "tools.predefined-tool"})
+RESOLVED_BY_THE_CATALOG = frozenset({"tool_sets.predefined", "tools.predefined-tool"})
 """The manifest parts that refer to catalog entries. The catalog resolves these references, and
 reports unresolved ones.
 """
@@ -292,7 +292,7 @@ reports unresolved ones.
 def unserved(manifest: Manifest) -> list[InitializationIssue]:
     """Return an issue for each manifest part that no capability supports."""
     served = SERVED_BY_THE_RUN.union(
-        TOLD_BY_THE_CATALOG, *(capability.serves for capability in capabilities())
+        RESOLVED_BY_THE_CATALOG, *(capability.serves for capability in capabilities())
     )
     return [
         InitializationIssue(

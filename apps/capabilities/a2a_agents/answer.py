@@ -117,7 +117,7 @@ class AgentAnswer:
             return
         if self.is_over:
             self.message = gather(status.message)
-            if self.message.text.strip() not in self.said:
+            if self.message.text.strip() not in self.artifact_text:
                 self.show("", self.message.text)
         elif (text := gather(status.message).text) and self.progress_left:
             self.progress_left -= 1
@@ -127,7 +127,7 @@ class AgentAnswer:
             self.shown = None
 
     @property
-    def said(self) -> str:
+    def artifact_text(self) -> str:
         return "\n\n".join(one.text for one in self.artifacts.values())
 
     def take_artifact(self, artifact: Artifact, *, append: bool) -> None:

@@ -30,9 +30,9 @@ from apps.capabilities.a2a_agents.updates import (
 )
 from apps.capabilities.deployment.conversations import (
     OutgoingFiles,
-    begun_by,
     earlier_calls,
     question,
+    session_line,
     session_of,
 )
 from apps.capabilities.deployment.parameters import SESSION
@@ -276,14 +276,14 @@ async def result_of(
     attachments, notes = await take_files(client, answer.files, agent.attachment, opening)
     most = RESULT_CHARACTERS - NOTICE_CHARACTERS
     text = shorten_text(text, most) or see_files(attachments) or "The answer is empty."
-    wanted = WANTED.get(answer.state, "")
+    wanted = NEXT_STEPS.get(answer.state, "")
     session = session_of(agent.target, invocation)
     if not answer.context_id:
         begun = ""
     elif session is None:
-        begun = begun_by(invocation.id)
+        begun = session_line(invocation.id)
     else:
-        begun = begun_by(session) if wanted else ""
+        begun = session_line(session) if wanted else ""
     return ToolResult(
         "\n\n".join(filter(None, (text, *notes, wanted))) + begun,
         attachments=attachments,
@@ -303,7 +303,7 @@ FAILURES = {
     REJECTED: "the agent rejected the task",
     CANCELED: "the agent canceled the task",
 }
-WANTED = {
+NEXT_STEPS = {
     INPUT_REQUIRED: (
         "The agent needs more information before it can continue. Answer it from what you know, or ask "
         "the user; then call this tool again with the answer and this session_id."

@@ -7,7 +7,7 @@ from apps.agent.injection import Injection, insert_pair
 from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.attachments.policies import TOOL_NAME, content_calls, is_accepted, is_offered
-from apps.capabilities.attachments.promotion import goes_as_it_is, user_attachments
+from apps.capabilities.attachments.promotion import is_fetched_by_deployment, user_attachments
 from apps.capabilities.contexts.entries import ContextEntry
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.internal import plain_result
@@ -43,7 +43,7 @@ class ContentOffer:
         if not is_offered(attachment, self.strategy, self.info):
             return False
         is_foreign = locate_file(attachment.url or "").kind == "external"
-        return not is_foreign or goes_as_it_is(attachment, self.info)
+        return not is_foreign or is_fetched_by_deployment(attachment, self.info)
 
     def all(self, messages: Sequence[ModelMessage]) -> list[Attachment]:
         files = [Attachment(e.type, e.title, url=e.url) for e in self.entries if not e.is_folder]
@@ -76,7 +76,7 @@ class ContentOffer:
         if the model may not request it, or if the file cannot be fetched.
         """
         found = self.find(str(invocation.arguments[URL]), invocation.messages)
-        if not goes_as_it_is(found, self.info):
+        if not is_fetched_by_deployment(found, self.info):
             try:
                 info = await opening.loader.promote(found.url or "")
             except QuickAppError as error:

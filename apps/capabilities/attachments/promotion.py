@@ -64,7 +64,9 @@ async def promotion(opening: Opening, deployment_id: str) -> Promotion:
     An attachment that cannot be fetched becomes an issue. Raises `QuickAppError` if the deployment
     is unknown.
     """
-    return await opening.known.get_or_ask(PROMOTION, partial(promote_all, opening, deployment_id))
+    return await opening.findings.get_or_ask(
+        PROMOTION, partial(promote_all, opening, deployment_id)
+    )
 
 
 async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
@@ -73,7 +75,7 @@ async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
     if not foreign:
         return Promotion()
     info = await opening.workspace.facts(deployment_id)
-    wanted = [a for a in foreign.values() if not goes_as_it_is(a, info)]
+    wanted = [a for a in foreign.values() if not is_fetched_by_deployment(a, info)]
     outcomes = await asyncio.gather(*(promote(a, opening) for a in wanted[:MOST]))
     files: dict[str, Attachment] = {}
     problems: dict[str, str] = {}
@@ -92,7 +94,7 @@ async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
     return Promotion(files, problems, tuple(issues(problems, foreign)))
 
 
-def goes_as_it_is(attachment: Attachment, info: DeploymentInfo) -> bool:
+def is_fetched_by_deployment(attachment: Attachment, info: DeploymentInfo) -> bool:
     """Return True if the deployment fetches the attachment's URL itself, so that no copy is needed.
 
     Services without DIAL's protocol fetch only images.
@@ -108,7 +110,7 @@ async def promote(attachment: Attachment, opening: Opening) -> FileInfo | str:
     url = attachment.url or ""
     loader = opening.loader
     try:
-        kept = kept_path(opening.conversation.state, url)
+        kept = stored_path(opening.conversation.state, url)
         if kept:
             try:
                 return await loader.promote(kept)
@@ -119,7 +121,7 @@ async def promote(attachment: Attachment, opening: Opening) -> FileInfo | str:
         return str(error)
 
 
-def kept_path(state: Mapping[str, Any], url: str) -> str:
+def stored_path(state: Mapping[str, Any], url: str) -> str:
     # The client may have changed the state, so the path is read with the caller's permissions.
     paths = state.get(STATE)
     path = paths.get(url_key(url)) if isinstance(paths, Mapping) else None

@@ -24,14 +24,14 @@ from apps.workspace.loading.loader import Loader
 from apps.workspace.media_types import matches_any, media_type
 from apps.workspace.port import DeploymentInfo
 
-BROUGHT = "The tools above returned these files:"
+FILES_INTRODUCTION = "The tools above returned these files:"
 """This text introduces a tool's attachments in a user message, because tool results contain only
 text in OpenAI's API.
 """
 
 Part = Mapping[str, Any]
 
-Kept = dict[int, list[tuple[Attachment, Attachment | str]]]
+SelectedAttachments = dict[int, list[tuple[Attachment, Attachment | str]]]
 """Maps the index of a message to its selected attachments, each with the attachment to send or the
 reason why it cannot be sent.
 """
@@ -40,7 +40,7 @@ MOST_CHARACTERS = 28 * 1024 * 1024
 files. Services reject much larger requests.
 """
 TOO_MUCH = "this conversation has too many or too large files."
-TOLD_ROLES = frozenset({"user", "tool"})
+DESCRIBED_ROLES = frozenset({"user", "tool"})
 """Attachments are described in messages with these roles. In its own messages, a model would
 imitate the descriptions.
 """
@@ -93,7 +93,7 @@ def part(attachment: Attachment) -> Mapping[str, Any]:
 
 def describe_attachments(message: ModelMessage, notes: Sequence[str] = ()) -> ModelMessage:
     """Add a description of the message's attachments, and the notes, to its text."""
-    if message.role not in TOLD_ROLES or not message.attachments:
+    if message.role not in DESCRIBED_ROLES or not message.attachments:
         return message
     lines = [line for attachment in message.attachments for line in attachment_lines(attachment)]
     text = "\n".join(("", "<attachments>", *lines, "</attachments>", *notes))
@@ -137,18 +137,18 @@ class AttachmentView(msgspec.Struct, frozen=True):
         if info.files == "none":
             return in_parts(messages, kept, self.problems)
         return [
-            visible_message(message, kept.get(place, []), self.problems)
-            for place, message in enumerate(messages)
+            visible_message(message, kept.get(index, []), self.problems)
+            for index, message in enumerate(messages)
         ]
 
     async def deliver(
         self, messages: Sequence[ModelMessage], keep: Keep, info: DeploymentInfo
-    ) -> Kept:
+    ) -> SelectedAttachments:
         """Load the attachments that `keep` selects, newest message first, up to the size limit."""
-        kept: Kept = {}
+        kept: SelectedAttachments = {}
         room, loader = MOST_CHARACTERS, self.opening.loader
-        for place in range(len(messages) - 1, -1, -1):
-            message = messages[place]
+        for index in range(len(messages) - 1, -1, -1):
+            message = messages[index]
             for attachment in message.attachments:
                 if attachment.url in self.problems or not keep(message, attachment):
                     continue
@@ -160,7 +160,7 @@ class AttachmentView(msgspec.Struct, frozen=True):
                     room -= len(outcome.data or "")
                     if room < 0:
                         outcome = TOO_MUCH
-                kept.setdefault(place, []).append((attachment, outcome))
+                kept.setdefault(index, []).append((attachment, outcome))
         return kept
 
 
@@ -193,15 +193,15 @@ def notes(
 
 
 def in_parts(
-    messages: Sequence[ModelMessage], kept: Kept, problems: Mapping[str, str]
+    messages: Sequence[ModelMessage], kept: SelectedAttachments, problems: Mapping[str, str]
 ) -> list[ModelMessage]:
     """Convert attachments to content parts. A tool's attachments follow in a user message, after
     all tool results of the step.
     """
     seen: list[ModelMessage] = []
     brought: list[Part] = []
-    for place, message in enumerate(messages):
-        told = visible_message(message, kept.get(place, []), problems)
+    for index, message in enumerate(messages):
+        told = visible_message(message, kept.get(index, []), problems)
         parts = [part(attachment) for attachment in told.attachments]
         if parts:
             told = replace(told, attachments=())
@@ -217,7 +217,7 @@ def in_parts(
 
 
 def following(brought: Sequence[Part]) -> list[ModelMessage]:
-    return [ModelMessage("user", (text_part(BROUGHT), *brought))] if brought else []
+    return [ModelMessage("user", (text_part(FILES_INTRODUCTION), *brought))] if brought else []
 
 
 def as_parts(message: ModelMessage) -> tuple[Part, ...]:

@@ -85,13 +85,13 @@ def time_step(tool: str, zone: str) -> HistoryStep:
     unknown.
     """
 
-    async def tell(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+    async def append_time(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
         now = datetime.now(ZoneInfo(zone) if zone else UTC)
         text = stamp(now, zone or "UTC", "user_timezone" if zone else "default")
         state = {USER_ZONE: zone} if zone else {}
         return inject(messages, Injection(tool, {}, text, "always", state=state))
 
-    return tell
+    return append_time
 
 
 async def stamp_result(call: ToolCall, result: ToolResult) -> ToolResult:

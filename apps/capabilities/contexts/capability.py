@@ -157,7 +157,7 @@ def prepare(manifest: Manifest) -> Open:
     declared = PlatformTool(
         TOOL_NAME, DESCRIPTION, parameters({}), "Available files", "read-only", is_system=True
     )
-    tool = internal_tool(manifest, declared, partial(tell, manifest))
+    tool = internal_tool(manifest, declared, partial(list_available, manifest))
 
     @asynccontextmanager
     async def open_contexts(opening: Opening) -> AsyncIterator[Contribution]:
@@ -171,7 +171,9 @@ def prepare(manifest: Manifest) -> Open:
     return open_contexts if has_files(manifest) else only_after(TOOL_NAME, open_contexts)
 
 
-async def tell(manifest: Manifest, opening: Opening, invocation: Invocation) -> ToolResult:
+async def list_available(
+    manifest: Manifest, opening: Opening, invocation: Invocation
+) -> ToolResult:
     text = listing(invocation.messages, await available(manifest, opening))
     show_result(invocation, fence_code(text, "json"))
     return ToolResult(text, content_type="application/json")

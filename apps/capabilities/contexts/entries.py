@@ -60,7 +60,7 @@ async def available(manifest: Manifest, opening: Opening) -> ListedEntries:
     if not has_files(manifest):
         return ListedEntries()
     ask = partial(find_files, manifest.contexts, opening.workspace.files)
-    return await opening.known.get_or_ask(AVAILABLE, ask)
+    return await opening.findings.get_or_ask(AVAILABLE, ask)
 
 
 async def find_files(contexts: Sequence[Context], files: Files) -> ListedEntries:

@@ -17,16 +17,16 @@ from apps.agent.run_answer import Allowance
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities.deployment.conversations import (
     OutgoingFiles,
-    begun_by,
     earlier_messages,
     question,
+    session_line,
     session_of,
 )
 from apps.capabilities.deployment.targets import Target, request_parameters
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.attachments import (
     SEE_PICTURES,
-    AttachmentPlaces,
+    ShownAttachments,
     filter_attachments,
     see_files,
 )
@@ -155,18 +155,18 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
     message, wanted = reply.message, target.attachment
     attachments = filter_attachments(tuple(dict.fromkeys(message.attachments)), wanted, target.name)
     check_static_calls(target, message)
-    places = AttachmentPlaces.of(attachments, wanted)
-    seen = SEE_PICTURES if places.inside else see_files(attachments)
+    shown = ShownAttachments.of(attachments, wanted)
+    seen = SEE_PICTURES if shown.inline else see_files(attachments)
     content = message.text if message.text.strip() else seen or "The answer is empty."
     if target.is_resumable and session_of(target, invocation) is None:
-        name = begun_by(invocation.id)
+        name = session_line(invocation.id)
         most = RESULT_CHARACTERS - len(name) - NOTICE_CHARACTERS
         content = shorten_text(content, most) + name
     return ToolResult(
         content,
         attachments=attachments,
-        propagated=places.beside,
-        pictures=places.inside,
+        propagated=shown.listed,
+        pictures=shown.inline,
         state=message.model_state,
         annotations=reply.annotations if target.cites else (),
         usage=reply.usage,

@@ -224,7 +224,7 @@ def make_tool(
     *,
     is_untrusted: bool,
 ) -> PreparedTool:
-    wishes = ToolOptions(
+    options = ToolOptions(
         arguments,
         display,
         LONGEST_SECONDS,
@@ -235,7 +235,7 @@ def make_tool(
         approval=approval,
         risk=risk,
     )
-    return prepared_tool(target.name, description, partial(call_deployment, target), wishes)
+    return prepared_tool(target.name, description, partial(call_deployment, target), options)
 
 
 SERVES = frozenset({"tool_sets.dial-deployment", "features.tool_access_filter"})

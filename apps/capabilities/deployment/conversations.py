@@ -123,7 +123,7 @@ def session_of(target: Target, invocation: Invocation) -> str | None:
     return value_text(invocation.arguments.get(SESSION)).strip() or None
 
 
-def begun_by(call_id: str) -> str:
+def session_line(call_id: str) -> str:
     """Return the last line of a conversation's first answer: the ID for continuing the
     conversation.
     """
@@ -150,7 +150,7 @@ async def replay(
 ) -> list[ModelMessage]:
     answer = ModelMessage(
         "assistant",
-        result.text.removesuffix(begun_by(call.id)),
+        result.text.removesuffix(session_line(call.id)),
         attachments=result.attachments,
         state=result.state,
     )

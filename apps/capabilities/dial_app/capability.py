@@ -40,7 +40,7 @@ class PreparableApp:
         self.path = path
         self.node = node
         self.manifest = manifest
-        toolset = Toolset(path, node, manifest, seconds, kept_as=node.deployment_id)
+        toolset = Toolset(path, node, manifest, seconds, workspace_id=node.deployment_id)
         self.over_mcp = PreparableToolset(toolset)
         self.warned: set[str] = set()
 

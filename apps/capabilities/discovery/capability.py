@@ -45,7 +45,7 @@ def prepare(manifest: Manifest) -> Open | None:
         return None
     least = int(field_or_setting(wanted, "min_tools_for_deferral", settings.MIN_TOOLS_FOR_DEFERRAL))
     deployment_id = wanted.service_model or manifest.orchestrator.deployment.id
-    wishes = ToolOptions(
+    options = ToolOptions(
         read_arguments(PARAMETERS),
         display_of(manifest, "Searching for tools:", parameters=PARAMETERS),
         chooser.SECONDS + GRACE_SECONDS,
@@ -61,7 +61,7 @@ def prepare(manifest: Manifest) -> Open | None:
                 topics = "\n".join(group.line for group in groups)
                 search = Search(toolbox, deferred, deployment_id, topics)
                 description = DESCRIPTION.format(topics=topics)
-                tool = prepared_tool(TOOL_NAME, description, search.find, wishes)
+                tool = prepared_tool(TOOL_NAME, description, search.find, options)
                 search.withhold()
                 toolbox.listed[TOOL_NAME] = tool.bind(opening)
                 search.recall(opening.conversation.state, opening.conversation.saved)

@@ -46,15 +46,15 @@ class DocumentCache:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
-        self.kept: dict[DocumentKey, tuple[DocumentIndex, float]] = {}
+        self.entries: dict[DocumentKey, tuple[DocumentIndex, float]] = {}
         self.lock = Lock()
 
     def get(self, key: DocumentKey) -> DocumentIndex | None:
         with self.lock:
             self.drop_old()
-            if key not in self.kept:
+            if key not in self.entries:
                 return None
-            found = self.kept[key] = self.kept.pop(key)
+            found = self.entries[key] = self.entries.pop(key)
             return found[0]
 
     def put(self, key: DocumentKey, document: DocumentIndex) -> None:
@@ -63,7 +63,7 @@ class DocumentCache:
             return
         with self.lock:
             self.drop(key)
-            self.kept[key] = document, self.clock()
+            self.entries[key] = document, self.clock()
         self.trim()
 
     def trim(self) -> None:
@@ -74,30 +74,30 @@ class DocumentCache:
         most = most_bytes()
         with self.lock:
             self.drop_old()
-            used = sum(document.size for document, _ in self.kept.values())
+            used = sum(document.size for document, _ in self.entries.values())
             while used > most:
-                key = next(iter(self.kept))
-                used -= self.kept[key][0].size
+                key = next(iter(self.entries))
+                used -= self.entries[key][0].size
                 self.drop(key)
 
     def forget_folder(self, folder: str) -> None:
         with self.lock:
-            for key in [key for key in self.kept if key.folder == folder]:
+            for key in [key for key in self.entries if key.folder == folder]:
                 self.drop(key)
 
     def drop_old(self) -> None:
         oldest = self.clock() - SECONDS
-        for key in [key for key, (_, since) in self.kept.items() if since <= oldest]:
+        for key in [key for key, (_, since) in self.entries.items() if since <= oldest]:
             self.drop(key)
 
     def drop(self, key: DocumentKey) -> None:
-        document, _ = self.kept.pop(key, (None, 0.0))
+        document, _ = self.entries.pop(key, (None, 0.0))
         if document is not None:
             document.is_dropped = True
 
     def clear(self) -> None:
         with self.lock:
-            for key in list(self.kept):
+            for key in list(self.entries):
                 self.drop(key)
 
 

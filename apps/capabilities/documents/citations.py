@@ -8,7 +8,7 @@ from html import escape
 from textwrap import wrap
 
 from apps.agent.messages import Attachment
-from apps.capabilities.documents.retrieval import CitedDocument, Passage, place_of_page
+from apps.capabilities.documents.retrieval import CitedDocument, Passage, page_label
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.value_texts import one_line
 from apps.documents.bm25 import terms
@@ -53,7 +53,7 @@ class CitedSource:
         the element.
         """
         document, chunk, chunks, _ = self.passage
-        place = escape(place_of_page(document, chunk.page))
+        place = escape(page_label(document, chunk.page))
         above = " > ".join(heading.strip() for heading in chunks[0].headings)
         text = "\n".join(filter(None, (above, *(one.text for one in chunks))))
         return (
@@ -73,7 +73,7 @@ class Citation:
 
     @property
     def title(self) -> str:
-        return f"[{self.number}] {place_of_page(self.document, self.page)}"
+        return f"[{self.number}] {page_label(self.document, self.page)}"
 
     @property
     def line(self) -> str:

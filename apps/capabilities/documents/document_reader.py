@@ -27,7 +27,7 @@ from apps.workspace.loading.loader import url_key
 from apps.workspace.loading.shared_loads import SingleFlightCache
 from apps.workspace.stored_files import FileInfo, file_version
 
-KEPT_BYTES = 32 * 1024 * 1024
+CACHE_BYTES = 32 * 1024 * 1024
 """A run caches up to this many bytes of documents, in addition to the process's cache."""
 LARGE_AT_ONCE = 4
 """A process reads up to this many large documents concurrently. Each needs up to
@@ -41,7 +41,7 @@ class RunDocuments:
 
     vision: Vision
     opened: SingleFlightCache[DocumentIndex] = field(
-        default_factory=lambda: SingleFlightCache(KEPT_BYTES, lambda document: document.size)
+        default_factory=lambda: SingleFlightCache(CACHE_BYTES, lambda document: document.size)
     )
     embedded: list[DocumentIndex] = field(default_factory=list)
     """Documents that are embedded at the caller's cost, or that no cache stores. Embedding stops
@@ -60,7 +60,7 @@ class RunDocuments:
         finally:
             stages.remove(stage)
 
-    def tell(self, key: DocumentKey, words: str) -> None:
+    def report(self, key: DocumentKey, words: str) -> None:
         for stage in self.watching.get(key, ()):
             stage.write(words)
 
@@ -72,7 +72,7 @@ RUN_DOCUMENTS = Key[RunDocuments]("run_documents")
 async def run_documents(
     opening: Opening, vision: Vision, attached: SearchableFiles | None
 ) -> AsyncIterator[RunDocuments]:
-    shared = opening.known[RUN_DOCUMENTS] = RunDocuments(vision, attached=attached)
+    shared = opening.findings[RUN_DOCUMENTS] = RunDocuments(vision, attached=attached)
     if last := last_number(opening):
         # The next request needs the number, even if this one searches no document.
         opening.conversation.saved[STATE] = last
@@ -102,7 +102,7 @@ async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
     """
     info = await stored_info(opening, url)
     if info is not None:
-        attached = opening.known[RUN_DOCUMENTS].attached
+        attached = opening.findings[RUN_DOCUMENTS].attached
         found = attached and await attached.find(info.path, file_version(info))
         found = found or await find_cached(
             opening, document_key(opening, info.path, file_version(info))
@@ -143,7 +143,7 @@ async def read_document(opening: Opening, file: Loaded, url: str, stage: Stage) 
     found = await find_cached(opening, key)
     if found is not None:
         return found
-    shared = opening.known[RUN_DOCUMENTS]
+    shared = opening.findings[RUN_DOCUMENTS]
     try:
         with shared.watched(key, stage):
             return await shared.opened.get(repr(key), partial(make, opening, file, url, key))
@@ -158,7 +158,7 @@ async def find_cached(opening: Opening, key: DocumentKey) -> DocumentIndex | Non
 
     A document whose images earlier runs could not read is not returned if this run can read them.
     """
-    found, shared = cache.get(key), opening.known[RUN_DOCUMENTS]
+    found, shared = cache.get(key), opening.findings[RUN_DOCUMENTS]
     if found is None or not found.text.images or repr(key) in shared.opened.kept:
         return found
     reader = await shared.vision.reader(opening, document_bounds(opening.caller.bucket))
@@ -210,14 +210,14 @@ async def with_images_read(
     """Add the text of images if a model can read them. Raises `UnreadableDocument` without any
     text.
     """
-    shared = opening.known[RUN_DOCUMENTS]
+    shared = opening.findings[RUN_DOCUMENTS]
     reader = await shared.vision.reader(opening, document_bounds(opening.caller.bucket))
     if isinstance(reader, str):
         if text.is_empty:
             raise UnreadableDocument(SCAN.format(why=reader))
         return text
     try:
-        await reader.read(content, text, partial(shared.tell, key))
+        await reader.read(content, text, partial(shared.report, key))
     except asyncio.CancelledError:
         if reader.texts:  # The caller was charged for these texts.
             cache.put(key, index(text.with_images_read(reader.texts, reader.unread)))

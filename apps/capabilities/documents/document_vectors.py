@@ -32,7 +32,7 @@ MOST_WAITING = 32
 question.
 """
 TOO_LONG = "it is too long to be searched by meaning"
-NOT_KEPT = "there is no room to cache it, so it is not prepared for a search by meaning"
+NOT_CACHED = "there is no room to cache it, so it is not prepared for a search by meaning"
 VECTOR_SECONDS = 5.0
 """The timeout in seconds for embedding a request. After it, only keyword search is used."""
 
@@ -66,7 +66,7 @@ class EmbeddingQueue:
         if len(document.chunks) > MOST_CHUNKS:
             document.vectors.problem = TOO_LONG
         elif document.is_dropped:
-            document.vectors.problem = NOT_KEPT
+            document.vectors.problem = NOT_CACHED
         elif (
             document not in self.tasks
             and document.vectors.count < len(document.chunks)

@@ -30,14 +30,14 @@ NEIGHBOURS = 1
 """A passage includes this many chunks before and after the matching chunk."""
 
 
-class ChunkPlace(NamedTuple):
+class ChunkId(NamedTuple):
     """Identifies a chunk by the number of its document and its index in the document."""
 
     document: int
     chunk: int
 
 
-Scores = dict[ChunkPlace, float]
+Scores = dict[ChunkId, float]
 NONE_STORED: Mapping[tuple[int, int], float] = {}
 
 
@@ -61,7 +61,7 @@ class CitedDocument(Protocol):
     def title(self, page: int) -> str: ...
 
 
-def place_of_page(document: CitedDocument, page: int) -> str:
+def page_label(document: CitedDocument, page: int) -> str:
     """Return the location of a page as users read it, such as "report.pdf, page 3"."""
     if not document.noun or not page:
         return document.name
@@ -93,7 +93,7 @@ def find_passages(
     rankings = [by_words(documents, request)]
     if vector is not None:
         rankings.append(by_meaning(documents, vector) | by_stored(documents, stored))
-    found = best_places(rankings, most)
+    found = best_chunks(rankings, most)
     used = set(found)
     return [passage(documents, place, used)._replace(score=found[place]) for place in found]
 
@@ -101,13 +101,13 @@ def find_passages(
 def by_words(documents: Sequence[DocumentIndex], request: str) -> Scores:
     found: Scores = defaultdict(float)
     for number, chunk, score in word_scores([one.words for one in documents], request):
-        found[ChunkPlace(number, chunk)] += score
+        found[ChunkId(number, chunk)] += score
     return found
 
 
 def by_meaning(documents: Sequence[DocumentIndex], vector: Vectors) -> Scores:
     return {
-        ChunkPlace(number, chunk): score
+        ChunkId(number, chunk): score
         for number, document in enumerate(documents)
         for chunk, score in document.vectors.similarities(vector).items()
         if score >= LEAST_SIMILARITY
@@ -118,7 +118,7 @@ def by_stored(
     documents: Sequence[DocumentIndex], stored: Mapping[tuple[int, int], float]
 ) -> Scores:
     places = {
-        (one.number, chunk): ChunkPlace(place, chunk)
+        (one.number, chunk): ChunkId(place, chunk)
         for place, one in enumerate(documents)
         if one.number
         for chunk in range(len(one.chunks))
@@ -127,14 +127,14 @@ def by_stored(
     return {places[at]: score for at, score in stored.items() if at in places}
 
 
-def best_places(rankings: Sequence[Mapping[ChunkPlace, float]], most: int) -> Scores:
+def best_chunks(rankings: Sequence[Mapping[ChunkId, float]], most: int) -> Scores:
     """Merge the rankings, and return the `most` best chunks with their scores, best first."""
     points = merge_rankings(rankings)
     found = sorted(points, key=lambda place: (-points[place], place))[:most]
     return {place: points[place] for place in found}
 
 
-def merge_rankings(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
+def merge_rankings(rankings: Sequence[Mapping[ChunkId, float]]) -> Scores:
     points: Scores = {}
     for scores in rankings:
         best = sorted(scores, key=lambda place: (-scores[place], place))[:MOST_RANKED]
@@ -143,9 +143,7 @@ def merge_rankings(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
     return points
 
 
-def passage(
-    documents: Sequence[DocumentIndex], place: ChunkPlace, used: set[ChunkPlace]
-) -> Passage:
+def passage(documents: Sequence[DocumentIndex], place: ChunkId, used: set[ChunkId]) -> Passage:
     """Return the chunk with its neighbors that are not in `used`. Add all of them to `used`."""
     document = documents[place.document]
     there = range(len(document.chunks))
@@ -153,13 +151,13 @@ def passage(
     return Passage(document, document.chunks[place.chunk], tuple(own))
 
 
-def around(place: ChunkPlace, used: set[ChunkPlace] | None = None) -> list[ChunkPlace]:
+def around(place: ChunkId, used: set[ChunkId] | None = None) -> list[ChunkId]:
     """Return the chunk and its neighbors that are not in `used`. Add all of them to `used`.
 
     A returned neighbor may not exist.
     """
     near = range(max(place.chunk - NEIGHBOURS, 0), place.chunk + NEIGHBOURS + 1)
-    found = [ChunkPlace(place.document, number) for number in near]
+    found = [ChunkId(place.document, number) for number in near]
     if used is None:
         return found
     own = [one for one in found if one == place or one not in used]

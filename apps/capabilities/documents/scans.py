@@ -40,7 +40,7 @@ ADVICE = (
     "features.documents.vision_deployment_id to a deployment that accepts images."
 )
 
-Tell = Callable[[str], object]
+Report = Callable[[str], object]
 """A function that receives progress messages in Markdown."""
 
 
@@ -91,22 +91,22 @@ class PageReader:
     """The reasons why pages were not read, by page number."""
     failures: int = 0
 
-    async def read(self, content: bytes, text: PagedText, tell: Tell) -> None:
+    async def read(self, content: bytes, text: PagedText, report: Report) -> None:
         """Read the image-only pages of a PDF. A page that cannot be read is added to `unread`."""
         numbers, total = list(text.images), len(text.pages)
         turns = asyncio.Semaphore(AT_ONCE)
-        tell(f"Pages that are images are read by {self.info.id!r}:\n\n")
+        report(f"Pages that are images are read by {self.info.id!r}:\n\n")
 
         async def read_page(number: int) -> None:
             async with turns:
                 problem = await self.try_page(content, number)
-            tell(f"- page {number} of {total}{f': {problem}' if problem else ''}\n")
+            report(f"- page {number} of {total}{f': {problem}' if problem else ''}\n")
 
         self.unread = dict.fromkeys(numbers, "")
         async with asyncio.TaskGroup() as group:
             for number in numbers:
                 group.create_task(read_page(number))
-        tell(f"\nOf {len(numbers)} such pages, {len(self.texts)} were read.\n\n")
+        report(f"\nOf {len(numbers)} such pages, {len(self.texts)} were read.\n\n")
 
     async def try_page(self, content: bytes, number: int) -> str:
         """Read one page. Return the reason for a failure, or ""."""

@@ -36,7 +36,7 @@ def prepare(manifest: Manifest) -> Open | None:
         context = FileToolContext(opening, most_files)
         if offload is not None:
             keep: KeepResult = partial(keep_result, context, offload)
-            opening.known[KEEP_RESULT] = keep
+            opening.findings[KEEP_RESULT] = keep
         return nullcontext(
             Contribution(
                 tuple(tool.bind(opening) for tool in tools),

@@ -69,7 +69,7 @@ def read_offload(wanted: DialFiles, tools: Collection[str]) -> Offload | None:
 
 
 def offload_step(context: FileToolContext, offload: Offload) -> ResultStep:
-    whole = context.opening.known.get_or_make(WHOLE_RESULTS, dict)
+    whole = context.opening.findings.get_or_make(WHOLE_RESULTS, dict)
 
     async def step(call: ToolCall, result: ToolResult) -> ToolResult:
         text = whole.pop(call.id, result.content)

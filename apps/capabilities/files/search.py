@@ -58,16 +58,20 @@ class FileHits:
     """The matching lines with their context, marked and numbered."""
     problem: str = ""
     """The reason why the file could not be read, or ""."""
-    rest: str = ""
+    coverage: str = ""
     """The part that was read, such as "3 of 9 pages", or "" if all was read."""
 
 
 def find_hits(name: str, document: Document, query: Query) -> FileHits:
     lines = document.lines
     hits = query.hits(lines)
-    rest = "" if document.is_complete else f"{document.pages:,} of {document.total:,} pages"
+    coverage = "" if document.is_complete else f"{document.pages:,} of {document.total:,} pages"
     return FileHits(
-        name, len(lines), len(hits), lines_to_show(shown_lines(lines, hits, query)), rest=rest
+        name,
+        len(lines),
+        len(hits),
+        lines_to_show(shown_lines(lines, hits, query)),
+        coverage=coverage,
     )
 
 
@@ -127,7 +131,7 @@ async def search_files(context: FileToolContext, arguments: Arguments) -> ToolRe
     check_file("path", path)
     home = await context.home()
     found = await search_file(context, home, full_path(home, path), query)
-    rest = f"\nOnly {found.rest} were read in time. {AGAIN}" if found.rest else ""
+    rest = f"\nOnly {found.coverage} were read in time. {AGAIN}" if found.coverage else ""
     if not found.hits:
         return text_result(f"{found.name}: not found in {count_phrase(found.lines, 'line')}.{rest}")
     head = f"{found.name}: {count_phrase(found.hits, 'line')} of {found.lines:,}"
@@ -213,7 +217,7 @@ def notices(found: Sequence[FileHits], total: int) -> Iterator[str]:
             f"Only the first {len(found)} of {total:,} files were searched. "
             "Use a folder below this one, or set name_filter."
         )
-    if begun := [f"{one.name} ({one.rest})" for one in found if one.rest]:
+    if begun := [f"{one.name} ({one.coverage})" for one in found if one.coverage]:
         yield f"Not read to the end in time: {', '.join(begun)}. {AGAIN}"
     unread = [one for one in found if one.problem]
     if unread:

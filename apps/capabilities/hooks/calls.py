@@ -67,7 +67,7 @@ class PlannedHook:
     """A hook in a manifest."""
 
     hook: Hook
-    place: str
+    path: str
     """The hook's path in the manifest, such as `hooks[0]`."""
     seconds: float
     """The timeout of a call in seconds."""
@@ -75,7 +75,7 @@ class PlannedHook:
 
     @property
     def label(self) -> str:
-        return f"{self.place} ({self.hook.name})" if self.hook.name else self.place
+        return f"{self.path} ({self.hook.name})" if self.hook.name else self.path
 
 
 async def call_hook(

@@ -91,7 +91,7 @@ class RunHooks:
         for one in planned:
             tool = find_tool(one.hook, self.manifest, toolbox)
             if tool is not None:
-                self.tools[one.place] = tool
+                self.tools[one.path] = tool
                 continue
             of = f" of toolset '{one.hook.toolset_name}'" if one.hook.toolset_name else ""
             problem = f"tool '{one.hook.tool_name}'{of} not found in initialized tools"
@@ -104,7 +104,7 @@ class RunHooks:
         """Run a hook at the start of a request. Return the messages with its result, as if the
         model had called the tool.
         """
-        tool, hook = self.tools.get(planned.place), planned.hook
+        tool, hook = self.tools.get(planned.path), planned.hook
         if tool is None:
             return messages
         identity = arguments_text(hook.arguments)
@@ -152,7 +152,7 @@ class RunHooks:
             )
 
     async def complete_one(self, planned: PlannedHook, completed: CompletedAnswer) -> None:
-        tool = self.tools.get(planned.place)
+        tool = self.tools.get(planned.path)
         if tool is not None:
             await call_hook(
                 planned,

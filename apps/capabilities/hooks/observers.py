@@ -42,10 +42,10 @@ class Observers:
     worker: asyncio.Task[None] | None = None
     is_answered: bool = False
 
-    def tell(self, event: str, **names: Any) -> None:
+    def queue_hooks(self, event: str, **names: Any) -> None:
         """Queue the hooks that observe the event."""
         for one in self.planned:
-            if one.hook.event != event or one.place not in self.tools:
+            if one.hook.event != event or one.path not in self.tools:
                 continue
             if self.waiting.qsize() >= MOST_WAITING:
                 logger.warning("Hook %s %s was skipped: the queue is full", one.label, event)
@@ -58,7 +58,7 @@ class Observers:
         while True:
             planned, names = await self.waiting.get()
             try:
-                tool = self.tools[planned.place]
+                tool = self.tools[planned.path]
                 await call_hook(
                     planned, tool, self.opening, self.opening.conversation.messages, **names
                 )
@@ -69,14 +69,14 @@ class Observers:
         """Queue the hooks for the user's message and the run's start. A history step that changes
         nothing.
         """
-        self.tell("on_user_message")
-        self.tell("on_status", status="running")
+        self.queue_hooks("on_user_message")
+        self.queue_hooks("on_status", status="running")
         return messages
 
     async def take_result(self, call: ToolCall, result: ToolResult) -> ToolResult:
         """Queue the hooks for a tool result. A result step that changes nothing."""
         if call.name not in self.private:
-            self.tell(
+            self.queue_hooks(
                 "on_tool_result",
                 tool_name=call.name,
                 tool_arguments=recorded_arguments(call),
@@ -114,7 +114,7 @@ class Observers:
             status, seconds = "stopped", STOPPED_SECONDS
             raise
         finally:
-            self.tell("on_status", status=status)
+            self.queue_hooks("on_status", status=status)
             await self.close(seconds)
 
     async def close(self, seconds: float) -> None:

@@ -98,7 +98,7 @@ def interpreter_tool(
 ) -> PreparedTool:
     function = tool.open_ai_tool.function
     seconds = time_limit(manifest)
-    wishes = ToolOptions(
+    options = ToolOptions(
         read_arguments(function.parameters),
         display_of(
             manifest, TITLE, tool=tool.display, parameters=displayed_parameters(function.parameters)
@@ -113,7 +113,7 @@ def interpreter_tool(
     )
     description = f"{function.description}\n\n{engine.advice}"
     work = partial(run_code, engine, seconds)
-    return with_short_title(prepared_tool(TOOL_NAME, description, work, wishes, streams="code"))
+    return with_short_title(prepared_tool(TOOL_NAME, description, work, options, streams="code"))
 
 
 def displayed_parameters(parameters: FunctionParameters) -> FunctionParameters:
@@ -144,7 +144,7 @@ async def run_code(
     """Run the code of a call. Raises `InvalidParameter` for invalid arguments, and
     `ExecutionTimedOut`. Other failures become results.
     """
-    own = opening.known.get_or_make(SESSION, lambda: RunSession(engine.open(opening)))
+    own = opening.findings.get_or_make(SESSION, lambda: RunSession(engine.open(opening)))
     request = read_request(invocation.arguments)
     try:
         async with asyncio.timeout(seconds), own.turn:

@@ -111,7 +111,7 @@ def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
     toolset.
     """
     first = offered[0].toolset
-    wishes = ToolOptions(
+    options = ToolOptions(
         reading_arguments(),
         display_of(first.manifest, "Read resource", parameters=PARAMETERS),
         first.seconds,
@@ -120,7 +120,7 @@ def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
         is_repeatable=True,
     )
     description = "Reads a resource of an MCP server."
-    return prepared_tool(TOOL_NAME, description, partial(read, offered), wishes)
+    return prepared_tool(TOOL_NAME, description, partial(read, offered), options)
 
 
 async def read(

@@ -21,7 +21,7 @@ from apps.capabilities.mcp.calls.output_schemas import OutputSchema
 from apps.capabilities.mcp.calls.results import make_result
 from apps.capabilities.mcp.calls.sign_ins import ask_tool, call_after_pages
 from apps.capabilities.mcp.messages.input_schemas import InputSchemaReader, SchemaInvalid
-from apps.capabilities.mcp.sessions.elicitation import GoingCall
+from apps.capabilities.mcp.sessions.elicitation import RunningCall
 from apps.capabilities.mcp.sessions.failures import ConnectionFailed
 from apps.capabilities.mcp.sessions.listings import Listing
 from apps.capabilities.mcp.toolsets.bindings import BINDINGS
@@ -144,21 +144,21 @@ def prepare_tool(
     files = file_parameters(arguments.schema)
     work = partial(call, toolset.path, tool.name, name, files, output)
     told = tool.annotations
-    wishes = ToolOptions(
+    options = ToolOptions(
         arguments,
         tool_display(toolset, title),
         toolset.seconds,
         toolset.node.attachment,
         toolset.node.fallback_configuration,
-        is_repeatable=as_stated(toolset.node.is_repeatable, otherwise=is_told_repeatable(told)),
-        is_untrusted=as_stated(toolset.node.is_untrusted, otherwise=is_told_open(told)),
+        is_repeatable=as_stated(toolset.node.is_repeatable, otherwise=is_declared_repeatable(told)),
+        is_untrusted=as_stated(toolset.node.is_untrusted, otherwise=is_declared_open(told)),
         approval=approval_rules(toolset.manifest, toolset.node.approval),
         risk=risk_of(told),
         full_name=written if written != name else "",
     )
     has_code = toolset.runs_code and CODE in arguments.schema.get("properties", {})
     streams = CODE if has_code else ""
-    return prepared_tool(name, description, work, wishes, toolset=toolset.path, streams=streams)
+    return prepared_tool(name, description, work, options, toolset=toolset.path, streams=streams)
 
 
 def tool_display(toolset: Toolset, title: Localized) -> Display:
@@ -168,12 +168,12 @@ def tool_display(toolset: Toolset, title: Localized) -> Display:
     return replace(shown, parameters={CODE: PYTHON, "session_id": HIDDEN})
 
 
-def is_told_repeatable(told: types.ToolAnnotations | None) -> bool:
+def is_declared_repeatable(told: types.ToolAnnotations | None) -> bool:
     """Return True if the server declares that calls to the tool can be repeated."""
     return told is not None and bool(told.read_only_hint or told.idempotent_hint)
 
 
-def is_told_open(told: types.ToolAnnotations | None) -> bool:
+def is_declared_open(told: types.ToolAnnotations | None) -> bool:
     """Return True if the server declares that the tool returns content from outside sources."""
     return told is not None and bool(told.open_world_hint)
 
@@ -201,17 +201,17 @@ async def call(
     `name` is its name for the model, and `file_names` are the parameters whose values are files.
     Raises `ToolError` if the call fails, and `FileRefused` if a file cannot be accessed.
     """
-    binding = opening.known[BINDINGS][path]
+    binding = opening.findings[BINDINGS][path]
     toolset = binding.toolset
     await grant_files(file_names, invocation.arguments, binding, opening)
     shown = ShownProgress(invocation.stage)
     question = partial(call_tool, tool_name, dict(invocation.arguments), shown)
-    going = GoingCall(invocation.ledger, invocation.key, toolset.label, current_limits())
+    running = RunningCall(invocation.ledger, invocation.key, toolset.label, current_limits())
     try:
-        desk = binding.slot.desk
-        with desk.serving(going):
+        handler = binding.slot.elicitations
+        with handler.serving(running):
             ask = partial(ask_tool, binding, opening, question)
-            answer = await call_after_pages(desk, going, ask)
+            answer = await call_after_pages(handler, running, ask)
     except ConnectionFailed as failure:
         wanted = refused_account(toolset, failure)
         if wanted is not None:

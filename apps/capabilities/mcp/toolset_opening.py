@@ -10,7 +10,7 @@ from http import HTTPStatus
 
 from apps.agent.injection import Injection
 from apps.agent.tools import Tool
-from apps.capabilities.mcp.calls.sign_ins import sign_in_once, sign_in_problem, want_sign_in
+from apps.capabilities.mcp.calls.sign_ins import require_sign_in, sign_in_once, sign_in_problem
 from apps.capabilities.mcp.resources import (
     ToolsetResources,
     distrust,
@@ -84,10 +84,10 @@ class PreparableToolset:
         """Open the toolset. If the user has to sign in first, it contains only the sign-in tool."""
         wanted = wanted_account(self.toolset)
         if wanted is None:
-            return await self.open_known(opening, leases)
+            return await self.open_tools(opening, leases)
         state: SignedIn = "open"
         try:
-            opened = await self.open_known(opening, leases)
+            opened = await self.open_tools(opening, leases)
         except NotSignedIn:
             opened, state = OpenedToolset(), "missing"
         if opened.refusal is not None:
@@ -98,7 +98,7 @@ class PreparableToolset:
             opened.arrange = (partial(unlist, connect_name(self.toolset)),)
         return opened
 
-    async def open_known(self, opening: Opening, leases: Leases) -> OpenedToolset:
+    async def open_tools(self, opening: Opening, leases: Leases) -> OpenedToolset:
         """Open the toolset with its tools. Failures become issues. Raises `NotSignedIn` if the user
         has to sign in first.
         """
@@ -158,7 +158,7 @@ class PreparableToolset:
             log_once(opening.application, slot.endpoint.title, issue.message)
         if not listing.tools and not listing.problems:
             log_once(opening.application, slot.endpoint.title, f"{self.toolset.label}: {NO_TOOLS}")
-        if binding.toolset.tells_instructions and listing.instructions.strip():
+        if binding.toolset.uses_instructions and listing.instructions.strip():
             told = shorten_text(listing.instructions.strip(), INSTRUCTIONS_CHARACTERS)
             label = binding.toolset.label
             lead = f"Instructions from the server of the toolset {label}:"
@@ -212,14 +212,14 @@ async def open_toolsets(
     async with current_pool().leases() as leases:
         opened = await together(one.open(opening, leases) for one in toolsets)
         refused = {
-            index: one.toolset.kept_as
+            index: one.toolset.workspace_id
             for index, one in enumerate(toolsets)
-            if one.toolset.kept_as and opened[index].refusal is not None
+            if one.toolset.workspace_id and opened[index].refusal is not None
         }
         if not refused:
             yield join_contributions(opened, opening, issues, more)
             return
-        want_sign_in(refused.values(), opening)
+        require_sign_in(refused.values(), opening)
 
         async def settle() -> Contribution:
             outcomes = await sign_in_once(opening)
@@ -244,7 +244,7 @@ async def together(opening: Iterable[Coroutine[None, None, OpenedToolset]]) -> l
 def unreachable_reason(toolset: Toolset, error: QuickAppError | AddressInvalid) -> str:
     """Return the reason why the workspace could not find the toolset's server."""
     status = error.status if isinstance(error, ServiceFailed) else None
-    named = f"required toolset ({toolset.kept_as})"
+    named = f"required toolset ({toolset.workspace_id})"
     if isinstance(error, DeploymentNotFound) or status == HTTPStatus.NOT_FOUND:
         return f"A {named} could not be found. Please contact your administrator."
     if status == HTTPStatus.FORBIDDEN:
@@ -258,7 +258,7 @@ def join_contributions(
     issues: Sequence[InitializationIssue],
     more: Sequence[Tool],
 ) -> Contribution:
-    bindings = opening.known.get_or_make(BINDINGS, dict)
+    bindings = opening.findings.get_or_make(BINDINGS, dict)
     bindings.update((one.binding.toolset.path, one.binding) for one in opened if one.binding)
     tools = [tool for one in opened for tool in one.tools.tools]
     tools += [one.connecting for one in opened if one.connecting is not None]

@@ -42,7 +42,7 @@ def open_memories(manifest: Manifest, wanted: Memory) -> Open:
         except (DeploymentNotFound, ServiceFailed, Unsupported) as error:
             raise InitializationIssue(f"features.memory: {error}") from error
         remembering = RunMemories(store, embedder, wanted)
-        opening.known[MEMORIES] = remembering
+        opening.findings[MEMORIES] = remembering
         rules = opening.predefined.prompts.get(RULES, "")
         async with remembering.upkeep:
             yield Contribution(
@@ -58,7 +58,7 @@ def priming_step(remembering: RunMemories) -> HistoryStep:
     """Return a history step that adds the most important memories, as if the model had searched for
     them. It adds them again only if they have changed.
     """
-    wanted = remembering.wanted
+    wanted = remembering.options
     tool, limit = search_names(wanted)
 
     async def prime(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:

@@ -27,7 +27,7 @@ class Upkeep:
     """
 
     task: asyncio.Task[None] | None = None
-    is_wanted: bool = False
+    is_requested: bool = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -51,31 +51,31 @@ class RunMemories:
 
     store: MemoryStore
     embedder: Embedder
-    wanted: Memory
+    options: Memory
     upkeep: Upkeep = field(default_factory=Upkeep)
 
-    def look_after(self) -> None:
+    def start_maintenance(self) -> None:
         """Prune and merge the memories in the background. Concurrent changes share one pass."""
         upkeep = self.upkeep
-        upkeep.is_wanted = True
+        upkeep.is_requested = True
         if upkeep.task is None or upkeep.task.done():
-            upkeep.task = asyncio.create_task(self.keep_up())
+            upkeep.task = asyncio.create_task(self.maintain())
 
-    async def keep_up(self) -> None:
-        while self.upkeep.is_wanted:
-            self.upkeep.is_wanted = False
+    async def maintain(self) -> None:
+        while self.upkeep.is_requested:
+            self.upkeep.is_requested = False
             try:
                 async with asyncio.timeout(UPKEEP_SECONDS):
-                    await self.look_once(datetime.now(UTC))
+                    await self.maintain_once(datetime.now(UTC))
             except Exception:
                 # Maintenance is retried after the next change. The log contains no memories.
                 logger.exception("Memories could not be pruned or merged")
 
-    async def look_once(self, now: datetime) -> None:
-        if (pruning := self.wanted.prune) is not None:
+    async def maintain_once(self, now: datetime) -> None:
+        if (pruning := self.options.prune) is not None:
             rules = PruneRules(pruning.after_days, pruning.below_importance, pruning.at_most)
             await prune(self.store, rules, now)
-        if self.wanted.deduplicate:
+        if self.options.deduplicate:
             await deduplicate(self.store, self.embedder, now)
 
 

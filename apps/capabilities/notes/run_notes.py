@@ -77,7 +77,7 @@ Work = Callable[[RunNotes, dict[str, Any]], Any]
 async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> ToolResult:
     """Run a notes tool. Raises `InvalidParameter` or `ToolError` if it fails."""
     with refusals():
-        text = await work(opening.known[NOTES], dict(invocation.arguments))
+        text = await work(opening.findings[NOTES], dict(invocation.arguments))
     return plain_result(invocation, text)
 
 

@@ -37,7 +37,7 @@ def agent_tool(
     `account` is the user's own account on the server. If `attachment` is None, `work` filters
     attachments itself.
     """
-    wishes = ToolOptions(
+    options = ToolOptions(
         read_arguments(parameters),
         display_of(manifest, title, parameters=parameters),
         LONGEST_SECONDS,
@@ -49,5 +49,5 @@ def agent_tool(
         approval=approval_rules(manifest, node.approval),
     )
     described = shorten_text(description, DESCRIPTION_CHARACTERS)
-    tool = prepared_tool(name, described, work, wishes, toolset=path)
+    tool = prepared_tool(name, described, work, options, toolset=path)
     return with_sign_in(tool, account) if account is not None else tool

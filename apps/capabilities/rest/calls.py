@@ -74,7 +74,9 @@ def idempotency_key(opening: Opening, invocation: Invocation) -> str:
     """Return a key that is the same for all attempts of a call, even in a resumed run."""
     if invocation.ledger.is_kept:
         return invocation.ledger.idempotency_key(invocation.key)
-    return str(uuid.uuid5(opening.known.get_or_make(RUN, uuid.uuid4), well_formed(invocation.id)))
+    return str(
+        uuid.uuid5(opening.findings.get_or_make(RUN, uuid.uuid4), well_formed(invocation.id))
+    )
 
 
 async def result_of(

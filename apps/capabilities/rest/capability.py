@@ -140,7 +140,7 @@ def prepare_tool(
     rules = rules_of(manifest)
     operation = read_operation(path, tool, toolset, name, rules)
     title = tool_title(toolset.name, function.name, f"Calling {function.name}")
-    wishes = ToolOptions(
+    options = ToolOptions(
         read_arguments(parameters),
         display_of(manifest, title, tool=tool.display, parameters=parameters),
         rules.seconds,
@@ -153,7 +153,7 @@ def prepare_tool(
         approval=approval_rules(manifest, tool.approval, toolset.approval),
         risk=RISKS.get(operation.method, "changes"),
     )
-    prepared = prepared_tool(name, function.description, partial(call_service, operation), wishes)
+    prepared = prepared_tool(name, function.description, partial(call_service, operation), options)
     account = operation.account
     return with_sign_in(prepared, account) if account is not None else prepared
 

@@ -37,7 +37,7 @@ class Operation:
     """The tool's name in the manifest."""
     method: str
     address: ToolAddress
-    places: Mapping[str, ParameterPlace]
+    positions: Mapping[str, ParameterPlace]
     """The positions of parameters in the request, such as path or header, by parameter name."""
     authorization: RestAuthorization | None
     attachment: ResponseAsAttachment
@@ -78,7 +78,7 @@ def read_operation(
         function=function.name,
         method=method.method_type.upper(),
         address=address,
-        places={key: p.parameter_info for key, p in function.parameters.properties.items()},
+        positions={key: p.parameter_info for key, p in function.parameters.properties.items()},
         authorization=toolset.authorization,
         attachment=wanted or ResponseAsAttachment(),
         most_seconds=rules.seconds,

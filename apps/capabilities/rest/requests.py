@@ -51,9 +51,11 @@ def fill_draft(draft: RequestDraft, operation: Operation, arguments: Mapping[str
     """Add the arguments that are not None to the request. Raises `InvalidParameter` if a value
     cannot be sent.
     """
-    in_path = {place.key: name for name, place in operation.places.items() if place.type == "url"}
+    in_path = {
+        place.key: name for name, place in operation.positions.items() if place.type == "url"
+    }
     draft.path = path_values(operation.address, arguments, in_path)
-    for name, place in operation.places.items():
+    for name, place in operation.positions.items():
         value = arguments.get(name)
         if value is not None and place.type != "url":
             add_value(draft, name, place, value)

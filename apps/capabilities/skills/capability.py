@@ -88,7 +88,7 @@ def contribution(
 
     `own` contains the predefined skills, and `collection` all skills.
     """
-    opening.known[SKILLS] = collection
+    opening.findings[SKILLS] = collection
     skill = own.skills.get(FILE_PARAMETERS)
     first = (partial(begin_with, injection_of(skill.name, skill.full_text)),) if skill else ()
     last = (

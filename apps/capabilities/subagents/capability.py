@@ -67,8 +67,8 @@ class SubagentTools:
     offer: OfferedTypes
     seconds: float
     """The time limit of a task in seconds."""
-    known: dict[tuple[str, frozenset[str] | None], tuple[Manifest, PreparedCapabilities]] = field(
-        default_factory=dict
+    prepared: dict[tuple[str, frozenset[str] | None], tuple[Manifest, PreparedCapabilities]] = (
+        field(default_factory=dict)
     )
     """Prepared sub-agents, cached by name and selected toolsets."""
 
@@ -76,12 +76,12 @@ class SubagentTools:
         self, chosen: SubagentType, toolsets: frozenset[str] | None
     ) -> tuple[Manifest, PreparedCapabilities]:
         key = chosen.name, toolsets
-        if key not in self.known:
-            while len(self.known) >= MOST_PREPARED:
-                self.known.pop(next(iter(self.known)))
+        if key not in self.prepared:
+            while len(self.prepared) >= MOST_PREPARED:
+                self.prepared.pop(next(iter(self.prepared)))
             manifest = manifest_of(self.manifest, chosen.kind_with(toolsets))
-            self.known[key] = manifest, registry.prepare(manifest)
-        return self.known[key]
+            self.prepared[key] = manifest, registry.prepare(manifest)
+        return self.prepared[key]
 
     async def work(self, opening: Opening, invocation: Invocation) -> ToolResult:
         """Run a sub-agent, and return its result. Raises `InvalidParameter` if an argument is
@@ -119,7 +119,7 @@ def toolsets_for(task: SubagentTask) -> frozenset[str] | None:
 
 def make_tool(subagents: SubagentTools) -> PreparedTool:
     manifest, offer = subagents.manifest, subagents.offer
-    wishes = ToolOptions(
+    options = ToolOptions(
         task_arguments(offer),
         display_for(manifest),
         WAITING_SECONDS + subagents.seconds,
@@ -127,7 +127,7 @@ def make_tool(subagents: SubagentTools) -> PreparedTool:
         approval=approval_rules(manifest).unasked,
         risk="read-only",
     )
-    return prepared_tool(TOOL_NAME, description_of(offer), subagents.work, wishes)
+    return prepared_tool(TOOL_NAME, description_of(offer), subagents.work, options)
 
 
 subagents = Capability("subagents", frozenset({"features.subagents"}), prepare)

@@ -62,7 +62,7 @@ DESCRIPTION = """\
 Hands a task to a sub-agent that works on it by itself and reports back. The sub-agent knows nothing \
 of this conversation, so write everything it needs into the task and the context. Tasks that do not \
 need each other can be handed out at the same time, one call for each.{agents}"""
-TOLD = "\n\nKinds of sub-agents, for agentDefinitionId:\n{lines}"
+KINDS_LIST = "\n\nKinds of sub-agents, for agentDefinitionId:\n{lines}"
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -103,23 +103,23 @@ class SubagentSpawner:
     """Runs the sub-agents of one manifest."""
 
     manifest: Manifest
-    wanted: SpawnAgent
-    known: dict[str, tuple[AgentDefinition | None, Manifest, PreparedCapabilities]] = field(
+    options: SpawnAgent
+    prepared: dict[str, tuple[AgentDefinition | None, Manifest, PreparedCapabilities]] = field(
         default_factory=dict
     )
     """Prepared sub-agents, cached by name."""
-    made: tuple[Mapping[str, AgentDefinition], PreparedTool] | None = None
+    cached_tool: tuple[Mapping[str, AgentDefinition], PreparedTool] | None = None
     """The tool, and the predefined sub-agents from which it was made."""
 
     def tool(self, agents: Mapping[str, AgentDefinition]) -> PreparedTool:
-        if self.made is None or self.made[0] is not agents:
-            self.made = agents, self.make_tool(self.offered(agents))
-        return self.made[1]
+        if self.cached_tool is None or self.cached_tool[0] is not agents:
+            self.cached_tool = agents, self.make_tool(self.offered(agents))
+        return self.cached_tool[1]
 
     def offered(self, agents: Mapping[str, AgentDefinition]) -> Mapping[str, AgentDefinition]:
-        if self.wanted.agents is None:
+        if self.options.agents is None:
             return agents
-        return {name: agents[name] for name in self.wanted.agents if name in agents}
+        return {name: agents[name] for name in self.options.agents if name in agents}
 
     def make_tool(self, agents: Mapping[str, AgentDefinition]) -> PreparedTool:
         async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -128,7 +128,7 @@ class SubagentSpawner:
         lines = "\n".join(
             f"- {one.name}: {one_line(one.description, 500)}" for one in agents.values()
         )
-        description = DESCRIPTION.format(agents=TOLD.format(lines=lines) if lines else "")
+        description = DESCRIPTION.format(agents=KINDS_LIST.format(lines=lines) if lines else "")
         return internal_tool(
             self.manifest,
             PlatformTool(
@@ -160,16 +160,16 @@ class SubagentSpawner:
 
     def seconds(self, agent: AgentDefinition | None) -> float:
         own = agent.timeout_seconds if agent is not None else None
-        return min(own or self.wanted.timeout_seconds, float(settings.SUBAGENT_TIMEOUT_SECONDS))
+        return min(own or self.options.timeout_seconds, float(settings.SUBAGENT_TIMEOUT_SECONDS))
 
     def prepared_for(self, agent: AgentDefinition | None) -> tuple[Manifest, PreparedCapabilities]:
         name = agent.name if agent is not None else ""
-        found = self.known.get(name)
+        found = self.prepared.get(name)
         if found is None or found[0] is not agent:
-            while len(self.known) >= MOST_SUBAGENTS:
-                self.known.pop(next(iter(self.known)))
-            manifest = manifest_of(self.manifest, kind_of(agent, self.wanted))
-            found = self.known[name] = agent, manifest, registry.prepare(manifest)
+            while len(self.prepared) >= MOST_SUBAGENTS:
+                self.prepared.pop(next(iter(self.prepared)))
+            manifest = manifest_of(self.manifest, kind_of(agent, self.options))
+            found = self.prepared[name] = agent, manifest, registry.prepare(manifest)
         return found[1], found[2]
 
 

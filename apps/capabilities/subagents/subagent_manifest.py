@@ -57,7 +57,7 @@ class SubagentKind:
     """The names of the application's toolsets that it can use."""
     deployment_id: str | None = None
     max_iterations: int | None = None
-    brought: Sequence[ToolSet] = ()
+    extra_toolsets: Sequence[ToolSet] = ()
     """Additional toolsets."""
     may_spawn: bool = False
 
@@ -85,7 +85,7 @@ def manifest_of(manifest: Manifest, kind: SubagentKind) -> Manifest:
         deep=True,
         update={
             "orchestrator": orchestrator.model_copy(update=changes),
-            "tool_sets": (*toolsets, *kind.brought),
+            "tool_sets": (*toolsets, *kind.extra_toolsets),
             "hooks": hooks,
             "features": features_left(manifest.features, kind),
             "starters": None,

@@ -28,9 +28,9 @@ nothing of this conversation, so write everything it needs into the prompt: what
 already known, and what the report must contain. Tasks that do not depend on each other can be \
 handed out at the same time, one call for each. Sub-agents:
 {types}"""
-PROMPT_TOLD = "The task, with everything that the sub-agent needs to know."
-TYPE_TOLD = "The sub-agent that works on the task."
-TOOL_SETS_TOLD = """\
+PROMPT_DESCRIPTION = "The task, with everything that the sub-agent needs to know."
+TYPE_DESCRIPTION = "The sub-agent that works on the task."
+TOOL_SETS_DESCRIPTION = """\
 Only for general-purpose, where it is required: the toolsets that the sub-agent may use, [] for \
 none. Give it only those that the task needs. Omit it for other sub-agents. Toolsets:
 {toolsets}"""
@@ -62,10 +62,10 @@ def task_arguments(offer: OfferedTypes) -> Arguments:
     """
     text = {"type": "string"}
     required = ["subagent_type", "prompt"]
-    kind = {**text, "enum": list(offer.types), "description": TYPE_TOLD}
+    kind = {**text, "enum": list(offer.types), "description": TYPE_DESCRIPTION}
     properties: dict[str, Any] = {
         "subagent_type": kind,
-        "prompt": {**text, "description": PROMPT_TOLD},
+        "prompt": {**text, "description": PROMPT_DESCRIPTION},
     }
     if offer.has_choice:
         names = list(offer.toolsets)
@@ -73,7 +73,7 @@ def task_arguments(offer: OfferedTypes) -> Arguments:
         properties["tool_sets"] = {
             "type": "array",
             "items": {**text, "enum": names} if names else text,
-            "description": TOOL_SETS_TOLD.format(toolsets=lines),
+            "description": TOOL_SETS_DESCRIPTION.format(toolsets=lines),
         }
     schema = {"type": "object", "properties": properties, "required": required}
     loose = {

@@ -20,7 +20,7 @@ TOOL_NAME = "summary"
 DESCRIPTION = """Ends your work on this question: the text is shown to the user as the answer, and you are not \
 called again. Use it once everything is done, with the whole answer."""
 PARAMETERS = parameters({"text": text_parameter("The answer, in Markdown.")}, "text")
-GIVEN = "The text was shown to the user as the answer."
+SHOWN = "The text was shown to the user as the answer."
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -50,7 +50,7 @@ async def sum_up(opening: Opening, invocation: Invocation) -> ToolResult:
     text = str(invocation.arguments["text"]).strip()
     if not text:
         raise InvalidParameter("text", "it is empty. Write the answer.")
-    return ToolResult(GIVEN, "text/plain", ends_turn=True, answer=text)
+    return ToolResult(SHOWN, "text/plain", ends_turn=True, answer=text)
 
 
 def without_summary(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:

@@ -22,7 +22,7 @@ from apps.workspace.loading.shared_loads import SingleFlightCache
 URL = "url"
 SAVE_PATH = "save_path"
 PREVIEW_BYTES = 1_000
-KEPT_CHARACTERS = 4_000_000
+CACHE_CHARACTERS = 4_000_000
 """A run caches pages with up to this many characters in total."""
 CONVERSIONS_AT_ONCE = 2
 CONVERSION_SECONDS = 20.0
@@ -115,7 +115,7 @@ class Fetch:
         """Return the text of a file from the cache, or convert it. Raises `NotText` if the file is
         binary.
         """
-        readings = self.opening.known.get_or_make(READINGS, Readings)
+        readings = self.opening.findings.get_or_make(READINGS, Readings)
         read = partial(readings.read, url, file, self.opening.caller.bucket)
         return await readings.texts.get(url_key(url), read)
 
@@ -123,7 +123,7 @@ class Fetch:
 @dataclass(frozen=True, slots=True)
 class Readings:
     texts: SingleFlightCache[str] = field(
-        default_factory=lambda: SingleFlightCache(KEPT_CHARACTERS, len)
+        default_factory=lambda: SingleFlightCache(CACHE_CHARACTERS, len)
     )
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONVERSIONS_AT_ONCE))
 

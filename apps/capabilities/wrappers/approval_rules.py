@@ -55,13 +55,13 @@ class Matcher:
         errors of invalid rules.
         """
         return any(
-            pattern.search(text, timeout=left_until(deadline))
+            pattern.search(text, timeout=seconds_until(deadline))
             for pattern in self.patterns
             for text in texts
-        ) or any(schema.accepts(arguments, left_until(deadline)) for schema in self.schemas)
+        ) or any(schema.accepts(arguments, seconds_until(deadline)) for schema in self.schemas)
 
 
-def left_until(deadline: float) -> float:
+def seconds_until(deadline: float) -> float:
     """Return the seconds until the deadline, a monotonic time. Raises `TimeoutError` if it has
     passed.
     """

@@ -133,7 +133,7 @@ def problems(
     violation: ValidationError, unshown: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
     """Yield the path of each invalid parameter with a sentence about the problem."""
-    path = place(violation.absolute_path)
+    path = parameter_path(violation.absolute_path)
     value: Any = violation.instance
     expected: Any = violation.validator_value
     found = f"found {kind_of(value)} {one_line(value_text(value), 60)}".rstrip()
@@ -143,7 +143,10 @@ def problems(
         case "required":
             for name in expected:
                 if name not in value:
-                    yield place((*violation.absolute_path, name)), "it is required but missing."
+                    yield (
+                        parameter_path((*violation.absolute_path, name)),
+                        "it is required but missing.",
+                    )
         case "enum":
             options = one_line(", ".join(map(value_text, expected)), 500)
             yield path, f"expected one of {options}; {found}."
@@ -166,10 +169,10 @@ def unknown_names(violation: ValidationError, path: str) -> Iterator[tuple[str, 
     for name in given:
         if name not in taken:
             text = f"`{one_line(name, 60)}` is not {whole}; {known}"
-            yield place((*violation.absolute_path, name)), text
+            yield parameter_path((*violation.absolute_path, name)), text
 
 
-def place(path: Iterable[str | int]) -> str:
+def parameter_path(path: Iterable[str | int]) -> str:
     text = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
     return text.removeprefix(".")
 

@@ -39,24 +39,24 @@ def with_attachments(tool: PreparedTool, wanted: AttachmentFilter) -> PreparedTo
         for attachment in kept:
             invocation.stage.attach(attachment)
         chosen = filter_attachments(result.propagated, wanted, tool.spec.name)
-        places = AttachmentPlaces.of(kept, wanted)
-        shown = tuple(dict.fromkeys((*chosen, *places.beside)))
-        return replace(result, attachments=kept, propagated=shown, pictures=places.inside)
+        display = ShownAttachments.of(kept, wanted)
+        shown = tuple(dict.fromkeys((*chosen, *display.listed)))
+        return replace(result, attachments=kept, propagated=shown, pictures=display.inline)
 
     return replace(tool, work=work)
 
 
 @dataclass(frozen=True, slots=True)
-class AttachmentPlaces:
-    """The attachments that an answer shows `inside` its text and `beside` it."""
+class ShownAttachments:
+    """The attachments that an answer shows in its text (`inline`) and next to it (`listed`)."""
 
-    inside: tuple[Attachment, ...]
-    beside: tuple[Attachment, ...]
+    inline: tuple[Attachment, ...]
+    listed: tuple[Attachment, ...]
 
     @classmethod
     def of(cls, kept: Sequence[Attachment], wanted: AttachmentFilter) -> Self:
         # The text shows only stored files, because a page would load any other URL automatically.
-        inside = tuple(
+        inline = tuple(
             a
             for a in kept
             if matches_any(a.type, wanted.propagate_types_to_text)
@@ -64,7 +64,7 @@ class AttachmentPlaces:
             and locate_file(a.url).kind == "stored"
         )
         types = wanted.propagate_types_to_choice
-        return cls(inside, tuple(a for a in kept if a not in inside and matches_any(a.type, types)))
+        return cls(inline, tuple(a for a in kept if a not in inline and matches_any(a.type, types)))
 
 
 async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> Attachment:

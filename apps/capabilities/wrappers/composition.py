@@ -46,36 +46,38 @@ def prepared_tool(
     name: str,
     description: str,
     work: Work,
-    wishes: ToolOptions,
+    options: ToolOptions,
     *,
     toolset: str = "",
     streams: str = "",
 ) -> PreparedTool:
-    spec = ToolSpec(name, description, wishes.arguments.schema)
-    return wrap_tool(PreparedTool(spec, work, toolset, streams), wishes)
+    spec = ToolSpec(name, description, options.arguments.schema)
+    return wrap_tool(PreparedTool(spec, work, toolset, streams), options)
 
 
-def wrap_tool(tool: PreparedTool, wishes: ToolOptions) -> PreparedTool:
+def wrap_tool(tool: PreparedTool, options: ToolOptions) -> PreparedTool:
     """Return the tool with all wrappers that the options require."""
-    tool = with_retries(tool, wishes.fallback, wishes.seconds, is_repeatable=wishes.is_repeatable)
-    tool = with_timeout(tool, wishes.seconds)
-    tool = with_arguments(tool, wishes.arguments, wishes.addresses)
-    if wishes.attachment is not None:
-        tool = with_attachments(tool, wishes.attachment)
+    tool = with_retries(
+        tool, options.fallback, options.seconds, is_repeatable=options.is_repeatable
+    )
+    tool = with_timeout(tool, options.seconds)
+    tool = with_arguments(tool, options.arguments, options.addresses)
+    if options.attachment is not None:
+        tool = with_attachments(tool, options.attachment)
     tool = with_limit(tool)
     tool = with_log(tool)
-    tool = with_fallback(tool, wishes.fallback)
-    tool = with_stage(tool, wishes.display)
-    if wishes.is_untrusted:
+    tool = with_fallback(tool, options.fallback)
+    tool = with_stage(tool, options.display)
+    if options.is_untrusted:
         tool = with_untrusted_results(tool)
     tool = replace(
         tool,
-        is_repeatable=wishes.is_repeatable,
-        is_private=wishes.is_private,
-        is_read_only=wishes.risk == "read-only",
-        full_name=wishes.full_name,
+        is_repeatable=options.is_repeatable,
+        is_private=options.is_private,
+        is_read_only=options.risk == "read-only",
+        full_name=options.full_name,
     )
-    return with_approval(tool, wishes.approval, wishes.arguments, wishes.display, wishes.risk)
+    return with_approval(tool, options.approval, options.arguments, options.display, options.risk)
 
 
 def with_untrusted_results(tool: PreparedTool) -> PreparedTool:

@@ -72,7 +72,7 @@ def internal_tool(
     """
     rules = approval_rules(manifest) if approval is None else approval
     reads = declared.risk == "read-only"
-    wishes = ToolOptions(
+    options = ToolOptions(
         read_arguments(declared.parameters),
         display_of(
             manifest, declared.title, parameters=declared.parameters, system=declared.is_system
@@ -87,7 +87,7 @@ def internal_tool(
         is_private=declared.is_private,
     )
     return prepared_tool(
-        declared.name, declared.description, work, wishes, streams=declared.streams
+        declared.name, declared.description, work, options, streams=declared.streams
     )
 
 

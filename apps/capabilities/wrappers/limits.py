@@ -30,8 +30,8 @@ def with_limit(tool: PreparedTool) -> PreparedTool:
         result = await tool.work(opening, invocation)
         if len(result.content) <= RESULT_CHARACTERS:
             return result
-        if WHOLE_RESULTS in opening.known:
-            opening.known[WHOLE_RESULTS][invocation.id] = result.content
+        if WHOLE_RESULTS in opening.findings:
+            opening.findings[WHOLE_RESULTS][invocation.id] = result.content
         return replace(result, content=shorten_text(result.content, RESULT_CHARACTERS))
 
     return replace(tool, work=work)

@@ -18,7 +18,7 @@ SHOWN = "[hidden]"
 MOST_LAYERS = 2
 """Up to this many nested escapes are decoded, such as HTML in a JSON string."""
 
-MOST_KNOWN = 1024
+MOST_CACHED = 1024
 """Up to this many decoded escapes of one kind are cached. Most texts repeat a few escapes many
 times.
 """
@@ -61,7 +61,7 @@ def json_pattern(letters: str) -> re.Pattern[str]:
     return re.compile(rf"\\\\|{one}" if "\\" in letters else one)
 
 
-@lru_cache(MOST_KNOWN)
+@lru_cache(MOST_CACHED)
 def from_json(escape: str) -> str:
     name = escape.lstrip("\\")
     if len(name) < len("u0000"):
@@ -70,20 +70,22 @@ def from_json(escape: str) -> str:
     return b"".join(unit.to_bytes(2, "big") for unit in units).decode("utf-16-be", "replace")
 
 
-from_percent = lru_cache(MOST_KNOWN)(unquote)
-from_html = lru_cache(MOST_KNOWN)(html.unescape)
+from_percent = lru_cache(MOST_CACHED)(unquote)
+from_html = lru_cache(MOST_CACHED)(html.unescape)
 
 
 def hide_credentials(text: str, wanted: Needles) -> str:
     """Replace each credential in the text, with or without escapes."""
     parts, end = [], 0
-    for start, stop in merge_places(sorted(places(text, wanted))):
+    for start, stop in merge_ranges(sorted(find_credentials(text, wanted))):
         parts += [text[end:start], SHOWN]
         end = stop
     return "".join([*parts, text[end:]])
 
 
-def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tuple[int, int]]:
+def find_credentials(
+    text: str, wanted: Needles, layers: int = MOST_LAYERS
+) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each credential in the text, in any order."""
     for needle in wanted.texts:
         start = text.find(needle)
@@ -93,8 +95,8 @@ def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tu
     for pattern, read in wanted.escapes if wanted.texts and layers else ():
         if pattern.search(text):
             plain = UnescapedText(text, pattern, read)
-            for start, stop in places(plain.text, wanted, layers - 1):
-                yield plain.place(start), plain.place(stop)
+            for start, stop in find_credentials(plain.text, wanted, layers - 1):
+                yield plain.original_position(start), plain.original_position(stop)
 
 
 class UnescapedText:
@@ -114,16 +116,16 @@ class UnescapedText:
             self.escaped_ends.append(end)
         self.text = "".join([*parts, escaped[end:]])
 
-    def place(self, place: int) -> int:
+    def original_position(self, position: int) -> int:
         """Return the position in the original text for a position in the decoded text."""
-        index = bisect_right(self.ends, place) - 1
-        return place if index < 0 else self.escaped_ends[index] + place - self.ends[index]
+        index = bisect_right(self.ends, position) - 1
+        return position if index < 0 else self.escaped_ends[index] + position - self.ends[index]
 
 
-def merge_places(sorted_places: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def merge_ranges(sorted_ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Merge overlapping ranges, which must be sorted."""
     last: tuple[int, int] | None = None
-    for start, stop in sorted_places:
+    for start, stop in sorted_ranges:
         if last and start < last[1]:
             last = last[0], max(last[1], stop)
             continue

@@ -23,7 +23,7 @@ async def usable_ids(manifest: Manifest, opening: Opening) -> frozenset[str] | N
     wanted = manifest.features.tool_access_filter if manifest.features is not None else None
     if wanted is None or not wanted.enabled:
         return None
-    return await opening.known.get_or_ask(USABLE_IDS, partial(ask, opening.workspace))
+    return await opening.findings.get_or_ask(USABLE_IDS, partial(ask, opening.workspace))
 
 
 async def ask(workspace: Workspace) -> frozenset[str] | None:

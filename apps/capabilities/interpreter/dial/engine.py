@@ -77,10 +77,10 @@ class DialSession:
     async def ensure(self, request: Request, messages: Sequence[ModelMessage]) -> None:
         """Continue the session of this run or conversation, or open a new one."""
         if request.open_session:
-            await self.close(self.id or known_id(self.opening, messages))
+            await self.close(self.id or find_session_id(self.opening, messages))
         elif self.id:
             return
-        elif (known := known_id(self.opening, messages)) and await self.is_alive(known):
+        elif (known := find_session_id(self.opening, messages)) and await self.is_alive(known):
             self.remember(known)
             return
         self.remember(await self.client.open_session())
@@ -146,7 +146,7 @@ class DialSession:
         return await self.client.upload(quote(file.name, safe=""), found.content, found.type)
 
 
-def known_id(opening: Opening, messages: Sequence[ModelMessage]) -> str:
+def find_session_id(opening: Opening, messages: Sequence[ModelMessage]) -> str:
     """Return the session ID from this request, from the newest answer that has one, or from the
     settings.
     """

@@ -90,7 +90,9 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Sandbox
         stdout=printed_text(output, "stdout"),
         stderr=printed_text(output, "stderr") + end_of(stderr, MOST_ERROR_CHARACTERS),
     )
-    return SandboxOutcome(execution, dump_session(session), folder.made(), removed=folder.removed())
+    return SandboxOutcome(
+        execution, dump_session(session), folder.changed_files(), removed=folder.removed_files()
+    )
 
 
 def limit_reached(error: MontyRuntimeError) -> str:

@@ -38,11 +38,11 @@ async def grant_files(
     named = [(name, url) for name in sorted(names) for url in urls_in(arguments.get(name))]
     if not named:
         return
-    if not binding.toolset.kept_as:
+    if not binding.toolset.workspace_id:
         problem = "Files cannot be shared because dial_toolset_id is not configured."
         raise ToolError(problem, is_lasting=True)
     paths = [dial_path(name, url, binding.endpoint.url) for name, url in named]
-    await opening.workspace.grant(list(dict.fromkeys(paths)), binding.toolset.kept_as)
+    await opening.workspace.grant(list(dict.fromkeys(paths)), binding.toolset.workspace_id)
     for path in paths:
         await opening.loader.distrust(path)
 

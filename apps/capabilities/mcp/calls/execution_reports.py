@@ -76,11 +76,11 @@ async def report_result(
     Raises `ToolError` if the server reports that the tool failed.
     """
     node = binding.toolset.node
-    told = told_report(answer)
-    if answer.is_error or told is None or failure_in(answer, binding.toolset.failure_texts):
+    found = find_report(answer)
+    if answer.is_error or found is None or failure_in(answer, binding.toolset.failure_texts):
         failures = binding.toolset.failure_texts
         return await make_result(answer, tool_name, node.attachment, opening, stage, failures)
-    written, report = told
+    written, report = found
     attachments, notes = await read_files(report.files, binding, opening)
     rest = {key: value for key, value in written.items() if key != "files" and value not in EMPTY}
     stage.write(f"> #### Result:\n\n{fence_code(shown_report(rest, report), 'json')}\n")
@@ -94,7 +94,7 @@ async def report_result(
 EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
-def told_report(answer: types.CallToolResult) -> tuple[dict[str, Any], ExecutionReport] | None:
+def find_report(answer: types.CallToolResult) -> tuple[dict[str, Any], ExecutionReport] | None:
     """Return the report as a dictionary and as an `ExecutionReport`, or None if there is none.
 
     A server sends it as structured content or as JSON text.

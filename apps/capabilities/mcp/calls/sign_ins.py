@@ -8,7 +8,7 @@ from typing import TypeVar
 import mcp_types as types
 from mcp import Client
 
-from apps.capabilities.mcp.sessions.elicitation import MOST_AT_ONCE, ElicitationDesk, GoingCall
+from apps.capabilities.mcp.sessions.elicitation import MOST_AT_ONCE, ElicitationHandler, RunningCall
 from apps.capabilities.mcp.sessions.elicitation_forms import NotAskable
 from apps.capabilities.mcp.sessions.failures import ConnectionFailed
 from apps.capabilities.mcp.toolsets.bindings import ToolsetBinding
@@ -23,22 +23,22 @@ MOST_SCOPES = 10
 SCOPE_CHARACTERS = 1_000
 NOT_OPENED = "{} The user did not open the required page."
 
-WANTED = Key[dict[str, None]]("wanted_sign_ins")
+REQUIRED = Key[dict[str, None]]("wanted_sign_ins")
 OUTCOMES = Key[Mapping[str, SignIn]]("sign_in_outcomes")
 
 T = TypeVar("T")
 Question = Callable[[Client], Awaitable[T]]
 
 
-def want_sign_in(toolset_ids: Iterable[str], opening: Opening) -> None:
-    opening.known.get_or_make(WANTED, dict).update(dict.fromkeys(toolset_ids))
+def require_sign_in(toolset_ids: Iterable[str], opening: Opening) -> None:
+    opening.findings.get_or_make(REQUIRED, dict).update(dict.fromkeys(toolset_ids))
 
 
 async def sign_in_once(opening: Opening) -> Mapping[str, SignIn]:
     """Ask the user to sign in to all required toolsets, once per run. Return the outcomes."""
-    wanted = opening.known[WANTED]
+    wanted = opening.findings[REQUIRED]
     ask = partial(opening.workspace.sign_in, list(wanted))
-    return await opening.known.get_or_ask(OUTCOMES, ask)
+    return await opening.findings.get_or_ask(OUTCOMES, ask)
 
 
 def sign_in_problem(outcome: SignIn, label: str) -> str:
@@ -66,7 +66,7 @@ async def ask_server(
 
     Raises `ConnectionFailed` if the request fails.
     """
-    slot, toolset_id = binding.slot, binding.toolset.kept_as
+    slot, toolset_id = binding.slot, binding.toolset.workspace_id
     began = slot.sign_ins.count
 
     async def sign_in() -> bool:
@@ -124,7 +124,7 @@ def scopes_in(challenges: Iterable[object]) -> Iterable[str]:
 
 
 async def call_after_pages(
-    desk: ElicitationDesk, going: GoingCall, call: Callable[[], Awaitable[T]]
+    handler: ElicitationHandler, running: RunningCall, call: Callable[[], Awaitable[T]]
 ) -> T:
     """Call a tool. If the server requires that the user opens pages first, ask the user, and retry.
 
@@ -133,11 +133,11 @@ async def call_after_pages(
     try:
         return await call()
     except ConnectionFailed as failure:
-        is_askable = "elicitation" in going.ledger.can_ask
+        is_askable = "elicitation" in running.ledger.can_ask
         if not is_askable or not 0 < len(failure.pages) <= MOST_AT_ONCE:
             raise
         try:
-            if not await desk.show_pages(going, failure.pages):
+            if not await handler.show_pages(running, failure.pages):
                 raise replace(failure, text=NOT_OPENED.format(failure.text)) from failure
         except NotAskable:
             raise failure from None

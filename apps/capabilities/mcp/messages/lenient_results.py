@@ -28,7 +28,7 @@ CURSOR_CHARACTERS = 100
 NEEDED = {"tools": frozenset({"name", "inputSchema"}), "resources": frozenset({"uri", "name"})}
 METHODS = {"tools": "tools/list", "resources": "resources/list"}
 VALUE_CHARACTERS = 60
-WANTED: Mapping[str, str] = {
+EXPECTED: Mapping[str, str] = {
     "bool_type": "a boolean",
     "dict_type": "an object",
     "list_type": "a list",
@@ -263,7 +263,7 @@ def unread_field(entry: Object, path: Sequence[str | int], fault: str) -> str:
     shown = json_kind(value)
     if isinstance(value, str):
         shown = f"“{one_line(value, VALUE_CHARACTERS)}”"
-    wanted = f", not {WANTED[fault]}" if fault in WANTED else ", which cannot be read"
+    wanted = f", not {EXPECTED[fault]}" if fault in EXPECTED else ", which cannot be read"
     return f"{'.'.join(names) or 'it'} is {shown}{wanted}."
 
 

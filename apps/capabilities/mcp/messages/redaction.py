@@ -11,9 +11,9 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPC
 from apps.capabilities.wrappers.redaction import (
     MOST_LAYERS,
     Needles,
+    find_credentials,
     hide_credentials,
     needles,
-    places,
 )
 from apps.manifest.secrets import reads_as_credential
 
@@ -69,7 +69,7 @@ class SentCredentials:
             written = msgspec.json.encode(value).decode()
         except (TypeError, ValueError, OverflowError):
             return True  # The message contains numbers that are too long, or invalid characters.
-        return any(True for _ in places(written, self.needles, MOST_LAYERS + 1))
+        return any(True for _ in find_credentials(written, self.needles, MOST_LAYERS + 1))
 
     def redact_result(self, result: Mapping[str, Any]) -> dict[str, Any]:
         return {

@@ -73,7 +73,7 @@ class SessionConnection:
         self.settled = asyncio.Event()
         self.stopping = asyncio.Event()
         self.opened_at = 0.0
-        self.asked = 0
+        self.active_requests = 0
         self.is_lost = False
         self.task: asyncio.Task[None] | None = None
 
@@ -212,7 +212,7 @@ class SessionConnection:
             raise copy(self.failure or ConnectionFailed("the connection was closed."))
         self.sent.add_named(context.headers.items())
         token = CURRENT.set(context)
-        self.asked += 1
+        self.active_requests += 1
         try:
             return await question(client)
         except TimeoutError:
@@ -221,14 +221,14 @@ class SessionConnection:
             raise await self.explain(error, context) from error
         finally:
             CURRENT.reset(token)
-            self.asked -= 1
+            self.active_requests -= 1
             if self.is_lost:
                 self.end_unused()
 
     def end_unused(self) -> None:
         """End the session as soon as no request is running in it."""
         self.is_lost = True
-        if not self.asked:
+        if not self.active_requests:
             self.stopping.set()
 
     async def explain(self, error: Exception, context: RequestContext) -> ConnectionFailed:

@@ -108,7 +108,7 @@ def read_failure(error: BaseException, context: RequestContext) -> ConnectionFai
         return refused(context.status_line, kind="http")
     text, kind = sentence_of(first)
     return failed(
-        text, kind=kind, timed_out=isinstance(first, TimeoutError), pages=wanted_pages(first)
+        text, kind=kind, timed_out=isinstance(first, TimeoutError), pages=required_pages(first)
     )
 
 
@@ -125,7 +125,7 @@ def missing_scope(context: RequestContext, details: str) -> ConnectionFailed:
     )
 
 
-def wanted_pages(error: BaseException) -> tuple[ElicitRequestURLParams, ...]:
+def required_pages(error: BaseException) -> tuple[ElicitRequestURLParams, ...]:
     if not isinstance(error, MCPError) or error.code != URL_ELICITATION_REQUIRED:
         return ()
     try:

@@ -17,7 +17,7 @@ from apps.workspace.egress.per_loop import loop_object
 
 IDLE_SECONDS = 300.0
 SWEEP_SECONDS = 30.0
-MOST_KEPT = 200
+MOST_IDLE = 200
 """With this many sessions, a new session evicts the least recently used idle one."""
 MOST_SESSIONS = 2_000
 """The maximum number of sessions in use. It is high because requests from DIAL Core never share a
@@ -55,11 +55,11 @@ class SessionPool:
     @asynccontextmanager
     async def leases(self) -> AsyncIterator[Leases]:
         """Yield the leases of a run. The run's private sessions end with the block."""
-        taken = Leases(self)
+        leases = Leases(self)
         try:
-            yield taken
+            yield leases
         finally:
-            ending = taken.give_back()
+            ending = leases.release()
             task = asyncio.current_task()
             # The last request of a session with DIAL needs the run's key, which is no longer valid
             # after the run. After a cancellation, Core has already revoked the key.
@@ -73,7 +73,7 @@ class SessionPool:
         if endpoint.program is not None:
             programs = [key for key in self.slots if key[0].program is not None]
             self.limit(MOST_PROGRAMS, MOST_PROGRAMS, programs)
-        self.limit(MOST_KEPT, MOST_SESSIONS, list(self.slots))
+        self.limit(MOST_IDLE, MOST_SESSIONS, list(self.slots))
 
     def limit(self, kept: int, most: int, keys: Sequence[Key]) -> None:
         if len(keys) < min(kept, most):
@@ -130,7 +130,7 @@ class Leases:
 
     def __init__(self, pool: SessionPool) -> None:
         self.pool = pool
-        self.taken: list[tuple[SessionSlot, bool]] = []
+        self.leased: list[tuple[SessionSlot, bool]] = []
 
     def take(
         self, endpoint: ServerEndpoint, bucket: str, *, alone: bool = False, asks: bool = False
@@ -144,14 +144,14 @@ class Leases:
             endpoint = self.seated(endpoint, bucket)
         slot = self.pool.slot(endpoint, bucket)
         slot.users += 1
-        self.taken.append((slot, alone))
+        self.leased.append((slot, alone))
         return slot
 
     def seated(self, endpoint: ServerEndpoint, bucket: str) -> ServerEndpoint:
         """Return the endpoint of a session that this run already uses, or of the first unused
         session.
         """
-        mine = {(slot.endpoint, slot.bucket) for slot, _ in self.taken}
+        mine = {(slot.endpoint, slot.bucket) for slot, _ in self.leased}
         for seat in count(1):
             key = replace(endpoint, seat=seat), bucket
             slot = self.pool.slots.get(key)
@@ -159,10 +159,10 @@ class Leases:
                 return key[0]
         raise AssertionError
 
-    def give_back(self) -> list[asyncio.Task[None]]:
+    def release(self) -> list[asyncio.Task[None]]:
         """End all leases. Return the tasks that close private sessions."""
         ending = []
-        for slot, alone in self.taken:
+        for slot, alone in self.leased:
             slot.users -= 1
             slot.used_at = time.monotonic()
             if alone and not slot.users:

@@ -46,15 +46,15 @@ def kill(group: int, number: signal.Signals) -> None:
 class StderrTail:
     """Collects the end of a program's stderr for administrators."""
 
-    kept: bytearray = field(default_factory=bytearray)
+    tail: bytearray = field(default_factory=bytearray)
 
     def add(self, piece: bytes) -> None:
-        self.kept += piece
-        del self.kept[:-MOST_STDERR_BYTES]
+        self.tail += piece
+        del self.tail[:-MOST_STDERR_BYTES]
 
     @property
     def text(self) -> str:
-        return self.kept.decode("utf-8", "replace").strip()
+        return self.tail.decode("utf-8", "replace").strip()
 
 
 @asynccontextmanager

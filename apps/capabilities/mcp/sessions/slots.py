@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 from mcp import Client
 
 from apps.capabilities.mcp.sessions.connections import SessionConnection
-from apps.capabilities.mcp.sessions.elicitation import ElicitationDesk
+from apps.capabilities.mcp.sessions.elicitation import ElicitationHandler
 from apps.capabilities.mcp.sessions.endpoints import ServerEndpoint
 from apps.capabilities.mcp.sessions.failures import (
     ConnectionFailed,
@@ -24,7 +24,7 @@ from apps.capabilities.mcp.sessions.revisions import HandshakeServers
 from apps.capabilities.mcp.sessions.sign_in_results import SignInResults
 from apps.workspace.egress.request_context import RequestContext
 
-KEPT_SECONDS = 300.0
+CACHE_SECONDS = 300.0
 """The cache lifetime of lists in seconds, for servers that do not report changes."""
 CONNECT_SECONDS = 30.0
 LIST_SECONDS = 30.0
@@ -58,12 +58,12 @@ class SessionSlot:
         # The sessions that the server no longer knows, until their open requests have failed.
         self.lost: set[SessionConnection] = set()
         self.starting: asyncio.Task[SessionConnection] | None = None
-        self.kept: dict[Hashable, tuple[Any, float]] = {}
+        self.cache: dict[Hashable, tuple[Any, float]] = {}
         self.locks: dict[Hashable, asyncio.Lock] = {}
         self.unanswered: dict[Hashable, tuple[ConnectionFailed, float]] = {}
         self.leaving: set[asyncio.Task[Any]] = set()
         self.sign_ins = SignInResults()
-        self.desk = ElicitationDesk()
+        self.elicitations = ElicitationHandler()
         self.failure: ConnectionFailed | None = None
         self.failed_at: datetime | None = None
         self.failures = 0
@@ -109,7 +109,7 @@ class SessionSlot:
         return starting.result()
 
     async def connect(self, context: RequestContext) -> SessionConnection:
-        elicit = self.desk.elicit if self.endpoint.seat else None
+        elicit = self.elicitations.elicit if self.endpoint.seat else None
         connection = SessionConnection(self.endpoint, self.forget_lists, elicit, self.handshakes)
         self.opened += 1
         limit = min(CONNECT_SECONDS, context.seconds)
@@ -218,7 +218,7 @@ class SessionSlot:
         self.raise_unanswered(key)
         connection = await self.connected(context)  # Opening the session has its own time limit.
         limit = min(LIST_SECONDS, context.seconds)
-        asking = asyncio.get_running_loop().create_task(self.asked_once(key, context, question))
+        asking = asyncio.get_running_loop().create_task(self.request_once(key, context, question))
         try:
             await asyncio.wait([asking], timeout=limit)
         finally:
@@ -230,9 +230,9 @@ class SessionSlot:
         self.raise_unanswered(key)  # The earlier caller has logged the failure.
         if (partial := late()) is not None:
             until = self.silent_until(read_failure(TimeoutError(), context), limit)
-            self.kept[key] = (partial, until)
+            self.cache[key] = (partial, until)
             return partial
-        if not self.kept:  # The session may be stuck, because no list was ever received in it.
+        if not self.cache:  # The session may be stuck, because no list was ever received in it.
             self.abandon(connection)
         failure = read_failure(TimeoutError(), context)
         self.unanswered[key] = failure, self.silent_until(failure, limit)
@@ -256,7 +256,7 @@ class SessionSlot:
         asking.add_done_callback(retrieve_exception)
         asking.cancel()
 
-    async def asked_once(
+    async def request_once(
         self, key: Hashable, context: RequestContext, question: Callable[[Client], Awaitable[T]]
     ) -> T:
         found: tuple[T] | None
@@ -266,16 +266,16 @@ class SessionSlot:
             changes = self.changes
             answer = await self.ask(context, question)
             if self.changes == changes:
-                self.kept[key] = (answer, time.monotonic() + KEPT_SECONDS)
+                self.cache[key] = (answer, time.monotonic() + CACHE_SECONDS)
             return answer
 
     def find(self, key: Hashable) -> tuple[Any] | None:
-        answer, until = self.kept.get(key, (None, 0.0))
+        answer, until = self.cache.get(key, (None, 0.0))
         return (answer,) if time.monotonic() < until else None
 
     def forget_lists(self) -> None:
         self.changes += 1
-        self.kept.clear()
+        self.cache.clear()
         self.unanswered.clear()
         self.locks = {key: lock for key, lock in self.locks.items() if lock.locked()}
 

@@ -74,25 +74,25 @@ async def bind_toolset(toolset: Toolset, opening: Opening) -> ToolsetBinding:
             endpoint = replace(endpoint, account=(account.pk, account.connected_at))
         headers: Mapping[str, str] = toolset.forwarded(opening.caller)
     else:
-        found = await opening.workspace.mcp_endpoint(toolset.kept_as)
+        found = await opening.workspace.mcp_endpoint(toolset.workspace_id)
         headers = found.headers
         is_core = bool(settings.DIAL_URL) and found.url.startswith(f"{settings.DIAL_URL}/")
         trust = Trust.DIAL if is_core else Trust.OPERATOR
         endpoint = ServerEndpoint(found.protocol, read_url(found.url).parts.geturl(), trust)
-        toolset = replace(toolset, known_as=known_as(toolset, found.display_name))
+        toolset = replace(toolset, workspace_name=find_workspace_name(toolset, found.display_name))
     caller = opening.caller
     return ToolsetBinding(
         toolset,
         replace(endpoint, carried=digest(headers)),
         # A caller without a bucket gets separate sessions for the run.
-        caller.bucket or opening.known.get_or_make(RUN_BUCKET, make_run_bucket),
+        caller.bucket or opening.findings.get_or_make(RUN_BUCKET, make_run_bucket),
         # A key of DIAL is valid for one request.
-        is_private=bool(toolset.kept_as) or not caller.bucket,
+        is_private=bool(toolset.workspace_id) or not caller.bucket,
         headers=headers,
     )
 
 
-def known_as(toolset: Toolset, name: str | Mapping[str, str]) -> Localized:
+def find_workspace_name(toolset: Toolset, name: str | Mapping[str, str]) -> Localized:
     """Return the name of a `dial-mcp` toolset in the workspace. Other toolsets have a name in the
     manifest, so return "".
     """

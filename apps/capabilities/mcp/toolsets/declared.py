@@ -22,9 +22,9 @@ class Toolset:
     manifest: Manifest
     seconds: float
     """The timeout of a call in seconds."""
-    kept_as: str = ""
+    workspace_id: str = ""
     """The toolset's ID in the workspace, or "" if the manifest contains the server's URL."""
-    known_as: Localized = ""
+    workspace_name: Localized = ""
     """The toolset's name in the workspace, which overrides the name in the manifest."""
     server_name: str = ""
     """The server's own name, for a toolset without any other name."""
@@ -32,8 +32,8 @@ class Toolset:
     @property
     def name(self) -> Localized:
         """Return the name of the toolset, which is the prefix of its tools' names."""
-        if localize_text(self.known_as):
-            return self.known_as
+        if localize_text(self.workspace_name):
+            return self.workspace_name
         is_named = localize_text(self.node.name) and self.node.name != UNNAMED
         return self.node.name if is_named or not self.server_name else self.server_name
 
@@ -47,7 +47,7 @@ class Toolset:
         return self.node.resources if isinstance(self.node, McpTools) else None
 
     @property
-    def tells_instructions(self) -> bool:
+    def uses_instructions(self) -> bool:
         return isinstance(self.node, McpTools) and self.node.server_instructions
 
     @property

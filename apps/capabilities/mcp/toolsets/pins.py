@@ -14,7 +14,7 @@ from apps import aged_cache
 from apps.aged_cache import AgedCache
 from apps.capabilities.mcp.sessions.endpoints import ServerEndpoint
 from apps.capabilities.mcp.sessions.listings import Listing
-from apps.capabilities.mcp.sessions.slots import KEPT_SECONDS
+from apps.capabilities.mcp.sessions.slots import CACHE_SECONDS
 from apps.capabilities.mcp.toolsets.bindings import ToolsetBinding
 from apps.manifest.kinds.mcp import McpToolSet
 from apps.process_state import on_reset
@@ -43,7 +43,7 @@ async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[s
     # A withheld tool is checked again soon, so that it is offered again after an operator accepts
     # it.
     waits = bool(_kept.get(key, math.inf))
-    seconds = aged_cache.MAX_AGE_SECONDS if waits else KEPT_SECONDS
+    seconds = aged_cache.MAX_AGE_SECONDS if waits else CACHE_SECONDS
     found = await _kept.renewed(
         key, seconds, lambda known: database_sync_to_async(look_up)(key[0], listing)
     )
