@@ -27,7 +27,7 @@ PROGRESS_CHARACTERS = 500
 
 
 @dataclass(slots=True)
-class GatheredParts:
+class ArtifactContent:
     """Collects the text chunks and the files of one artifact."""
 
     texts: list[str] = field(default_factory=list)
@@ -47,8 +47,8 @@ class AgentAnswer:
         """The ID of the agent's task, or "" if the agent has not started one."""
         self.context_id = ""
         self.state = ""
-        self.artifacts: dict[str, GatheredParts] = {}
-        self.message = GatheredParts()
+        self.artifacts: dict[str, ArtifactContent] = {}
+        self.message = ArtifactContent()
         """The agent's answer, or the message of the last status if there is a task."""
         self.has_message = False
         self.shown: str | None = None
@@ -86,7 +86,7 @@ class AgentAnswer:
         elif update.message is not None:
             self.note(update.message.task_id, update.message.context_id)
             self.has_message = True
-            self.message = gather(update.message)
+            self.message = read_content(update.message)
             self.show("", self.message.text)
         elif update.status_update is not None:
             self.note(update.status_update.task_id, update.status_update.context_id)
@@ -116,10 +116,10 @@ class AgentAnswer:
         if status.message is None:
             return
         if self.is_over:
-            self.message = gather(status.message)
+            self.message = read_content(status.message)
             if self.message.text.strip() not in self.artifact_text:
                 self.show("", self.message.text)
-        elif (text := gather(status.message).text) and self.progress_left:
+        elif (text := read_content(status.message).text) and self.progress_left:
             self.progress_left -= 1
             if self.shown is not None:
                 self.stage.write("\n\n")
@@ -135,7 +135,7 @@ class AgentAnswer:
         artifacts.
         """
         id, known = artifact.artifact_id, self.artifacts.get(artifact.artifact_id)
-        new = gather(artifact)
+        new = read_content(artifact)
         if known is not None and append:
             known.texts += new.texts
             known.files += new.files
@@ -159,8 +159,8 @@ class AgentAnswer:
         self.has_answered, self.shown = True, id
 
 
-def gather(content: Artifact | AgentMessage) -> GatheredParts:
-    found = GatheredParts()
+def read_content(content: Artifact | AgentMessage) -> ArtifactContent:
+    found = ArtifactContent()
     for part in content.parts or ():
         if part.text is not None:
             found.texts.append(part.text)

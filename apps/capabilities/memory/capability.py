@@ -44,7 +44,7 @@ def open_memories(manifest: Manifest, wanted: Memory) -> Open:
         remembering = RunMemories(store, embedder, wanted)
         opening.findings[MEMORIES] = remembering
         rules = opening.predefined.prompts.get(RULES, "")
-        async with remembering.upkeep:
+        async with remembering.maintenance:
             yield Contribution(
                 tuple(tool.bind(opening) for tool in tools),
                 instructions=(rules,) if rules else (),

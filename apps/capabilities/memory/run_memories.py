@@ -20,7 +20,7 @@ UPKEEP_SECONDS = 30.0
 
 
 @dataclass(slots=True)
-class Upkeep:
+class Maintenance:
     """Tracks the maintenance of a run's memories in the background.
 
     The run waits for the maintenance at its end, because it needs the run's credentials.
@@ -52,18 +52,18 @@ class RunMemories:
     store: MemoryStore
     embedder: Embedder
     options: Memory
-    upkeep: Upkeep = field(default_factory=Upkeep)
+    maintenance: Maintenance = field(default_factory=Maintenance)
 
     def start_maintenance(self) -> None:
         """Prune and merge the memories in the background. Concurrent changes share one pass."""
-        upkeep = self.upkeep
-        upkeep.is_requested = True
-        if upkeep.task is None or upkeep.task.done():
-            upkeep.task = asyncio.create_task(self.maintain())
+        maintenance = self.maintenance
+        maintenance.is_requested = True
+        if maintenance.task is None or maintenance.task.done():
+            maintenance.task = asyncio.create_task(self.maintain())
 
     async def maintain(self) -> None:
-        while self.upkeep.is_requested:
-            self.upkeep.is_requested = False
+        while self.maintenance.is_requested:
+            self.maintenance.is_requested = False
             try:
                 async with asyncio.timeout(UPKEEP_SECONDS):
                     await self.maintain_once(datetime.now(UTC))

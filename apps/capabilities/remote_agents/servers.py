@@ -12,7 +12,7 @@ from apps.accounts.caller import Caller
 from apps.capabilities.rest.authorizations import authorization_problem, authorize
 from apps.capabilities.rest.exchanges import MOST_ERROR_BYTES, error_reason
 from apps.capabilities.rest.requests import RequestDraft
-from apps.capabilities.wrappers.redaction import hide_credentials, needles
+from apps.capabilities.wrappers.redaction import credential_patterns, hide_credentials
 from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import EgressRefused, InitializationIssue, ToolError, ToolTimedOut
 from apps.manifest.servers import host_and_port
@@ -179,7 +179,9 @@ async def refusal(
         reason = explain(await read_body(response, MOST_ERROR_BYTES))
     except (ResponseBodyTooLarge, BodyUnreadable):
         reason = ""
-    reason = one_line(hide_credentials(reason, needles(draft.credentials)), MESSAGE_CHARACTERS)
+    reason = one_line(
+        hide_credentials(reason, credential_patterns(draft.credentials)), MESSAGE_CHARACTERS
+    )
     text = f"{called(server, name)}: the server returned {status_line(status)}"
     if response.has_redirect_location:
         text += " and redirects to another URL, which is not followed"

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from io import StringIO
 from itertools import islice
 
-from apps.capabilities.wrappers.redaction import hide_credentials, needles
+from apps.capabilities.wrappers.redaction import credential_patterns, hide_credentials
 from apps.capabilities.wrappers.value_texts import (
     STAGE_CHARACTERS,
     fence_code,
@@ -54,7 +54,7 @@ def hide_in_body(body: bytes, content_type: str, credentials: Collection[str]) -
     """Redact the credentials in the body. A body that is not text in its declared charset is
     searched as UTF-8 and UTF-16.
     """
-    wanted = needles(credentials)
+    wanted = credential_patterns(credentials)
     text = decode(body, content_type)
     if text is not None and (shown := hide_credentials(text, wanted)) != text:
         try:
@@ -66,7 +66,7 @@ def hide_in_body(body: bytes, content_type: str, credentials: Collection[str]) -
         for one in wanted.texts
         for encoding in ("utf-8", "utf-16-le", "utf-16-be")
     }
-    return hide_credentials(body.decode("latin-1"), needles(written)).encode("latin-1")
+    return hide_credentials(body.decode("latin-1"), credential_patterns(written)).encode("latin-1")
 
 
 def charset(body: bytes, content_type: str) -> str:

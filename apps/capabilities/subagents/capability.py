@@ -19,8 +19,8 @@ from apps.capabilities.registry import (
     PreparedCapabilities,
 )
 from apps.capabilities.subagents.delegation import SubagentCall
-from apps.capabilities.subagents.relay import Relay
 from apps.capabilities.subagents.subagent_manifest import manifest_of
+from apps.capabilities.subagents.subagent_output import SubagentOutput
 from apps.capabilities.subagents.task_tool import (
     TOOL_NAME,
     SubagentTask,
@@ -90,17 +90,17 @@ class SubagentTools:
         task = read_task(invocation.arguments, self.offer)
         features = self.manifest.features
         shows_stages = features is None or features.stage_display.propagate_sub_stages
-        relay = Relay(invocation, shows_stages)
+        output = SubagentOutput(invocation, shows_stages)
         manifest, prepared = self.prepared_for(task.type, toolsets_for(task))
-        call = SubagentCall(TOOL_NAME, self.seconds, relay)
+        call = SubagentCall(TOOL_NAME, self.seconds, output)
         try:
             text = await call.answer(opening, Delegation(manifest, prepared, task.prompt))
         except BaseException:
-            invocation.spend(relay.usage)
+            invocation.spend(output.usage)
             raise
         if text is None:
             return Pending()
-        return relay.result(text)
+        return output.result(text)
 
 
 def toolsets_for(task: SubagentTask) -> frozenset[str] | None:

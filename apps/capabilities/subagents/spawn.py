@@ -29,8 +29,8 @@ from apps.capabilities.subagents.delegation import (
     depth,
     unless_stopped,
 )
-from apps.capabilities.subagents.relay import Relay
 from apps.capabilities.subagents.subagent_manifest import PROMPT, SubagentKind, manifest_of
+from apps.capabilities.subagents.subagent_output import SubagentOutput
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
     PlatformTool,
@@ -153,7 +153,9 @@ class SubagentSpawner:
         shows_stages = features is None or features.stage_display.propagate_sub_stages
         manifest, prepared = self.prepared_for(task.agent)
         subagent = RunningSubagent(
-            SubagentCall(TOOL_NAME, self.seconds(task.agent), Relay(invocation, shows_stages)),
+            SubagentCall(
+                TOOL_NAME, self.seconds(task.agent), SubagentOutput(invocation, shows_stages)
+            ),
             Delegation(manifest, prepared, task.question, counts=True),
         )
         return await subagent.run(opening, task)
@@ -201,7 +203,7 @@ class RunningSubagent:
         """Return the sub-agent's result, a result about its failure, or `Pending` if it waits for a
         user.
         """
-        invocation = self.call.relay.invocation
+        invocation = self.call.output.invocation
         key = whole_key(invocation.ledger, invocation.key)
         agent = task.agent.title if task.agent is not None else ""
         invocation.emit(SubagentStarted(key, invocation.id, task.name, agent))
@@ -219,7 +221,7 @@ class RunningSubagent:
             status = "stopped" if isinstance(error, SubagentStopped) else "failed"
             return self.failed(error)
         except BaseException:
-            invocation.spend(self.call.relay.usage)
+            invocation.spend(self.call.output.usage)
             raise
         finally:
             if status != "running":
@@ -227,21 +229,21 @@ class RunningSubagent:
 
     def counted(self, text: str, failure: ToolError | None = None) -> ToolResult:
         rounds = self.progress.counts.rounds.used
-        found = self.call.relay.result(text)
+        found = self.call.output.result(text)
         return replace(found, failure=failure, rounds=rounds)
 
     def failed(self, error: ToolError) -> ToolResult:
         # A failure is returned, because a raised error would lose the usage and the number of model
         # calls.
         show_failure(
-            self.call.relay.invocation.stage,
+            self.call.output.invocation.stage,
             f"> ##### Error:\n\n{fence_code(str(error), 'text')}\n",
         )
         advice = "" if isinstance(error, SubagentStopped) else f"\n\n{ADVICE}"
         return self.counted(f"Error: {error}{advice}", error)
 
     def ended(self, key: str, status: SubagentStatus) -> SubagentEnded:
-        usage = self.call.relay.usage
+        usage = self.call.output.usage
         return SubagentEnded(
             key,
             status,

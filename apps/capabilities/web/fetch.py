@@ -115,13 +115,13 @@ class Fetch:
         """Return the text of a file from the cache, or convert it. Raises `NotText` if the file is
         binary.
         """
-        readings = self.opening.findings.get_or_make(READINGS, Readings)
-        read = partial(readings.read, url, file, self.opening.caller.bucket)
-        return await readings.texts.get(url_key(url), read)
+        cache = self.opening.findings.get_or_make(PAGE_TEXTS, PageTextCache)
+        read = partial(cache.read, url, file, self.opening.caller.bucket)
+        return await cache.texts.get(url_key(url), read)
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class PageTextCache:
     texts: SingleFlightCache[str] = field(
         default_factory=lambda: SingleFlightCache(CACHE_CHARACTERS, len)
     )
@@ -138,7 +138,7 @@ class Readings:
             return await to_markdown(text, url, CONVERSION_SECONDS, owner)
 
 
-READINGS = Key[Readings]("web_pages")
+PAGE_TEXTS = Key[PageTextCache]("web_pages")
 
 
 def external_url(given: str) -> str:

@@ -34,19 +34,19 @@ _html = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 
 
 @dataclass(frozen=True, slots=True)
-class Needles:
+class CredentialPatterns:
     """The texts to redact, and the patterns and decoders for escapes in them."""
 
     texts: frozenset[str] = field(repr=False)
     escapes: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]
 
 
-def needles(credentials: Collection[str]) -> Needles:
+def credential_patterns(credentials: Collection[str]) -> CredentialPatterns:
     long = [one for one in credentials if len(one) >= SHORTEST]
     # URLs may also have a plus in place of a space.
     texts = frozenset([*long, *(one.replace(" ", "+") for one in long)])
     json = (json_pattern("".join(texts)), from_json)
-    return Needles(texts, (json, (_percent, from_percent), (_html, from_html)))
+    return CredentialPatterns(texts, (json, (_percent, from_percent), (_html, from_html)))
 
 
 def json_pattern(letters: str) -> re.Pattern[str]:
@@ -74,7 +74,7 @@ from_percent = lru_cache(MOST_CACHED)(unquote)
 from_html = lru_cache(MOST_CACHED)(html.unescape)
 
 
-def hide_credentials(text: str, wanted: Needles) -> str:
+def hide_credentials(text: str, wanted: CredentialPatterns) -> str:
     """Replace each credential in the text, with or without escapes."""
     parts, end = [], 0
     for start, stop in merge_ranges(sorted(find_credentials(text, wanted))):
@@ -84,7 +84,7 @@ def hide_credentials(text: str, wanted: Needles) -> str:
 
 
 def find_credentials(
-    text: str, wanted: Needles, layers: int = MOST_LAYERS
+    text: str, wanted: CredentialPatterns, layers: int = MOST_LAYERS
 ) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each credential in the text, in any order."""
     for needle in wanted.texts:

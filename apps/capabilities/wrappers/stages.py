@@ -36,7 +36,7 @@ class DeferredEmit:
             self.emit(event)
 
 
-class BrokenOff(Exception):
+class StageFailed(Exception):
     """Raised to close a stage as failed. `result` is the result for the model."""
 
     def __init__(self, result: ToolResult) -> None:
@@ -55,11 +55,11 @@ def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
             with show_stage(tool.spec.name, display, opening, invocation) as visible:
                 result = await tool.work(opening, visible)
                 if isinstance(result.failure, ToolError) and result.failure.has_answered:
-                    raise BrokenOff(result)
+                    raise StageFailed(result)
                 visible.stage.excused = result.failure is not None
                 return result
-        except BrokenOff as broken:
-            return broken.result
+        except StageFailed as failed:
+            return failed.result
 
     # Clients choose the locale, so the number of locales is not limited.
     announce = lru_cache(maxsize=16)(partial(announcement, display, tool.streams))

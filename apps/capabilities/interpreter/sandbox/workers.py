@@ -56,7 +56,7 @@ def limits() -> ResourceLimits:
     }
 
 
-class Abandoned(Exception):
+class WorkerStopped(Exception):
     pass
 
 
@@ -86,7 +86,7 @@ class WorkerJob:
 
     def check(self) -> None:
         if self.is_stopped:
-            raise Abandoned
+            raise WorkerStopped
 
     def stop(self) -> None:
         self.is_stopped = True

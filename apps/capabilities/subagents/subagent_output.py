@@ -33,7 +33,7 @@ from apps.agent.tools import Invocation, ToolResult
 
 
 @dataclass(slots=True)
-class Relay:
+class SubagentOutput:
     """An `emit` function for the events of a sub-agent. It also collects attachments and usage."""
 
     invocation: Invocation
