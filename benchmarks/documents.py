@@ -79,7 +79,7 @@ async def measure(content: bytes, *, wait: bool) -> list[bool]:
     report("while the document is read", await first_tokens(workspace, answer))
     goals = [is_reached("first cited answer", await answer, GOAL_SECONDS, "s")]
     if wait:
-        ((document, _),) = cache.kept.values()
+        ((document, _),) = cache.entries.values()
         begun = time.monotonic()
         meanwhile = await first_tokens(workspace, embedded())
         report("while it is embedded", meanwhile)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from apps.capabilities.documents.index import DocumentIndex
-    from apps.capabilities.documents.retrieval import ChunkPlace, Scores
+    from apps.capabilities.documents.retrieval import ChunkId, Scores
 
 DATA = Path(__file__).parent / "data" / "quality"
 FIRST = 5
@@ -69,7 +69,7 @@ def indexes() -> list[DocumentIndex]:
 async def fact_recall() -> dict[str, float]:
     """Return the recall of facts. Memories are searched by meaning; the two other numbers are for
     comparison."""
-    from apps.capabilities.documents.retrieval import ChunkPlace
+    from apps.capabilities.documents.retrieval import ChunkId
     from apps.documents.bm25 import Bm25Index, word_scores
     from apps.workspace.embeddings.built_in import BuiltInEmbedder
     from apps.workspace.memories.port import MemoryItem, MemoryList
@@ -86,16 +86,16 @@ async def fact_recall() -> dict[str, float]:
         hits = nearest_memories(collection, one.question, question, len(memories))
         by_words: Scores = {}
         for _, number, score in word_scores([words], one.question):
-            place = ChunkPlace(0, number)
+            place = ChunkId(0, number)
             by_words[place] = by_words.get(place, 0.0) + score
         by_meaning = scores_of({hit.memory.id: hit.score for hit in hits})
         rankings = {"words": [by_words], "meaning": [by_meaning], "both": [by_words, by_meaning]}
         for way, ranking in rankings.items():
-            found[way] += ChunkPlace(0, right) in first_places(ranking)
+            found[way] += ChunkId(0, right) in first_places(ranking)
     return {way: count / len(asked) for way, count in found.items()}
 
 
-def first_places(rankings: Sequence[Scores]) -> list[ChunkPlace]:
+def first_places(rankings: Sequence[Scores]) -> list[ChunkId]:
     from apps.capabilities.documents.retrieval import merge_rankings
 
     points = merge_rankings(rankings)
@@ -103,9 +103,9 @@ def first_places(rankings: Sequence[Scores]) -> list[ChunkPlace]:
 
 
 def scores_of(scores: dict[int, float]) -> Scores:
-    from apps.capabilities.documents.retrieval import ChunkPlace
+    from apps.capabilities.documents.retrieval import ChunkId
 
-    return {ChunkPlace(0, number): score for number, score in scores.items()}
+    return {ChunkId(0, number): score for number, score in scores.items()}
 
 
 async def document_recall() -> dict[str, float]:
@@ -129,7 +129,7 @@ async def document_recall() -> dict[str, float]:
 
 
 def has_source(
-    searched: Sequence[DocumentIndex], places: Sequence[ChunkPlace], asked: DocumentQuestion
+    searched: Sequence[DocumentIndex], places: Sequence[ChunkId], asked: DocumentQuestion
 ) -> bool:
     return any(
         searched[place.document].name == asked.document

@@ -15,33 +15,31 @@ if TYPE_CHECKING:  # Some programs use capabilities without Django's models.
 
 @dataclass(frozen=True, slots=True)
 class FoundConversation:
-    """A search result: an earlier conversation of the caller.
-
-    `address` is the path of the conversation's page, and `excerpt` a part of a matching message.
-    """
+    """An earlier conversation of the caller that matches a search."""
 
     title: str
     address: str
+    """The path of the conversation's page."""
     updated_at: datetime
     excerpt: str
+    """A part of a matching message."""
 
 
 SearchConversations = Callable[[str, int], Awaitable[Sequence[FoundConversation]]]
-"""A function that searches the caller's earlier conversations with the application, best results
-first.
+"""A function that searches the caller's earlier conversations, best results first.
 
-Its arguments are the words to search and the maximum number of results.
+The arguments are the search words and the maximum number of results.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ChatContext:
-    """The conversation, user and folder data that a run can use. It is empty for runs without a
-    stored conversation.
+    """The conversation, user and folder data of a run. All fields are empty without a stored
+    conversation.
     """
 
     search_conversations: SearchConversations | None = None
-    """Searches the caller's earlier conversations. None for callers without an account."""
+    """The search in the caller's earlier conversations, or None for callers without an account."""
     schedules: UserSchedules | None = None
     """The caller's schedules, or None if the run cannot schedule anything."""
     summaries: Summaries | None = None
@@ -49,11 +47,9 @@ class ChatContext:
     correction: float = 1.0
     """Token estimates for the conversation are multiplied by this factor."""
     effort: str = ""
-    """The reasoning effort that the user chose. It is ignored if the deployment does not support
-    it.
-    """
+    """The reasoning effort that the user chose. Deployments without this option ignore it."""
     own_instructions: Callable[[], Awaitable[str]] | None = None
-    """Reads the user's custom instructions. None if there are none."""
+    """A function that reads the user's custom instructions, or None if there are none."""
     folder_instructions: str = ""
     """The user's instructions for the conversations in the folder."""
 

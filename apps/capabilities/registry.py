@@ -1,5 +1,5 @@
-"""Defines capabilities: features that are declared, prepared once per application version, and
-opened for each run.
+"""Defines capabilities: features that are prepared once per application version and opened for each
+run.
 
 `settings.CAPABILITIES` lists them by dotted path, in order, as `MIDDLEWARE` lists middleware. A
 capability reads the manifest when it is prepared. Opening it must be fast, because every run waits
@@ -46,20 +46,16 @@ HistoryStep = Callable[[Sequence[ModelMessage]], Awaitable[Sequence[ModelMessage
 """A function that rewrites the messages once per run. The result is stored."""
 
 Tidy = Callable[[Sequence[ModelMessage]], Sequence[ModelMessage]]
-"""A function that shortens a finished conversation by the messages that the next request does not
-need.
-"""
+"""A function that removes the messages that the next request does not need."""
 
 Arrange = Callable[[Toolbox], Iterable[InitializationIssue] | None]
-"""A function that changes which tools the model can call, after all capabilities have been opened.
-It may return issues.
+"""A function that changes which tools the model can call, once all capabilities are open. It may
+return issues.
 """
 
 
 class CompletedAnswer(msgspec.Struct, frozen=True):
-    """A conversation that ends with its new answer, and the number of model calls and tool calls
-    that the answer took.
-    """
+    """A conversation with its new answer, and the number of model calls and tool calls for it."""
 
     messages: Sequence[ModelMessage]
     iterations: int
@@ -67,21 +63,19 @@ class CompletedAnswer(msgspec.Struct, frozen=True):
 
 
 Completion = Callable[[CompletedAnswer], Awaitable[None]]
-"""A function that is called with the completed answer before the capabilities are closed."""
+"""A function that receives the completed answer before the capabilities are closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delegation:
-    """A nested run of another manifest for the same caller, with `question` as its only message.
-
-    If `counts` is True, its model calls count towards the limit of the outer run.
-    """
+    """A nested run of another manifest for the same caller, with `question` as its only message."""
 
     manifest: Manifest
     prepared: PreparedCapabilities
     question: str
     progress: Progress = field(default_factory=Progress)
     counts: bool = False
+    """True if its model calls count towards the limit of the outer run."""
 
 
 Delegate = Callable[[Delegation, Emit, Ledger], Coroutine[Any, Any, str | None]]
@@ -92,15 +86,13 @@ It returns the final text, which may be "", or None if the nested run waits for 
 """
 
 
-async def nobody(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
+async def refuse_delegation(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
     """Raise `Unsupported`, for runs that cannot delegate."""
     raise Unsupported("Sub-agents are not available in this run.")
 
 
 class Key(Generic[T]):
-    """A typed key for a value in `SharedFindings`. The module that stores the value defines the key
-    as a constant.
-    """
+    """A typed key for a value in `SharedFindings`, defined by the module that stores the value."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -138,7 +130,7 @@ class SharedFindings:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenConversation:
+class ContinuedConversation:
     """The conversation that a run continues."""
 
     messages: Sequence[ModelMessage] = ()
@@ -146,42 +138,41 @@ class GivenConversation:
     state: Mapping[str, Any] = field(default_factory=dict)
     """The state that the previous answer stored."""
     saved: dict[str, Any] = field(default_factory=dict)
-    """The state that this answer stores, and that the next request sends back. Each capability uses
-    its own keys.
+    """The state that this answer stores. The next request sends it back. Capabilities use separate
+    keys.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class PredefinedContent:
-    """The predefined content of this installation. `places` maps slugs to the pages of the
-    surrounding product on which users can chat.
-    """
+    """The predefined content of this installation."""
 
     skills: tuple[InstalledSkill, ...] = ()
     prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
     places: Mapping[str, ChatPlace] = field(default_factory=dict, repr=False)
+    """The pages of the surrounding product on which users can chat, by slug."""
     agents: Mapping[str, AgentDefinition] = field(default_factory=dict, repr=False)
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """The context in which a capability is opened for a run: the caller, the conversation, and the
-    run's resources.
+    """The context in which a capability is opened: the caller, the conversation and the run's
+    resources.
     """
 
     workspace: Workspace
     caller: Caller
     emit: Emit
-    conversation: GivenConversation = msgspec.field(default_factory=GivenConversation)
+    conversation: ContinuedConversation = msgspec.field(default_factory=ContinuedConversation)
     demanded: str = ""
     """The tool that the model must call first because the client requires it, or ""."""
-    known: SharedFindings = msgspec.field(default_factory=SharedFindings)
+    findings: SharedFindings = msgspec.field(default_factory=SharedFindings)
     application: str = ""
     loading: Loading = msgspec.field(default_factory=Loading)
     can_ask: Set[InteractionKind] = frozenset()
     """The kinds of questions that tool calls can ask the user."""
     spend: Spend = ignore_usage
-    """Records the usage of calls other than the application's own model calls."""
-    delegate: Delegate = nobody
+    """A function that records the usage of calls other than the application's own model calls."""
+    delegate: Delegate = refuse_delegation
     predefined: PredefinedContent = PredefinedContent()
     chat: ChatContext = NO_CHAT
     taint: Taint = msgspec.field(default_factory=Taint)
@@ -199,23 +190,20 @@ class Opening(msgspec.Struct, frozen=True):
 
 
 Compose = Callable[[Toolbox], str]
-"""A function that returns a part of the system prompt, or "". It is called once all tools are
-known.
-"""
+"""A function that returns a part of the system prompt, or "", once all tools are known."""
 
 Settle = Callable[[], Awaitable["Contribution"]]
 """A function that returns the final contribution once all capabilities are open, so that the user
-is asked once for all of them.
+is asked only once.
 """
 
 
 class Contribution(msgspec.Struct, frozen=True):
-    """The tools, prompts and steps that a capability adds to one run. Steps run in the order of
-    `settings.CAPABILITIES`.
+    """The tools, prompts and steps that a capability adds to one run.
 
-    Only QuickApps itself can call `hidden` tools. If a model call fails, the first of the
-    `recoveries` that rewrites the conversation triggers a retry, at most once per run. `tidying`
-    applies only to finished answers.
+    Steps run in the order of `settings.CAPABILITIES`. Only QuickApps itself can call `hidden`
+    tools. If a model call fails, the first of the `recoveries` that rewrites the conversation
+    triggers a retry, at most once per run. `tidying` applies only to finished answers.
     """
 
     tools: tuple[Tool, ...] = ()
@@ -243,28 +231,24 @@ NOTHING = Contribution()
 
 
 def only_after(tool: str, opener: Open) -> Open:
-    """Return an `Open` function that contributes nothing unless the conversation contains a call to
-    this tool.
-    """
+    """Return an `Open` function that contributes only to conversations with a call to this tool."""
     return lambda opening: opener(opening) if opening.has_called(tool) else nullcontext(NOTHING)
 
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """Declares a capability. `serves` contains the names of the manifest parts that it supports, as
-    defined in `apps.manifest.parts`.
-
-    `prepare` returns None if the manifest does not use the capability.
-    """
+    """A feature that `settings.CAPABILITIES` can list."""
 
     name: str
     serves: frozenset[str]
+    """The names of supported manifest parts, as defined in `apps.manifest.parts`."""
     prepare: Callable[[Manifest], Open | None]
+    """A function that returns None if the manifest does not use the capability."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedCapabilities:
-    """The capabilities that a manifest uses, and issues about manifest parts that cannot be used."""
+    """The capabilities that a manifest uses, and issues about unusable parts of the manifest."""
 
     openers: tuple[tuple[str, Open], ...]
     issues: tuple[InitializationIssue, ...]
@@ -272,9 +256,7 @@ class PreparedCapabilities:
 
 @cache
 def capabilities() -> tuple[Capability, ...]:
-    """Import the configured capabilities. Raises `ImproperlyConfigured` if an entry is not a
-    capability.
-    """
+    """Import the configured capabilities. Raises `ImproperlyConfigured` for any other object."""
     found = []
     for path in settings.CAPABILITIES:
         capability = import_string(path)
@@ -301,16 +283,16 @@ def prepare(manifest: Manifest) -> PreparedCapabilities:
 
 
 SERVED_BY_THE_RUN = frozenset({"contexts.user-defined", "orchestrator.system_prompt.dial"})
-TOLD_BY_THE_CATALOG = frozenset({"tool_sets.predefined", "tools.predefined-tool"})
+RESOLVED_BY_THE_CATALOG = frozenset({"tool_sets.predefined", "tools.predefined-tool"})
 """The manifest parts that refer to catalog entries. The catalog resolves these references, and
-reports unresolved ones itself.
+reports unresolved ones.
 """
 
 
 def unserved(manifest: Manifest) -> list[InitializationIssue]:
     """Return an issue for each manifest part that no capability supports."""
     served = SERVED_BY_THE_RUN.union(
-        TOLD_BY_THE_CATALOG, *(capability.serves for capability in capabilities())
+        RESOLVED_BY_THE_CATALOG, *(capability.serves for capability in capabilities())
     )
     return [
         InitializationIssue(

@@ -251,7 +251,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
             Durations(wanted.durations),
             # An application could do more than summarize.
             ContextSummaries(None if self.info.is_application else writer, request.chat.summaries),
-            self.opening.known.get(KEEP_RESULT),
+            self.opening.findings.get(KEEP_RESULT),
             TokenScale(request.chat.correction),
             ledger,
         )

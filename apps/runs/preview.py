@@ -16,7 +16,7 @@ from apps.agent.meter import PromptSpan
 from apps.agent.model import WritingModel
 from apps.agent.progress import Progress, RunConversation, RunCounts
 from apps.agent.stages import DeferredStages, silent
-from apps.capabilities.registry import GivenConversation, Opening
+from apps.capabilities.registry import ContinuedConversation, Opening
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.manifest.markdown.chat_place import ChatPlace
 from apps.runs.capabilities import ISSUES_STAGE, open_capabilities
@@ -85,7 +85,7 @@ async def assemble(
         caller,
         emit,
         loading=Loading(application.loading_rules),
-        conversation=GivenConversation(given),
+        conversation=ContinuedConversation(given),
         predefined=application.predefined,
     )
     async with open_capabilities(application, opening, place) as opened:

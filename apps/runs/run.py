@@ -21,8 +21,8 @@ from apps.agent.taint import Taint, recorded_taint
 from apps.capabilities.registry import (
     CompletedAnswer,
     Completion,
+    ContinuedConversation,
     Delegation,
-    GivenConversation,
     Opening,
     Tidy,
 )
@@ -97,7 +97,7 @@ async def run_application(
         workspace,
         caller,
         emit,
-        GivenConversation(given, {**newest_state(given), **saved}, saved),
+        ContinuedConversation(given, {**newest_state(given), **saved}, saved),
         demanded=chosen_tool(request.tool_choice),
         application=application.slug,
         loading=loading,

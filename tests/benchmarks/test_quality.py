@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from apps.capabilities.documents.retrieval import ChunkPlace
+from apps.capabilities.documents.retrieval import ChunkId
 from benchmarks.quality import document_questions, documents, facts, has_source, indexes
 
 
@@ -26,7 +26,7 @@ def test_each_document_has_ten_questions_whose_answer_stands_in_it_once():
 def test_no_answer_is_divided_between_two_chunks():
     searched = indexes()
     places = [
-        ChunkPlace(number, chunk)
+        ChunkId(number, chunk)
         for number, document in enumerate(searched)
         for chunk in range(len(document.chunks))
     ]

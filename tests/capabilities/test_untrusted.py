@@ -14,7 +14,7 @@ from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities.attachments.capability import attachments
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.files.capability import files
-from apps.capabilities.registry import Capability, Contribution, GivenConversation, Opening
+from apps.capabilities.registry import Capability, ContinuedConversation, Contribution, Opening
 from apps.capabilities.rest.capability import rest
 from apps.capabilities.web.capability import web
 from apps.errors import InvalidParameter
@@ -256,7 +256,9 @@ async def test_an_attachment_that_the_model_reads_is_trusted_if_it_is_the_person
         asked = [ModelMessage("user", "Look", attachments=(attachment,))]
         takes = DeploymentInfo("gpt", "GPT", features={"url_attachments": True}, files="path")
         reading = structs.replace(
-            outer, conversation=GivenConversation(asked), workspace=Reading(outer.workspace, takes)
+            outer,
+            conversation=ContinuedConversation(asked),
+            workspace=Reading(outer.workspace, takes),
         )
         opener = attachments.prepare(manifest())
         assert opener is not None

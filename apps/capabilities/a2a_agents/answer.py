@@ -22,12 +22,12 @@ from apps.capabilities.wrappers.value_texts import fence_code, one_line
 HEADING = "> #### Response:\n"
 MOST_ARTIFACTS = 1_000
 MOST_PROGRESS = 200
-"""The maximum number of the agent's progress messages that a call shows in its stage."""
+"""A call shows at most this many progress messages of the agent."""
 PROGRESS_CHARACTERS = 500
 
 
 @dataclass(slots=True)
-class GatheredParts:
+class ArtifactContent:
     """Collects the text chunks and the files of one artifact."""
 
     texts: list[str] = field(default_factory=list)
@@ -39,40 +39,35 @@ class GatheredParts:
 
 
 class AgentAnswer:
-    """Collects the answer of an A2A agent. `task_id` is "" until the agent starts a task; an agent
-    may also answer with only a message.
-    """
+    """Collects the answer of an A2A agent."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.task_id = ""
+        """The ID of the agent's task, or "" if the agent has not started one."""
         self.context_id = ""
         self.state = ""
-        self.artifacts: dict[str, GatheredParts] = {}
-        self.message = GatheredParts()
-        """The agent's message: its answer if there is no task, or the message in the task's last
-        status.
-        """
+        self.artifacts: dict[str, ArtifactContent] = {}
+        self.message = ArtifactContent()
+        """The agent's answer, or the message of the last status if there is a task."""
         self.has_message = False
         self.shown: str | None = None
-        """The ID of the artifact whose text was shown last; "" if a message was shown last, and
-        None if nothing was shown.
-        """
+        """The ID of the artifact whose text was shown last, "" for a message, or None."""
         self.has_answered = False
-        """True once a part of the answer was shown."""
         self.progress_left = MOST_PROGRESS
 
     @property
     def is_over(self) -> bool:
-        """Return True if the agent's task has ended or waits for another message, or if the agent
-        has answered with a message.
+        """Return True if the task ended or waits for a message, or if the agent answered without
+        one.
         """
         return self.has_message or self.state in ENDED | INTERRUPTED
 
     @property
     def text(self) -> str:
-        """Return the agent's last message and the texts of its artifacts. If the artifacts contain
-        the message, it is omitted.
+        """Return the agent's last message, followed by the texts of its artifacts.
+
+        If the artifacts already contain the message, omit it.
         """
         texts = [one.text.strip() for one in self.artifacts.values()]
         said = "\n\n".join(filter(None, texts))
@@ -85,15 +80,13 @@ class AgentAnswer:
         return [part for one in gathered for part in one.files]
 
     def take(self, update: Update) -> None:
-        """Add an update to the answer. Raises `AnswerInvalid` if the update does not follow the
-        protocol.
-        """
+        """Add an update to the answer. Raises `AnswerInvalid` if it violates the protocol."""
         if update.task is not None:
             self.take_task(update.task)
         elif update.message is not None:
             self.note(update.message.task_id, update.message.context_id)
             self.has_message = True
-            self.message = gather(update.message)
+            self.message = read_content(update.message)
             self.show("", self.message.text)
         elif update.status_update is not None:
             self.note(update.status_update.task_id, update.status_update.context_id)
@@ -123,10 +116,10 @@ class AgentAnswer:
         if status.message is None:
             return
         if self.is_over:
-            self.message = gather(status.message)
-            if self.message.text.strip() not in self.said:
+            self.message = read_content(status.message)
+            if self.message.text.strip() not in self.artifact_text:
                 self.show("", self.message.text)
-        elif (text := gather(status.message).text) and self.progress_left:
+        elif (text := read_content(status.message).text) and self.progress_left:
             self.progress_left -= 1
             if self.shown is not None:
                 self.stage.write("\n\n")
@@ -134,7 +127,7 @@ class AgentAnswer:
             self.shown = None
 
     @property
-    def said(self) -> str:
+    def artifact_text(self) -> str:
         return "\n\n".join(one.text for one in self.artifacts.values())
 
     def take_artifact(self, artifact: Artifact, *, append: bool) -> None:
@@ -142,7 +135,7 @@ class AgentAnswer:
         artifacts.
         """
         id, known = artifact.artifact_id, self.artifacts.get(artifact.artifact_id)
-        new = gather(artifact)
+        new = read_content(artifact)
         if known is not None and append:
             known.texts += new.texts
             known.files += new.files
@@ -166,8 +159,8 @@ class AgentAnswer:
         self.has_answered, self.shown = True, id
 
 
-def gather(content: Artifact | AgentMessage) -> GatheredParts:
-    found = GatheredParts()
+def read_content(content: Artifact | AgentMessage) -> ArtifactContent:
+    found = ArtifactContent()
     for part in content.parts or ():
         if part.text is not None:
             found.texts.append(part.text)

@@ -30,9 +30,9 @@ from apps.capabilities.a2a_agents.updates import (
 )
 from apps.capabilities.deployment.conversations import (
     OutgoingFiles,
-    begun_by,
     earlier_calls,
     question,
+    session_line,
     session_of,
 )
 from apps.capabilities.deployment.parameters import SESSION
@@ -60,9 +60,7 @@ logger = logging.getLogger(__name__)
 STATE = "a2a"
 """The key in a tool result's state under which the conversation with the agent is stored."""
 CANCEL_SECONDS = 2.0
-"""The timeout in seconds for canceling the agent's task when a call ends early. The run waits for
-the cancellation.
-"""
+"""The timeout in seconds for canceling the agent's task when a call ends early."""
 POLL_SECONDS = (1.0, 2.0, 4.0, 8.0)
 """The pauses in seconds between polls of a task. The last pause is repeated."""
 NOTICE_CHARACTERS = 1_000
@@ -70,22 +68,20 @@ NOTICE_CHARACTERS = 1_000
 
 
 class Conversation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Identifies a conversation with an agent. `task` is the ID of the task that waits for the next
-    message, or "".
-    """
+    """Identifies a conversation with an agent."""
 
     context: str = ""
     task: str = ""
+    """The ID of the task that waits for the next message, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
 class A2aAgent:
-    """An A2A agent that is called as a tool. `target` has the tool's name, and `info` the accepted
-    file types.
-    """
+    """An A2A agent that the model can call as a tool."""
 
     target: Target
     info: DeploymentInfo
+    """The agent's features, such as the file types that it accepts."""
     server: AgentServer
     attachment: AttachmentFilter
 
@@ -138,8 +134,9 @@ def file_part(attachment: Attachment) -> dict[str, Any]:
 
 
 def find_conversation(target: Target, invocation: Invocation) -> Conversation:
-    """Return the conversation that the model continues. Raises `InvalidParameter` if it does not
-    exist.
+    """Return the conversation that the call continues, or an empty one for a new conversation.
+
+    Raises `InvalidParameter` if the model passed an unknown ID.
     """
     session = session_of(target, invocation)
     if session is None:
@@ -186,7 +183,7 @@ async def talk_with(
 
 @asynccontextmanager
 async def canceling(client: AgentClient, answer: AgentAnswer) -> AsyncIterator[None]:
-    """Run the block. If it raises before the agent's task has ended, cancel the task."""
+    """Cancel the agent's task if the block raises before the task has ended."""
     try:
         yield
     except BaseException:
@@ -224,11 +221,11 @@ async def follow(
 
 
 async def take_first(work: Coroutine[Any, Any, Update | None], answer: AgentAnswer) -> None:
-    """Add the first update to `answer`, even if the call is canceled in the meantime, because the
-    update contains the task ID that a cancellation needs.
+    """Wait for the first update, and add it to `answer`.
 
-    Raises `ToolError` if the request fails, and `AnswerInvalid` if the response does not follow
-    A2A.
+    If the call is canceled, wait a little longer, because the update contains the ID of the task to
+    cancel. Raises `ToolError` if the request fails, and `AnswerInvalid` if the response does not
+    follow A2A.
     """
     receiving = asyncio.create_task(work)
     try:
@@ -268,9 +265,7 @@ async def result_of(
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """Convert the agent's answer to a tool result. Raises `ToolError` if the agent's task
-    failed.
-    """
+    """Convert the agent's answer to a tool result. Raises `ToolError` if the task failed."""
     text = answer.text
     if (failure := FAILURES.get(answer.state)) is not None:
         reason = shorten_text(answer.message.text.strip() or text, ERROR_CHARACTERS)
@@ -281,14 +276,14 @@ async def result_of(
     attachments, notes = await take_files(client, answer.files, agent.attachment, opening)
     most = RESULT_CHARACTERS - NOTICE_CHARACTERS
     text = shorten_text(text, most) or see_files(attachments) or "The answer is empty."
-    wanted = WANTED.get(answer.state, "")
+    wanted = NEXT_STEPS.get(answer.state, "")
     session = session_of(agent.target, invocation)
     if not answer.context_id:
         begun = ""
     elif session is None:
-        begun = begun_by(invocation.id)
+        begun = session_line(invocation.id)
     else:
-        begun = begun_by(session) if wanted else ""
+        begun = session_line(session) if wanted else ""
     return ToolResult(
         "\n\n".join(filter(None, (text, *notes, wanted))) + begun,
         attachments=attachments,
@@ -308,7 +303,7 @@ FAILURES = {
     REJECTED: "the agent rejected the task",
     CANCELED: "the agent canceled the task",
 }
-WANTED = {
+NEXT_STEPS = {
     INPUT_REQUIRED: (
         "The agent needs more information before it can continue. Answer it from what you know, or ask "
         "the user; then call this tool again with the answer and this session_id."

@@ -34,9 +34,10 @@ TEXT_TYPES = frozenset({"text/plain", "text/markdown"})
 
 @dataclass(frozen=True, slots=True)
 class PreparedAgent:
-    """An agent of a manifest before its card is read. `path` is the path of its toolset."""
+    """An agent in a manifest, before its agent card is loaded."""
 
     path: str
+    """The position of the toolset in the manifest, such as `tool_sets[2]`."""
     node: A2aAgentToolSet
     server: AgentServer
     manifest: Manifest
@@ -74,9 +75,7 @@ class PreparedAgent:
         return tool.bind(opening)
 
     def issue(self, error: ToolError) -> InitializationIssue:
-        """Return an initialization issue that begins with the toolset's name, even if the error's
-        text does not.
-        """
+        """Return an initialization issue whose text begins with the toolset's name."""
         label, text = self.server.label, str(error)
         is_named = text.startswith(label)
         return InitializationIssue(f"Toolset {text if is_named else f'{label}: {text}'}")

@@ -26,14 +26,12 @@ WELL_KNOWN = "/.well-known/agent-card.json"
 PROTOCOL_VERSION = "1.0"
 MOST_CARD_BYTES = 256 * 1024
 CARD_SECONDS = 10.0
-"""The timeout in seconds for loading an agent card. It is short because a run waits for the card if
-the cached card is older than `MAX_AGE_SECONDS`.
+"""The timeout in seconds for loading an agent card. It is short because a run may wait for the
+card.
 """
 MAX_AGE_SECONDS = 300.0
 FAILURE_SECONDS = 15.0
-"""After a failed load, the error is cached for this many seconds before the card is requested
-again.
-"""
+"""A failed load is cached for this many seconds before the card is requested again."""
 MOST_SKILLS = 50
 
 Binding = Literal["JSONRPC", "HTTP+JSON"]
@@ -64,14 +62,13 @@ class CardSkill(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class AgentCard(msgspec.Struct, frozen=True, rename="camel"):
-    """The part of an agent's card that QuickApps reads. Only cards of version 0.3 and older have a
-    `protocol_version`.
-    """
+    """The fields of an agent card that QuickApps reads."""
 
     name: str
     description: str = ""
     supported_interfaces: list[Interface] | None = None
     protocol_version: str | None = None
+    """The protocol version, which only cards of version 0.3 and older contain."""
     capabilities: AgentCapabilities | None = None
     default_input_modes: list[str] | None = None
     skills: list[CardSkill] | None = None
@@ -121,8 +118,8 @@ on_reset(_failures.clear)
 
 
 async def find_agent(server: AgentServer, caller: Caller) -> FoundAgent:
-    """Find the agent on the server. The request for its card contains the caller's credentials.
-    Raises `ToolError` if its card cannot be loaded or used.
+    """Find the agent on the server with the caller's credentials. Raises `ToolError` if its card
+    cannot be loaded or used.
     """
     return await server.with_credentials(caller, partial(find_with, server))
 
@@ -148,8 +145,10 @@ async def find_with(server: AgentServer, draft: RequestDraft) -> FoundAgent:
 
 
 def card_key(server: AgentServer, draft: RequestDraft) -> str:
-    """Return the cache key of a card. Callers with different credentials have different keys,
-    because they may see different cards. The key does not contain the credentials.
+    """Return the cache key of a card.
+
+    The key includes a hash of the caller's credentials, because a server may send callers different
+    cards.
     """
     sent = [server.url, sorted(draft.headers.items()), sorted(draft.query.items())]
     return hashlib.sha256(json.dumps(sent).encode()).hexdigest()
@@ -227,10 +226,9 @@ def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
 
 
 def own_url(server: AgentServer, url: str) -> str | None:
-    """Return the interface's URL if it is on the same server as the toolset, otherwise None.
+    """Return the interface's URL if it is on the toolset's server, otherwise None.
 
-    The cards of agents on this site contain `PUBLIC_URL`. For them, return the same path on the
-    toolset's server.
+    Cards of agents on this site contain `PUBLIC_URL`, which is replaced with the toolset's server.
     """
     found = origin_of(url)
     if found == origin_of(server.url):

@@ -21,7 +21,7 @@ from apps.capabilities.a2a_agents.updates import (
 )
 from apps.capabilities.remote_agents.servers import MESSAGE_CHARACTERS, AgentServer, called, send
 from apps.capabilities.rest.requests import RequestDraft
-from apps.capabilities.wrappers.redaction import hide_credentials, needles
+from apps.capabilities.wrappers.redaction import credential_patterns, hide_credentials
 from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import ToolError
 from apps.workspace.egress.bodies import read_body, stream_body
@@ -35,7 +35,7 @@ ACCEPT = f"{EVENTS}, application/a2a+json, application/json"
 GET, POST = "GET", "POST"
 
 
-class GatheredEvents:
+class EventCollector:
     """An `EventReader` that collects the events of a stream unchanged."""
 
     is_done = has_finished = False
@@ -54,11 +54,12 @@ class GatheredEvents:
 
 @dataclass(frozen=True, slots=True)
 class AgentClient:
-    """Calls one agent for the tool `name` with the credentials in `draft`."""
+    """Calls one agent with the credentials in `draft`."""
 
     server: AgentServer
     endpoint: AgentEndpoint
     name: str
+    """The name of the tool, for error messages."""
     draft: RequestDraft = field(repr=False)
 
     async def stream_message(self, params: Mapping[str, Any]) -> AsyncGenerator[Update, None]:
@@ -85,7 +86,7 @@ class AgentClient:
         await self.call("CancelTask", POST, f"/tasks/{quoted(id)}:cancel", {"id": id})
 
     async def download(self, url: str, limit: int) -> bytes:
-        """Download a file from the agent's server. Raises `ToolError` if this fails."""
+        """Download a file from the agent's server. Raises `ToolError` if the download fails."""
         self.draft.headers["accept"] = "*/*"
         async with send(self.server, self.name, self.draft, url, method=GET) as response:
             return await read_body(response, limit)
@@ -138,7 +139,7 @@ class AgentClient:
         if not response.headers.get("content-type", "").startswith(EVENTS):
             yield await read_body(response, MOST_BYTES)
             return
-        events = GatheredEvents()
+        events = EventCollector()
         decoder = EventDecoder(events, MOST_BYTES)
         async with aclosing(stream_body(response, MOST_BYTES)) as pieces:
             async for piece in pieces:
@@ -150,13 +151,14 @@ class AgentClient:
             yield payload
 
     def result_in(self, payload: bytes) -> bytes:
-        """Return the result in a payload, with the caller's credentials redacted. Raises
-        `ToolError` if the agent returned an error, and `AnswerInvalid` if the payload does not
-        follow A2A.
+        """Return the result in a payload, with the caller's credentials redacted.
+
+        Raises `ToolError` if the agent returned an error, and `AnswerInvalid` if the payload does
+        not follow A2A.
         """
         if self.draft.credentials:
             text = payload.decode("utf-8", "replace")
-            payload = hide_credentials(text, needles(self.draft.credentials)).encode()
+            payload = hide_credentials(text, credential_patterns(self.draft.credentials)).encode()
         envelope = read_envelope(payload)
         if envelope.error is not None:
             reason = one_line(envelope.error.message, MESSAGE_CHARACTERS) or "no reason given"

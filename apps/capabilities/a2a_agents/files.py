@@ -28,10 +28,9 @@ UNKNOWN_TYPE = "application/octet-stream"
 async def take_files(
     client: AgentClient, parts: Sequence[Part], wanted: AttachmentFilter, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Store the files of an answer. Return them, and notes for the model about files that could not
-    be stored.
+    """Store the files of an answer. Return them with notes for the model about files that failed.
 
-    A file on another server is not downloaded; its attachment is a link.
+    Files on other servers are not downloaded, only linked.
     """
     blobs: list[Blob | None] = []
     links: list[Attachment] = []

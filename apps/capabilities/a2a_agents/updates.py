@@ -1,6 +1,6 @@
 """Parses the tasks, messages and updates that an agent sends as JSON.
 
-Unknown fields are ignored, and null means a missing field, as in the JSON form of protocol buffers.
+Unknown fields are ignored, and null means a missing field, as in Protobuf's JSON format.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ STATES = frozenset({SUBMITTED, WORKING}) | INTERRUPTED | ENDED
 
 
 class AnswerInvalid(ValueError):
-    """Raised if a response does not follow the A2A protocol. The message is the reason."""
+    """Raised if a response does not follow the A2A protocol. The message contains the reason."""
 
 
 class Part(msgspec.Struct, frozen=True, rename="camel"):
@@ -90,9 +90,7 @@ class CallError(msgspec.Struct, frozen=True):
 
 
 class RpcEnvelope(msgspec.Struct, frozen=True):
-    """The JSON object that contains the result of a JSON-RPC call, or the error of a JSON-RPC or
-    HTTP+JSON call.
-    """
+    """A JSON-RPC response, or the error body of an HTTP+JSON response."""
 
     result: msgspec.Raw = msgspec.Raw()
     error: CallError | None = None

@@ -1,7 +1,7 @@
 """Sends attachments to the application's model.
 
-There are two capabilities, because their steps have different positions in `settings.CAPABILITIES`:
-one sends attachments, and the other loads content on demand, for applications that enable this.
+A second capability loads their content on demand, if the application enables this. It is separate
+because its steps run at another position in `settings.CAPABILITIES`.
 """
 
 from collections.abc import AsyncIterator
@@ -35,9 +35,7 @@ from apps.manifest.orchestrator import AttachmentStrategy
 from apps.manifest.toolsets.attachments import AttachmentFilter
 
 OLDER_URL = "context_url"
-"""The old name of the content tool's parameter `attachment_url`, which stored conversations still
-contain.
-"""
+"""The old name of the parameter `attachment_url`, which stored conversations still contain."""
 PARAMETERS = parameters({URL: text_parameter("The URL of the file, exactly as it is listed.")}, URL)
 DESCRIPTION = (
     "Shows you the content of a file: an attachment of the user, or a file that was listed as "
@@ -102,8 +100,7 @@ async def content_offer(
 ) -> ContentOffer | Contribution:
     """Return the files whose content the model may request.
 
-    If the deployment accepts no attachments or is unavailable, return the capability's contribution
-    to use instead.
+    Return a contribution instead if the deployment accepts no attachments or is unavailable.
     """
     try:
         info = await opening.workspace.facts(deployment_id)

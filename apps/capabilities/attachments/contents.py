@@ -7,7 +7,7 @@ from apps.agent.injection import Injection, insert_pair
 from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.tools import Invocation, ToolResult
 from apps.capabilities.attachments.policies import TOOL_NAME, content_calls, is_accepted, is_offered
-from apps.capabilities.attachments.promotion import goes_as_it_is, user_attachments
+from apps.capabilities.attachments.promotion import is_fetched_by_deployment, user_attachments
 from apps.capabilities.contexts.entries import ContextEntry
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.internal import plain_result
@@ -29,7 +29,7 @@ REFUSED = (
 
 @dataclass(frozen=True, slots=True)
 class ContentOffer:
-    """The files whose content the model may request. They are from the operator and the user."""
+    """The operator's and the user's files whose content the model may request."""
 
     strategy: AttachmentStrategy
     info: DeploymentInfo
@@ -43,7 +43,7 @@ class ContentOffer:
         if not is_offered(attachment, self.strategy, self.info):
             return False
         is_foreign = locate_file(attachment.url or "").kind == "external"
-        return not is_foreign or goes_as_it_is(attachment, self.info)
+        return not is_foreign or is_fetched_by_deployment(attachment, self.info)
 
     def all(self, messages: Sequence[ModelMessage]) -> list[Attachment]:
         files = [Attachment(e.type, e.title, url=e.url) for e in self.entries if not e.is_folder]
@@ -72,11 +72,11 @@ class ContentOffer:
         return found
 
     async def get(self, opening: Opening, invocation: Invocation) -> ToolResult:
-        """Return the content of the attachment whose URL the model passed. Raises
-        `InvalidParameter` if the model may not request it, or if the file cannot be fetched.
+        """Return the content of the attachment that the model requested. Raises `InvalidParameter`
+        if the model may not request it, or if the file cannot be fetched.
         """
         found = self.find(str(invocation.arguments[URL]), invocation.messages)
-        if not goes_as_it_is(found, self.info):
+        if not is_fetched_by_deployment(found, self.info):
             try:
                 info = await opening.loader.promote(found.url or "")
             except QuickAppError as error:
@@ -85,8 +85,8 @@ class ContentOffer:
         return replace(plain_result(invocation, result_text(found)), attachments=(found,))
 
     async def show_newest(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Add the contents of the newest question's attachments as if the model had requested them.
-        Is used as a history step.
+        """Add the contents of the newest question's attachments, as if the model had requested
+        them.
         """
         asked = [place for place, message in enumerate(messages) if message.role == "user"]
         newest = messages[asked[-1]].attachments if asked else ()
@@ -126,8 +126,9 @@ def contents_in(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
 
 
 def without_contents(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Remove the calls to the content tool and their results. The model requests the contents again
-    if it needs them for the next question.
+    """Remove the calls to the content tool and their results from old messages.
+
+    The model can request the contents again.
     """
     ids = set(content_calls(messages))
     if not ids:
@@ -147,10 +148,8 @@ def without_contents(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]
 async def replace_refused(
     failure: ModelFailed, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage] | None:
-    """Replace the attachments that the service has rejected with a message to the model. Is used as
-    a recovery after a failed model call.
-
-    Return None if there are none.
+    """Replace attachments that the model service rejected with an error text, so that the model
+    call can be retried. Return None if the service did not reject attachments.
     """
     if failure.status not in REFUSALS:
         return None
@@ -168,8 +167,9 @@ async def replace_refused(
 
 
 def unanswered_messages(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the messages since the newest question or answer. Calls that QuickApps injected do not
-    count as answers.
+    """Return the messages since the newest question or answer.
+
+    Calls that QuickApps injected do not count as answers.
     """
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]

@@ -1,6 +1,4 @@
-"""Selects the attachments that are sent to the model, and the attachments that the model may
-request.
-"""
+"""Selects the attachments to send to the model, and the attachments that it may request."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -21,7 +19,7 @@ def keep_policy(
     """Return a function that selects the attachments to send: the user's images, and the
     attachments whose content the model has requested.
 
-    An image that the model can request is sent only on request.
+    An image that the model can request is not sent by default.
     """
     asked = set(content_calls(messages)) if strategy is not None else set()
 
@@ -48,9 +46,7 @@ def is_offered(attachment: Attachment, strategy: AttachmentStrategy, info: Deplo
 
 
 def is_accepted(media_type: str, strategy: AttachmentStrategy, info: DeploymentInfo) -> bool:
-    """Return True if both the deployment and the manifest accept the media type. A manifest without
-    a list accepts all types.
-    """
+    """Return True if both the deployment and the manifest accept the media type."""
     wished = strategy.accepted_types
     return matches_any(media_type, info.input_attachment_types) and (
         wished is None or matches_any(media_type, wished)

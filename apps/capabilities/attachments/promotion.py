@@ -1,4 +1,4 @@
-"""Copies attachments that are data or external URLs to the user's files."""
+"""Copies attached data and external URLs to the user's files."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,8 +19,8 @@ from apps.workspace.port import DeploymentInfo
 from apps.workspace.stored_files import FileInfo
 
 STATE = "promoted_attachments"
-"""The key in the conversation's state under which the paths of fetched files are stored by URL, so
-that later requests do not fetch them again.
+"""The key in the conversation's state for the paths of fetched files, by URL. Later requests reuse
+these files.
 """
 MOST = 50
 """The maximum number of attachments that are copied per conversation."""
@@ -28,9 +28,7 @@ MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """The stored files that replace URLs in messages, and the reasons why other URLs could not be
-    fetched.
-    """
+    """The stored files that replace URLs in messages, and the errors of URLs that failed."""
 
     files: Mapping[str, Attachment] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -63,10 +61,12 @@ def user_attachments(messages: Iterable[ModelMessage]) -> Iterator[Attachment]:
 async def promotion(opening: Opening, deployment_id: str) -> Promotion:
     """Copy the attachments of the run's conversation to the user's files, once per run.
 
-    An attachment that cannot be fetched is reported as an issue. Raises `QuickAppError` if the
-    deployment is unknown.
+    An attachment that cannot be fetched becomes an issue. Raises `QuickAppError` if the deployment
+    is unknown.
     """
-    return await opening.known.get_or_ask(PROMOTION, partial(promote_all, opening, deployment_id))
+    return await opening.findings.get_or_ask(
+        PROMOTION, partial(promote_all, opening, deployment_id)
+    )
 
 
 async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
@@ -75,7 +75,7 @@ async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
     if not foreign:
         return Promotion()
     info = await opening.workspace.facts(deployment_id)
-    wanted = [a for a in foreign.values() if not goes_as_it_is(a, info)]
+    wanted = [a for a in foreign.values() if not is_fetched_by_deployment(a, info)]
     outcomes = await asyncio.gather(*(promote(a, opening) for a in wanted[:MOST]))
     files: dict[str, Attachment] = {}
     problems: dict[str, str] = {}
@@ -94,9 +94,8 @@ async def promote_all(opening: Opening, deployment_id: str) -> Promotion:
     return Promotion(files, problems, tuple(issues(problems, foreign)))
 
 
-def goes_as_it_is(attachment: Attachment, info: DeploymentInfo) -> bool:
-    """Return True if the deployment fetches the URL of the attachment itself, so that no copy is
-    needed.
+def is_fetched_by_deployment(attachment: Attachment, info: DeploymentInfo) -> bool:
+    """Return True if the deployment fetches the attachment's URL itself, so that no copy is needed.
 
     Services without DIAL's protocol fetch only images.
     """
@@ -107,13 +106,11 @@ def goes_as_it_is(attachment: Attachment, info: DeploymentInfo) -> bool:
 
 
 async def promote(attachment: Attachment, opening: Opening) -> FileInfo | str:
-    """Return the user's file with the content of an attachment, or the reason why it could not be
-    fetched.
-    """
+    """Copy an attachment to the user's files. Return the file, or the error text."""
     url = attachment.url or ""
     loader = opening.loader
     try:
-        kept = kept_path(opening.conversation.state, url)
+        kept = stored_path(opening.conversation.state, url)
         if kept:
             try:
                 return await loader.promote(kept)
@@ -124,7 +121,7 @@ async def promote(attachment: Attachment, opening: Opening) -> FileInfo | str:
         return str(error)
 
 
-def kept_path(state: Mapping[str, Any], url: str) -> str:
+def stored_path(state: Mapping[str, Any], url: str) -> str:
     # The client may have changed the state, so the path is read with the caller's permissions.
     paths = state.get(STATE)
     path = paths.get(url_key(url)) if isinstance(paths, Mapping) else None

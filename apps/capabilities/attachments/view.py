@@ -1,8 +1,8 @@
-"""Prepares attachments for each call to the model. All of them are described, and the attachments
-that the policy selects are also sent.
+"""Adds attachments to each model call: a description of all, and the content of those that the
+policy selects.
 
-DIAL and applications of this installation fetch files by path. Other services receive the data, as
-DIAL's attachments or as OpenAI's content parts.
+DIAL and applications on this site fetch files by path. Other services receive the data, as DIAL
+attachments or as OpenAI content parts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,25 +24,25 @@ from apps.workspace.loading.loader import Loader
 from apps.workspace.media_types import matches_any, media_type
 from apps.workspace.port import DeploymentInfo
 
-BROUGHT = "The tools above returned these files:"
-"""The text that introduces a tool's attachments in a user message, because in OpenAI's API a tool
-returns only text.
+FILES_INTRODUCTION = "The tools above returned these files:"
+"""This text introduces a tool's attachments in a user message, because tool results contain only
+text in OpenAI's API.
 """
 
 Part = Mapping[str, Any]
 
-Kept = dict[int, list[tuple[Attachment, Attachment | str]]]
+SelectedAttachments = dict[int, list[tuple[Attachment, Attachment | str]]]
 """Maps the index of a message to its selected attachments, each with the attachment to send or the
 reason why it cannot be sent.
 """
 MOST_CHARACTERS = 28 * 1024 * 1024
-"""The size limit of the data in one request in characters, about 20 MiB of files. Services reject
-much larger requests.
+"""The size limit of the attachments in one request, in characters of encoded data: about 20 MiB of
+files. Services reject much larger requests.
 """
 TOO_MUCH = "this conversation has too many or too large files."
-TOLD_ROLES = frozenset({"user", "tool"})
-"""The roles of messages in which attachments are described. `assistant` is not one, because a model
-imitates its own messages.
+DESCRIBED_ROLES = frozenset({"user", "tool"})
+"""Attachments are described in messages with these roles. In its own messages, a model would
+imitate the descriptions.
 """
 
 
@@ -55,8 +55,8 @@ class FilePacking:
     async def pack(
         self, attachment: Attachment, info: DeploymentInfo, loader: Loader
     ) -> Attachment | str:
-        """Return the attachment with its data, or with a URL that the service fetches itself. If it
-        cannot be sent, return the reason.
+        """Return the attachment with its data, or with a URL that the service fetches itself.
+        Return an error text if it cannot be sent.
         """
         url = attachment.url
         if not url or info.files == "path":
@@ -92,10 +92,8 @@ def part(attachment: Attachment) -> Mapping[str, Any]:
 
 
 def describe_attachments(message: ModelMessage, notes: Sequence[str] = ()) -> ModelMessage:
-    """Return the message with a block that describes its attachments, and the notes, added to its
-    text.
-    """
-    if message.role not in TOLD_ROLES or not message.attachments:
+    """Add a description of the message's attachments, and the notes, to its text."""
+    if message.role not in DESCRIBED_ROLES or not message.attachments:
         return message
     lines = [line for attachment in message.attachments for line in attachment_lines(attachment)]
     text = "\n".join(("", "<attachments>", *lines, "</attachments>", *notes))
@@ -121,20 +119,17 @@ def element(name: str, text: str) -> str:
 
 
 class AttachmentView(msgspec.Struct, frozen=True):
-    """A view step that prepares attachments before each model call. `problems` has the reasons why
-    URLs could not be fetched.
-    """
+    """Prepares the attachments in the messages before each model call."""
 
     opening: Opening
     deployment_id: str
     strategy: AttachmentStrategy | None
     problems: Mapping[str, str]
+    """The reasons why URLs could not be fetched, by URL."""
     packing: FilePacking = msgspec.field(default_factory=FilePacking)
 
     async def __call__(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Return the messages as the model receives them, or the same object if there are no
-        attachments.
-        """
+        """Return the messages with prepared attachments, or the same object if there are none."""
         if not any(message.attachments for message in messages):
             return messages
         info = await self.opening.workspace.facts(self.deployment_id)
@@ -142,18 +137,18 @@ class AttachmentView(msgspec.Struct, frozen=True):
         if info.files == "none":
             return in_parts(messages, kept, self.problems)
         return [
-            visible_message(message, kept.get(place, []), self.problems)
-            for place, message in enumerate(messages)
+            visible_message(message, kept.get(index, []), self.problems)
+            for index, message in enumerate(messages)
         ]
 
     async def deliver(
         self, messages: Sequence[ModelMessage], keep: Keep, info: DeploymentInfo
-    ) -> Kept:
+    ) -> SelectedAttachments:
         """Load the attachments that `keep` selects, newest message first, up to the size limit."""
-        kept: Kept = {}
+        kept: SelectedAttachments = {}
         room, loader = MOST_CHARACTERS, self.opening.loader
-        for place in range(len(messages) - 1, -1, -1):
-            message = messages[place]
+        for index in range(len(messages) - 1, -1, -1):
+            message = messages[index]
             for attachment in message.attachments:
                 if attachment.url in self.problems or not keep(message, attachment):
                     continue
@@ -165,7 +160,7 @@ class AttachmentView(msgspec.Struct, frozen=True):
                     room -= len(outcome.data or "")
                     if room < 0:
                         outcome = TOO_MUCH
-                kept.setdefault(place, []).append((attachment, outcome))
+                kept.setdefault(index, []).append((attachment, outcome))
         return kept
 
 
@@ -174,9 +169,7 @@ def visible_message(
     kept: Sequence[tuple[Attachment, Attachment | str]],
     problems: Mapping[str, str],
 ) -> ModelMessage:
-    """Return the message with a description of its attachments and the attachments that could be
-    prepared.
-    """
+    """Describe the message's attachments in its text, and attach the files that can be sent."""
     if not message.attachments:
         return message
     delivered = tuple(one for _, one in kept if isinstance(one, Attachment))
@@ -200,15 +193,15 @@ def notes(
 
 
 def in_parts(
-    messages: Sequence[ModelMessage], kept: Kept, problems: Mapping[str, str]
+    messages: Sequence[ModelMessage], kept: SelectedAttachments, problems: Mapping[str, str]
 ) -> list[ModelMessage]:
-    """Convert attachments to content parts. The attachments of tool results follow the results of
-    all calls in the answer.
+    """Convert attachments to content parts. A tool's attachments follow in a user message, after
+    all tool results of the step.
     """
     seen: list[ModelMessage] = []
     brought: list[Part] = []
-    for place, message in enumerate(messages):
-        told = visible_message(message, kept.get(place, []), problems)
+    for index, message in enumerate(messages):
+        told = visible_message(message, kept.get(index, []), problems)
         parts = [part(attachment) for attachment in told.attachments]
         if parts:
             told = replace(told, attachments=())
@@ -224,7 +217,7 @@ def in_parts(
 
 
 def following(brought: Sequence[Part]) -> list[ModelMessage]:
-    return [ModelMessage("user", (text_part(BROUGHT), *brought))] if brought else []
+    return [ModelMessage("user", (text_part(FILES_INTRODUCTION), *brought))] if brought else []
 
 
 def as_parts(message: ModelMessage) -> tuple[Part, ...]:

@@ -1,8 +1,9 @@
-"""Defines toolsets of the kind `client`, whose tools run in the page of the conversation.
+"""Defines toolsets of the kind `client`, whose tools run in the browser, on the conversation's
+page.
 
-A call waits for the page as an interaction. The page receives a JSON object with `name`, under
-which a script registered the tool; `title`, a description of the call; the validated `arguments`;
-`is_repeatable`; and `permission`, which the answering user needs, or "".
+A call waits until the page returns a result. The page receives the `name` under which a script
+registered the tool, a `title` for the call, the validated `arguments`, `is_repeatable`, and the
+`permission` that the user needs, or "".
 """
 
 import json
@@ -87,11 +88,11 @@ def prepare_tool(
 
 
 async def result_of(arguments: Arguments, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Convert the page's answer to the result for the model. Raises `ToolError` if the tool failed
-    or timed out.
+    """Convert the page's answer to a tool result. Raises `ToolError` if the tool failed or timed
+    out.
 
     An answer is `{"outcome": "done", "result": JSON}`, `{"outcome": "failed", "error": "…"}`, or
-    `{"outcome": "timeout"}` if the page did not respond in time.
+    `{"outcome": "timeout"}`.
     """
     answered = invocation.answers.get("client_tool")
     if answered is None:  # The arguments are invalid, so the page was not asked.
@@ -115,7 +116,7 @@ def with_page(
 ) -> PreparedTool:
     """Return a tool whose calls wait until the page has run the declared tool.
 
-    The stage of a call opens when the page answers, or if the arguments are invalid.
+    The stage of a call opens only when the page answers, or if the arguments are invalid.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -137,8 +138,8 @@ def with_page(
 
 
 def with_permission(tool: PreparedTool, permission: str) -> PreparedTool:
-    """Return a tool whose calls fail, without asking the page, unless the caller has the
-    permission.
+    """Return a tool that rejects calls of users without the permission, before the page is
+    contacted.
     """
     if not permission:
         return tool

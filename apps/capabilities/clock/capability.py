@@ -1,7 +1,4 @@
-"""Adds the current time, and the time of each tool result, to the messages for the model.
-
-The time of a result is stored in its state, and added as a line only to the messages for the model.
-"""
+"""Adds the current time, and the time of each tool result, to the messages for the model."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -44,10 +41,9 @@ USER_ZONE = "_user_timezone"
 
 
 def current_timestamp(timezone: str | None = None) -> str:
-    """Return the current time in ISO 8601 to the second, followed by the zone and the source of the
-    zone.
+    """Return the current time in ISO 8601, followed by the zone and where the zone comes from.
 
-    Raises `InvalidParameter` for a zone that does not exist.
+    Raises `InvalidParameter` for an unknown zone.
     """
     if timezone is None or not timezone.strip():
         return stamp(datetime.now(UTC), "UTC", "default")
@@ -60,8 +56,8 @@ def stamp(moment: datetime, zone: str, source: str) -> str:
 
 
 def find_zone(text: str) -> str:
-    """Return the correct spelling of a zone's name. Raises `InvalidParameter` with similar names if
-    the zone does not exist.
+    """Return the correct spelling of a zone's name. Raises `InvalidParameter` for an unknown zone,
+    and suggests similar names.
     """
     wanted = text.strip().replace(" ", "_").casefold()
     zones = zones_by_folded_name()
@@ -73,9 +69,7 @@ def find_zone(text: str) -> str:
 
 
 def near_names(wanted: str, zones: Mapping[str, str]) -> list[str]:
-    """Return up to three zones: first zones whose city is `wanted`, and then zones with a similar
-    name.
-    """
+    """Return up to three zones: zones whose city is `wanted`, then zones with a similar name."""
     cities = [name for name in zones if name.rpartition("/")[2] == wanted]
     return [*cities, *get_close_matches(wanted[:60], zones, n=3, cutoff=0.75)][:3]
 
@@ -87,17 +81,17 @@ def zones_by_folded_name() -> Mapping[str, str]:
 
 
 def time_step(tool: str, zone: str) -> HistoryStep:
-    """Return a history step that appends the current time. `zone` is the user's time zone, or "" if
-    it is unknown.
+    """Return a history step that appends the current time. `zone` is "" if the user's zone is
+    unknown.
     """
 
-    async def tell(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+    async def append_time(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
         now = datetime.now(ZoneInfo(zone) if zone else UTC)
         text = stamp(now, zone or "UTC", "user_timezone" if zone else "default")
         state = {USER_ZONE: zone} if zone else {}
         return inject(messages, Injection(tool, {}, text, "always", state=state))
 
-    return tell
+    return append_time
 
 
 async def stamp_result(call: ToolCall, result: ToolResult) -> ToolResult:

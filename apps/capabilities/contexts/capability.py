@@ -1,6 +1,4 @@
-"""Lists the operator's files for the model, at the start of a conversation and whenever they
-change.
-"""
+"""Lists the operator's files for the model, first in a conversation and after each change."""
 
 import hashlib
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -43,15 +41,14 @@ Status = Literal["new", "updated", "removed"]
 
 
 class ListedEntry(msgspec.Struct, omit_defaults=True, frozen=True):
-    """A file or folder in a listing. `status` is None if it has not changed since the previous
-    listing.
-    """
+    """A file or folder in a listing."""
 
     title: str
     url: str
     type: str
     description: str | None = None
     status: Status | None = None
+    """The change since the previous listing, or None if there is none."""
 
 
 class FileListing(msgspec.Struct):
@@ -63,7 +60,7 @@ _decoder = msgspec.json.Decoder(FileListing)
 
 
 def announcement_step(available: ListedEntries) -> HistoryStep:
-    """Return a history step that lists the files if they have changed since the conversation's last
+    """Return a history step that lists the files if they changed since the conversation's last
     listing.
     """
 
@@ -88,9 +85,7 @@ def is_announced(messages: Sequence[ModelMessage]) -> bool:
 
 
 def listing(messages: Sequence[ModelMessage], available: ListedEntries) -> str:
-    """Return all available entries as JSON, each with its change since the conversation's last
-    listing.
-    """
+    """Return all entries as JSON, each with its change since the conversation's last listing."""
     return encode_entries(compare(last_listed(messages), available), available)
 
 
@@ -127,8 +122,8 @@ def compared_entry(entry: ContextEntry, before: ListedEntry | None) -> ListedEnt
 
 
 def last_listed(messages: Sequence[ModelMessage]) -> Mapping[str, ListedEntry]:
-    """Return the entries of the conversation's newest readable listing, by URL. Entries that the
-    listing marks as removed are omitted.
+    """Return the entries of the conversation's newest readable listing, by URL, without removed
+    entries.
     """
     for text in listings(messages):
         try:
@@ -162,7 +157,7 @@ def prepare(manifest: Manifest) -> Open:
     declared = PlatformTool(
         TOOL_NAME, DESCRIPTION, parameters({}), "Available files", "read-only", is_system=True
     )
-    tool = internal_tool(manifest, declared, partial(tell, manifest))
+    tool = internal_tool(manifest, declared, partial(list_available, manifest))
 
     @asynccontextmanager
     async def open_contexts(opening: Opening) -> AsyncIterator[Contribution]:
@@ -176,7 +171,9 @@ def prepare(manifest: Manifest) -> Open:
     return open_contexts if has_files(manifest) else only_after(TOOL_NAME, open_contexts)
 
 
-async def tell(manifest: Manifest, opening: Opening, invocation: Invocation) -> ToolResult:
+async def list_available(
+    manifest: Manifest, opening: Opening, invocation: Invocation
+) -> ToolResult:
     text = listing(invocation.messages, await available(manifest, opening))
     show_result(invocation, fence_code(text, "json"))
     return ToolResult(text, content_type="application/json")

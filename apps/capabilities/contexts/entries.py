@@ -1,4 +1,4 @@
-"""Finds the current files and folders that an operator attached to an application."""
+"""Finds the files and folders that an operator attached to an application."""
 
 import asyncio
 import mimetypes
@@ -15,17 +15,16 @@ from apps.workspace.loading.loader import last_segment
 from apps.workspace.stored_files import FileInfo, Files, FolderInfo
 
 MOST_ENTRIES = 1_000
-"""The maximum number of entries in a listing. A listing of this length has about 50,000 tokens."""
+"""The maximum number of entries in a listing. This many entries have about 50,000 tokens."""
 UNKNOWN_TYPE = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
 class ContextEntry:
-    """A file or folder. `url` is a path of the workspace or an external URL; a folder's URL ends
-    with a slash.
-    """
+    """A file or folder that the operator attached."""
 
     url: str
+    """A workspace path or an external URL. A folder's URL ends with a slash."""
     title: str
     type: str
     description: str | None = None
@@ -37,14 +36,14 @@ class ContextEntry:
 
 @dataclass(frozen=True, slots=True)
 class ListedEntries:
-    """A listing of the operator's files. `unread` contains the folders that could not be listed.
-    `left_out` is the number of entries that exceed the limit and were omitted.
-    """
+    """The operator's files and folders."""
 
     entries: tuple[ContextEntry, ...] = ()
     unread: tuple[str, ...] = ()
+    """The folders that could not be listed."""
     issues: tuple[InitializationIssue, ...] = ()
     left_out: int = 0
+    """The number of entries omitted because of `MOST_ENTRIES`."""
 
 
 AVAILABLE = Key[ListedEntries]("available_contexts")
@@ -56,12 +55,12 @@ def has_files(manifest: Manifest) -> bool:
 
 async def available(manifest: Manifest, opening: Opening) -> ListedEntries:
     """Return the operator's files and folders that currently exist. A folder that cannot be listed
-    is reported as an issue.
+    becomes an issue.
     """
     if not has_files(manifest):
         return ListedEntries()
     ask = partial(find_files, manifest.contexts, opening.workspace.files)
-    return await opening.known.get_or_ask(AVAILABLE, ask)
+    return await opening.findings.get_or_ask(AVAILABLE, ask)
 
 
 async def find_files(contexts: Sequence[Context], files: Files) -> ListedEntries:

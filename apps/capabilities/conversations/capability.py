@@ -74,9 +74,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def search(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Search the user's earlier conversations for the query of the call. Raises `InvalidParameter`
-    if the query is empty.
-    """
+    """Search the user's earlier conversations. Raises `InvalidParameter` if the query is empty."""
     query = invocation.arguments[QUERY].strip()
     if not query:
         raise InvalidParameter(QUERY, "it is empty. Write a few words.")
@@ -91,8 +89,9 @@ async def search(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def list_found(found: Sequence[FoundConversation]) -> str:
-    """Return the conversations as a numbered list in Markdown. Titles and excerpts are reduced to
-    one line, so that an excerpt cannot break out of its quote.
+    """Return the conversations as a numbered Markdown list.
+
+    Titles and excerpts are reduced to one line, so that an excerpt cannot break out of its quote.
     """
     return "\n".join(
         f"{number}. [{plain(one.title) or 'Untitled'}]({one.address}), {one.updated_at:%Y-%m-%d}\n"

@@ -17,16 +17,16 @@ from apps.agent.run_answer import Allowance
 from apps.agent.tools import Invocation, Pending, ToolResult
 from apps.capabilities.deployment.conversations import (
     OutgoingFiles,
-    begun_by,
     earlier_messages,
     question,
+    session_line,
     session_of,
 )
 from apps.capabilities.deployment.targets import Target, request_parameters
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.attachments import (
     SEE_PICTURES,
-    AttachmentPlaces,
+    ShownAttachments,
     filter_attachments,
     see_files,
 )
@@ -41,16 +41,14 @@ logger = logging.getLogger(__name__)
 
 HEADING = "> #### Response:\n"
 NOTICE_CHARACTERS = 100
-"""The number of characters reserved for the truncation notice, so that the session ID at the end is
-not cut off.
-"""
+"""The number of characters reserved for the truncation notice, before the session ID at the end."""
 
 
 async def call_deployment(target: Target, opening: Opening, invocation: Invocation) -> ToolResult:
     """Call the deployment, and return its answer as the tool's result.
 
     Raises `ToolError` or `ToolTimedOut` if the call fails, `InvalidParameter` if a file cannot be
-    sent, and the workspace's errors.
+    sent, and `QuickAppError` if the deployment is unavailable.
     """
     workspace = opening.workspace
     find = workspace.deployment if target.is_looked_up else workspace.assumed
@@ -112,7 +110,7 @@ async def make_request(
 
 async def system_text(target: Target, workspace: Workspace) -> str:
     """Return the tool's system prompt with its variables filled in, or "" if there is none. Raises
-    the workspace's errors if a prompt of DIAL cannot be loaded.
+    `QuickAppError` if a prompt in DIAL cannot be loaded.
     """
     prompt = target.system_prompt
     if prompt is None:
@@ -124,9 +122,7 @@ async def system_text(target: Target, workspace: Workspace) -> str:
 
 @dataclass(slots=True)
 class StageOutput:
-    """Receives the events of a deployment's answer as their `emit` function, and shows the answer
-    in the tool's stage.
-    """
+    """An `emit` function that shows a deployment's answer in the tool's stage."""
 
     target: Target
     invocation: Invocation
@@ -159,18 +155,18 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
     message, wanted = reply.message, target.attachment
     attachments = filter_attachments(tuple(dict.fromkeys(message.attachments)), wanted, target.name)
     check_static_calls(target, message)
-    places = AttachmentPlaces.of(attachments, wanted)
-    seen = SEE_PICTURES if places.inside else see_files(attachments)
+    shown = ShownAttachments.of(attachments, wanted)
+    seen = SEE_PICTURES if shown.inline else see_files(attachments)
     content = message.text if message.text.strip() else seen or "The answer is empty."
     if target.is_resumable and session_of(target, invocation) is None:
-        name = begun_by(invocation.id)
+        name = session_line(invocation.id)
         most = RESULT_CHARACTERS - len(name) - NOTICE_CHARACTERS
         content = shorten_text(content, most) + name
     return ToolResult(
         content,
         attachments=attachments,
-        propagated=places.beside,
-        pictures=places.inside,
+        propagated=shown.listed,
+        pictures=shown.inline,
         state=message.model_state,
         annotations=reply.annotations if target.cites else (),
         usage=reply.usage,
@@ -178,9 +174,7 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
 
 
 def check_static_calls(target: Target, message: ModelMessage) -> None:
-    """Raise `ToolError` if an answer without text or attachments calls a tool that the service runs
-    itself.
-    """
+    """Raise `ToolError` if an answer is only a call to a tool that the service itself runs."""
     static = static_names(target.static_tools)
     theirs = [call.name for call in message.tool_calls if call.name in static]
     if theirs and not (message.text or message.attachments):

@@ -37,9 +37,7 @@ from apps.manifest.toolsets.tools import DeploymentTool, SimpleDeploymentTool, a
 from apps.workspace.port import DeploymentInfo
 
 LONGEST_SECONDS = 3600
-"""The timeout of a whole call in seconds. It ensures that every call ends, because the manifest's
-timeout is only an idle timeout.
-"""
+"""The timeout of a whole call in seconds. The manifest's timeout is only an idle timeout."""
 
 CITATIONS = (
     'Results of tools may contain anchors of the form <cit data-id="…"></cit>. They tie a '
@@ -52,7 +50,7 @@ Make = Callable[[DeploymentInfo], PreparedTool]
 
 @dataclass(frozen=True, slots=True)
 class DeferredTool:
-    """A tool in a manifest that is created once the features of its deployment are known."""
+    """A deployment tool that is created once the features of its deployment are known."""
 
     toolset: str
     path: str
@@ -92,9 +90,7 @@ def prepare(manifest: Manifest) -> Open | None:
 def tools_of(
     manifest: Manifest,
 ) -> Iterator[tuple[str, str, DeploymentToolSet, DeploymentTool | SimpleDeploymentTool]]:
-    """Yield each enabled deployment tool: the toolset's path, the tool's path, the toolset and the
-    tool.
-    """
+    """Yield each enabled deployment tool with its toolset's path, its own path and its toolset."""
     for place, toolset in enabled_nodes(DeploymentToolSet, manifest.tool_sets, "tool_sets"):
         for index, tool in enumerate(toolset.tools):
             if isinstance(tool, DeploymentTool | SimpleDeploymentTool) and tool.enabled:
@@ -130,8 +126,8 @@ def defer(
 
 
 async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | InitializationIssue | None:
-    """Return the tool, an issue if its deployment cannot be used, or None if the tool is optional
-    and its deployment is missing.
+    """Return the tool, or an issue if its deployment cannot be used. Return None for an optional
+    tool whose deployment does not exist.
     """
     found = await find_deployment(deferred.path, deferred.deployment_id, "tool", opening)
     if isinstance(found, InitializationIssue):
@@ -143,8 +139,9 @@ async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | Initiali
 
 
 def is_known_repeatable(info: DeploymentInfo) -> bool:
-    """Return True if calls to the deployment can be repeated: a model has no side effects, and an
-    application of this installation resumes after its recorded steps.
+    """Return True if a call to the deployment can safely be repeated.
+
+    A model has no side effects. An application on this site resumes after its recorded steps.
     """
     return info.is_recorded or not info.is_application
 
@@ -153,9 +150,7 @@ RISKS: tuple[Risk, Risk] = ("read-only", "changes")
 
 
 def risk_of(info: DeploymentInfo) -> Risk:
-    """Return the risk of calling the deployment: a model changes nothing, but an
-    application may.
-    """
+    """Return the risk of calling the deployment. Only an application may change anything."""
     return "changes" if info.is_application else "read-only"
 
 
@@ -229,7 +224,7 @@ def make_tool(
     *,
     is_untrusted: bool,
 ) -> PreparedTool:
-    wishes = ToolOptions(
+    options = ToolOptions(
         arguments,
         display,
         LONGEST_SECONDS,
@@ -240,7 +235,7 @@ def make_tool(
         approval=approval,
         risk=risk,
     )
-    return prepared_tool(target.name, description, partial(call_deployment, target), wishes)
+    return prepared_tool(target.name, description, partial(call_deployment, target), options)
 
 
 SERVES = frozenset({"tool_sets.dial-deployment", "features.tool_access_filter"})

@@ -1,6 +1,4 @@
-"""Builds the conversation that is sent to a deployment, including files and earlier calls to the
-same tool.
-"""
+"""Builds the messages for a deployment, including files and earlier calls to the same tool."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,13 +26,12 @@ POSSIBLE = "Use paths of files (files/…), http(s) URLs or data: URIs."
 
 @dataclass(frozen=True, slots=True)
 class OutgoingFiles:
-    """Converts URLs of files to attachments that a deployment can read. `query` is the name of the
-    tool's question argument.
-    """
+    """Converts URLs of files to attachments that a deployment can read."""
 
     info: DeploymentInfo
     loader: Loader
     query: str = QUERY
+    """The name of the tool's question argument, for error messages."""
 
     async def attach_all(self, urls: Sequence[str]) -> tuple[Attachment, ...]:
         """Return the attachments for the URLs, in order. Raises `InvalidParameter` if there are too
@@ -72,8 +69,10 @@ class OutgoingFiles:
             raise refusal(str(error)) from error
 
     async def stored(self, url: str) -> Attachment:
-        """Return an attachment with a path in the caller's files. A file that is stored elsewhere
-        is first copied there. Raises `FileRefused` if it cannot be stored.
+        """Return an attachment with a path in the caller's files, copying the file there if
+        necessary.
+
+        Raises `FileRefused` if the file cannot be stored.
         """
         info = await self.loader.promote(url)
         title = last_segment(info.path)
@@ -105,9 +104,7 @@ def refusal(problem: str) -> InvalidParameter:
 async def earlier_messages(
     target: Target, invocation: Invocation, files: OutgoingFiles
 ) -> list[ModelMessage]:
-    """Return the earlier messages of the conversation that a call continues, or [] for a new
-    conversation.
-    """
+    """Return the earlier messages of the continued conversation, or [] for a new conversation."""
     session = session_of(target, invocation)
     if session is None and not target.pools_history:
         return []
@@ -120,17 +117,15 @@ async def earlier_messages(
 
 
 def session_of(target: Target, invocation: Invocation) -> str | None:
-    """Return the ID of the conversation that the model continues, or None for a new
-    conversation.
-    """
+    """Return the ID of the conversation to continue, or None for a new conversation."""
     if not target.is_resumable:
         return None
     return value_text(invocation.arguments.get(SESSION)).strip() or None
 
 
-def begun_by(call_id: str) -> str:
-    """Return the line that is appended to the first answer in a conversation. It contains the ID
-    with which the model can continue the conversation.
+def session_line(call_id: str) -> str:
+    """Return the last line of a conversation's first answer: the ID for continuing the
+    conversation.
     """
     return f"\n\n[session_id: {call_id}]"
 
@@ -155,7 +150,7 @@ async def replay(
 ) -> list[ModelMessage]:
     answer = ModelMessage(
         "assistant",
-        result.text.removesuffix(begun_by(call.id)),
+        result.text.removesuffix(session_line(call.id)),
         attachments=result.attachments,
         state=result.state,
     )
@@ -172,7 +167,7 @@ async def replay(
 async def question(
     target: Target, arguments: Mapping[str, Any], files: OutgoingFiles
 ) -> ModelMessage:
-    """Return the message with the question and its files. Raises `InvalidParameter` if
+    """Build the message with the question and its files. Raises `InvalidParameter` if
     `attachment_urls` is not a list of URLs, or if a file cannot be sent.
     """
     urls = arguments.get(FILES) or ()

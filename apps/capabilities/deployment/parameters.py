@@ -26,7 +26,7 @@ QUERY = "query"
 FILES = "attachment_urls"
 SESSION = "session_id"
 OURS = frozenset({QUERY, FILES, SESSION})
-"""The arguments of a tool that have a special meaning. All others are added to the request."""
+"""The arguments of a tool with a special meaning. All others are added to the request."""
 RESERVED = frozenset({"messages", "model", "stream", "stream_options", "tools"})
 """Fields of a request that an argument must not overwrite."""
 
@@ -57,9 +57,7 @@ session = SimpleParameter(
 
 
 def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Parameter]:
-    """Return the parameters that have a special meaning, by name. All other arguments are added to
-    the request unchanged.
-    """
+    """Return the parameters with a special meaning, by name."""
     own: dict[str, Parameter] = {tool.query_parameter: query}
     if tool.takes_files:
         own[FILES] = files
@@ -71,8 +69,8 @@ def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Par
 def complete_parameters(
     written: FunctionParameters, added: Mapping[str, Parameter]
 ) -> FunctionParameters:
-    """Return the parameters that the manifest declares, plus the parameters in `added` that it does
-    not declare.
+    """Return the manifest's parameters, plus the parameters in `added` that the manifest does not
+    declare.
     """
     missing = {name: value for name, value in added.items() if name not in written.properties}
     return written.model_copy(update={"properties": {**written.properties, **missing}})
@@ -96,9 +94,7 @@ def files_of(info: DeploymentInfo) -> ArrayParameter:
 
 
 def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) -> Arguments:
-    """Return the arguments of a generated tool: its own parameters, and the configuration that the
-    deployment declares.
-    """
+    """Combine the tool's parameters with the configuration that the deployment declares."""
     own = read_arguments(parameters)
     if not info.configuration_schema:
         return own
@@ -115,8 +111,8 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
 
 
 def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the tool's own parameters with the declared configuration. Own parameters take
-    precedence, and definitions are preserved, because properties may refer to them.
+    """Merge the tool's own parameters with the deployment's configuration. Own parameters take
+    precedence. Definitions are preserved, because properties may refer to them.
     """
     properties = {n: v for n, v in configurable(declared).items() if n not in OURS}
     required = declared.get("required")

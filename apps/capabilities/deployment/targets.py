@@ -26,34 +26,34 @@ from apps.workspace.port import DeploymentInfo
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A deployment that is called as the tool `name`.
-
-    `seconds` is the idle timeout. `parameters` and `static_tools` are added to every request.
-    `arguments` contains the names of the arguments that are added to the request. `headers`
-    contains the names of the caller's headers that are forwarded, or is None for all headers.
-    `is_resumable` means that the model can continue a conversation; with `pools_history`, all calls
-    belong to one conversation. `cites` adds annotations of the deployment to the answer.
-    `is_looked_up` means that the deployment's features are looked up before a call. `query` is the
-    name of the argument with the question. `sends_configuration` means that all arguments are
-    configuration, declared or not.
-    """
+    """A deployment that the model calls as a tool."""
 
     name: str
+    """The name of the tool."""
     deployment_id: str
     seconds: float
+    """The idle timeout of a call in seconds."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     static_tools: tuple[Mapping[str, Any], ...] = ()
     arguments: frozenset[str] = frozenset()
+    """The names of the arguments that are added to the request."""
     system_prompt: CustomSystemPrompt | DialSystemPrompt | None = None
     is_resumable: bool = False
+    """True if the model can continue an earlier conversation."""
     pools_history: bool = False
+    """True if all calls belong to one conversation."""
     headers: tuple[str, ...] | None = None
+    """The names of the caller's headers to forward. None forwards all headers."""
     attachment: AttachmentFilter = field(default_factory=AttachmentFilter)
     shows_stages: bool = True
     cites: bool = False
+    """True if the deployment's annotations are added to the answer."""
     is_looked_up: bool = True
+    """True if the deployment's features are looked up before a call."""
     query: str = QUERY
+    """The name of the argument with the question."""
     sends_configuration: bool = False
+    """True if all arguments are sent as configuration, declared or not."""
 
 
 def declared_target(tool: DeploymentTool, manifest: Manifest, arguments: frozenset[str]) -> Target:
@@ -105,10 +105,10 @@ def target_of(
 async def find_deployment(
     path: str, deployment_id: str, part: str, opening: Opening
 ) -> DeploymentInfo | InitializationIssue:
-    """Return the features of a deployment, or an issue with the reason why the `part` of the
-    manifest cannot be used.
+    """Return the features of a deployment, or an issue if it cannot be used.
 
-    If the deployment does not exist, the cause of the issue is `DeploymentNotFound`.
+    `part` describes the manifest's node in the issue, such as "tool". If the deployment does not
+    exist, the issue's cause is `DeploymentNotFound`.
     """
     try:
         info = await opening.workspace.deployment(deployment_id)
@@ -132,11 +132,11 @@ async def find_deployment(
 def request_parameters(
     target: Target, info: DeploymentInfo, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the parameters of the request: the deployment's defaults, overridden by the manifest,
-    then by the arguments.
+    """Return the parameters of the request. Arguments override the manifest, and the manifest
+    overrides the deployment's defaults.
 
-    Properties of the deployment's configuration are put into `custom_fields`. Arguments that the
-    function does not declare are omitted.
+    Properties of the deployment's configuration are put into `custom_fields`. Undeclared arguments
+    are omitted.
     """
     declared = configurable(info.configuration_schema)
     given = {name: value for name, value in arguments.items() if name in target.arguments}

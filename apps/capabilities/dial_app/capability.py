@@ -1,5 +1,5 @@
-"""Defines toolsets of the kind `dial-app`: applications of DIAL that are called over MCP if they
-support it, otherwise through chat completions.
+"""Defines toolsets of the kind `dial-app`: DIAL applications, called over MCP if they support it,
+otherwise through chat completions.
 """
 
 import asyncio
@@ -34,20 +34,18 @@ MCP_ONLY = ("allowed_tools", "hidden_from_model")
 
 
 class PreparableApp:
-    """A `dial-app` toolset, whose protocol is chosen when it is opened."""
+    """A `dial-app` toolset. Its protocol is chosen when a run opens it."""
 
     def __init__(self, path: str, node: DialAppToolSet, manifest: Manifest, seconds: float) -> None:
         self.path = path
         self.node = node
         self.manifest = manifest
-        toolset = Toolset(path, node, manifest, seconds, kept_as=node.deployment_id)
+        toolset = Toolset(path, node, manifest, seconds, workspace_id=node.deployment_id)
         self.over_mcp = PreparableToolset(toolset)
         self.warned: set[str] = set()
 
     async def choose(self, opening: Opening) -> Branch | InitializationIssue:
-        """Choose the protocol of the toolset. The application is looked up only if the choice
-        depends on it.
-        """
+        """Choose the protocol. The application is looked up only if the choice depends on it."""
         node = self.node
         if node.transport == "chat-completion":
             return self.chat(DeploymentInfo(node.deployment_id, ""))
@@ -99,9 +97,7 @@ class PreparableApp:
         return replace(tool, toolset=self.path, is_repeatable=repeats)
 
     def warn(self, fields: tuple[str, ...], why: str) -> None:
-        """Warn about each of these fields that is set but has no effect, once per field. `why` is
-        the reason.
-        """
+        """Log a warning for each of these fields that is set but has no effect, once per field."""
         for name in fields:
             if getattr(self.node, name) is not None and name not in self.warned:
                 self.warned.add(name)
@@ -134,9 +130,7 @@ def prepare(manifest: Manifest) -> Open | None:
 async def choose(
     apps: Sequence[PreparableApp], manifest: Manifest, opening: Opening
 ) -> list[PreparableToolset | PreparedTool | InitializationIssue]:
-    """Choose the protocol of each application. Applications that the caller may not use are
-    omitted.
-    """
+    """Choose the protocol of each application that the caller may use."""
     usable = await usable_ids(manifest, opening)
     found = (
         app.choose(opening) for app in apps if is_usable_deployment(app.node.deployment_id, usable)

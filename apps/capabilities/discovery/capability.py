@@ -1,6 +1,4 @@
-"""Hides large toolsets from the model. The model has a tool that searches for the tools that it
-needs.
-"""
+"""Hides large toolsets from the model, and adds a tool that searches them."""
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
@@ -33,7 +31,7 @@ PARAMETERS = parameters(
     {"query": text_parameter("What the tool should do, in a few words.", display=IN_TITLE)}, "query"
 )
 GRACE_SECONDS = 5.0
-"""After the model's timeout, this many seconds remain for a keyword search."""
+"""The time in seconds for a keyword search after the model has timed out."""
 DESCRIPTION = """\
 Finds tools that are not listed and makes them available to you. Search before you say that \
 something cannot be done. There are more tools in:
@@ -47,7 +45,7 @@ def prepare(manifest: Manifest) -> Open | None:
         return None
     least = int(field_or_setting(wanted, "min_tools_for_deferral", settings.MIN_TOOLS_FOR_DEFERRAL))
     deployment_id = wanted.service_model or manifest.orchestrator.deployment.id
-    wishes = ToolOptions(
+    options = ToolOptions(
         read_arguments(PARAMETERS),
         display_of(manifest, "Searching for tools:", parameters=PARAMETERS),
         chooser.SECONDS + GRACE_SECONDS,
@@ -63,7 +61,7 @@ def prepare(manifest: Manifest) -> Open | None:
                 topics = "\n".join(group.line for group in groups)
                 search = Search(toolbox, deferred, deployment_id, topics)
                 description = DESCRIPTION.format(topics=topics)
-                tool = prepared_tool(TOOL_NAME, description, search.find, wishes)
+                tool = prepared_tool(TOOL_NAME, description, search.find, options)
                 search.withhold()
                 toolbox.listed[TOOL_NAME] = tool.bind(opening)
                 search.recall(opening.conversation.state, opening.conversation.saved)
@@ -83,15 +81,15 @@ class ToolGroup:
 
     @property
     def line(self) -> str:
-        """Return the line that describes the toolset in the description of the search tool."""
+        """Return the toolset's line in the description of the search tool."""
         count = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
         text = one_line(self.description, DESCRIPTION_CHARACTERS)
         return f"- {one_line(self.name)} ({count}){f': {text}' if text else ''}"
 
 
 def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> list[ToolGroup]:
-    """Return the toolsets with at least `least` tools that can be hidden, in the order of the
-    manifest.
+    """Return the toolsets to hide, in the order of the manifest. A hidden toolset has at least
+    `least` tools.
     """
     internal = internal_tools(manifest)
     members: dict[str, list[Tool]] = {}

@@ -21,11 +21,9 @@ from apps.errors import QuickAppError
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""The timeout in seconds for the model that chooses tools. If it expires, a keyword search is used
-instead.
-"""
+"""The timeout in seconds for the model that chooses tools. After it, a keyword search is used."""
 DESCRIPTION_CHARACTERS = 400
-"""In the list of tools for the model, descriptions are truncated to this many characters."""
+"""Descriptions in the model's list of tools are truncated to this many characters."""
 QUERY_CHARACTERS = 2_000
 MOST_FOUND = 10
 """A search makes at most this many tools available, because every later model call contains the
@@ -43,11 +41,8 @@ Catalogue:
 
 @dataclass(frozen=True, slots=True)
 class ToolChoice:
-    """The chosen tools. `names` is None if the model could not be called, or did not answer with a
-    list of names.
-    """
-
     names: list[str] | None
+    """The names of the chosen tools, or None if the model failed to return a list of names."""
     usage: tuple[ModelUsage, ...] = ()
 
 

@@ -1,7 +1,4 @@
-"""Searches the hidden tools of a run, and makes matching tools available.
-
-If no model is available, a keyword search is used.
-"""
+"""Searches the hidden tools of a run with a model or by keywords, and makes them available."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,7 +16,7 @@ TOOL_NAME = "internal_tool_search"
 STATE_KEY = "lazy_loaded_tools"
 """The key in the conversation's state under which the names of found tools are stored."""
 SHORTEST = 3
-"""Shorter words, such as "a", "to" and "of", are not compared."""
+"""The minimum length in characters of a keyword. It excludes "a", "to" and "of"."""
 STEM = 4
 """The minimum length in characters of a common prefix that makes two words match."""
 QUERY_WORDS = 50
@@ -30,26 +27,24 @@ _word = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """Finds the hidden tools of a run. `deferred` maps the names of all hidden tools to the tools.
-    `topics` are lines that describe them to the model.
-    """
+    """Finds hidden tools, and makes them available to the model."""
 
     toolbox: Toolbox
     deferred: Mapping[str, Tool]
+    """The hidden tools by name."""
     deployment_id: str
     topics: str
+    """Lines that describe the hidden toolsets to the model."""
 
     def withhold(self) -> None:
-        """Hide the deferred tools. A call to a hidden tool fails until a search has found
-        the tool.
-        """
+        """Hide the deferred tools. A call to a hidden tool fails until a search has found it."""
         for name, tool in self.deferred.items():
             del self.toolbox.listed[name]
             self.toolbox.unlisted[name] = replace(tool, call=refusal(name))
 
     def reveal(self, names: Iterable[str], saved: dict[str, Any]) -> None:
-        """Offer the named tools to the model for the rest of the run, and store all found tools in
-        `saved` for later requests.
+        """Make the named tools available for the rest of the run, and store the names of all found
+        tools in `saved` for later requests.
         """
         for name in names:
             if self.toolbox.unlisted.pop(name, None) is not None:

@@ -1,6 +1,4 @@
-"""Searches the files that an operator attached to an application. Their text is stored in the
-database.
-"""
+"""Searches files that an operator attached to an application. Their text is in the database."""
 
 import asyncio
 from collections.abc import Sequence
@@ -19,13 +17,13 @@ from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.loading.loader import last_segment
 
 OWNER = "attached"
-"""The cache's owner name for attached files. Users share these entries, because permissions are
+"""The owner of attached files in the cache. All users share these entries, because permissions are
 checked before the cache is used.
 """
 
 
 def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
-    """Return the manifest's contexts that are stored files or folders, or () if the application
+    """Return the stored files and folders that the manifest attaches, or () if the application
     cannot search documents.
     """
     documents = manifest.features.documents if manifest.features is not None else None
@@ -41,7 +39,7 @@ def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SearchableFiles:
-    """The attached files of an application that the run's caller can currently read."""
+    """The attached files of an application that the caller can read."""
 
     corpus: CorpusReader
     contexts: Sequence[Context]
@@ -51,18 +49,14 @@ class SearchableFiles:
         return [one for one in found if any(covers(c, one.address) for c in self.contexts)]
 
     async def find(self, path: str, version: str) -> DocumentIndex | None:
-        """Return the document of a stored file, or None if this version of the file is not
-        indexed.
-        """
+        """Return the document of a stored file, or None if this version is not indexed."""
         for one in await self.documents():
             if one.is_searchable and (one.address, one.version) == (path, version):
                 return await self.load(one)
         return None
 
     async def load(self, document: AttachedDocument) -> DocumentIndex | None:
-        """Load a document from the database or the cache. Return None if the document has just
-        changed.
-        """
+        """Load a document from the cache or the database. Return None if it has just changed."""
         key = DocumentKey(OWNER, "", str(document.number), document.version)
         found = cache.get(key)
         if found is None:
@@ -94,8 +88,9 @@ class SearchableFiles:
 
 
 def covers(context: Context, address: str) -> bool:
-    """Return True if the file is part of the manifest's context, which may have changed since the
-    file was indexed.
+    """Return True if the manifest still attaches the file, directly or through a folder.
+
+    The manifest may have changed since the file was indexed.
     """
     if not isinstance(context, FileContext | FolderContext):
         return False

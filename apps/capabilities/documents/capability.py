@@ -1,6 +1,4 @@
-"""Defines two document tools. One returns a document's text. The other answers requests from
-documents, and cites its sources.
-"""
+"""Defines two tools: one returns a document's text, the other answers requests from documents."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -36,11 +34,9 @@ from apps.manifest.toolsets.parameters import SimpleSchema as Items
 from apps.workspace.loading.shared_loads import rules_of
 
 LONGEST_SECONDS = 3600
-"""The timeout of a whole answer in seconds, the same as for calls to deployments. The manifest's
-timeout is only an idle timeout.
-"""
+"""The timeout of a whole answer in seconds. The manifest's timeout is only an idle timeout."""
 PAGE_CHARACTERS = 10_000
-"""The maximum length of one page of text in characters, about 2,500 tokens."""
+"""The length of one page of text in characters, about 2,500 tokens."""
 FORMATS = "PDF, Word, Excel, PowerPoint, EPUB, RTF, CSV, HTML and plain text"
 ADDRESS = "The URL of a document: files/… as in attachments, or an http(s) URL."
 EXTRACTION = (
@@ -140,8 +136,9 @@ def footer(page: int, total: int) -> str:
 def answer_tool(
     manifest: Manifest, wanted: Documents, names: ToolNames, *, searches_attached: bool = False
 ) -> PreparedTool:
-    """Return the tool that answers questions about documents. With `searches_attached`, a call
-    without a file searches the operator's files.
+    """Return the tool that answers questions about documents.
+
+    With `searches_attached`, a call without a file searches the operator's files.
     """
     work = DocumentAnswers(
         wanted, manifest.orchestrator.deployment.id, names, rules_of(manifest).seconds

@@ -8,7 +8,7 @@ from html import escape
 from textwrap import wrap
 
 from apps.agent.messages import Attachment
-from apps.capabilities.documents.retrieval import CitedDocument, Passage, place_of_page
+from apps.capabilities.documents.retrieval import CitedDocument, Passage, page_label
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.value_texts import one_line
 from apps.documents.bm25 import terms
@@ -26,38 +26,34 @@ for a document without a URL.
 """
 QUOTE_CHARACTERS = 300
 ANSWER_CHARACTERS = 100_000
-"""References to sources are searched only in this many characters at the beginning of an answer."""
+"""Source numbers are recognized only in this many characters at the beginning of an answer."""
 REQUEST_WEIGHT = 0.25
-"""The weight of the request's words when a sentence is chosen as a quote. Words of the citing
-statement have weight 1.
+"""The weight of the request's words when the best sentence is chosen as a quote. Words of the
+answer's statement have weight 1.
 """
 
 STATE = "document_sources"
-"""The state key of the conversation's highest source number so far. Later requests continue with
-the next number.
-"""
+"""The state key of the conversation's highest source number. Later requests continue numbering."""
 MOST_SOURCES = 9_000
-"""The highest number of a source, because references have at most four digits. Numbering then
-restarts at 1.
-"""
+"""Numbering restarts at 1 after this number, because references have at most four digits."""
 
 _number = re.compile(r"\[(\d{1,4})\]")
 
 
 @dataclass(frozen=True, slots=True)
 class CitedSource:
-    """A passage with its source number, by which an answer refers to it. Numbers begin at 1."""
+    """A passage with the number by which an answer refers to it."""
 
     number: int
     passage: Passage
 
     @property
     def excerpt(self) -> str:
-        """Return the passage as an element for the model, escaped so that its text cannot close the
-        element.
+        """Return the passage as an XML element for the model, escaped so that its text cannot close
+        the element.
         """
         document, chunk, chunks, _ = self.passage
-        place = escape(place_of_page(document, chunk.page))
+        place = escape(page_label(document, chunk.page))
         above = " > ".join(heading.strip() for heading in chunks[0].headings)
         text = "\n".join(filter(None, (above, *(one.text for one in chunks))))
         return (
@@ -68,7 +64,7 @@ class CitedSource:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A sentence of a source that supports an answer, and the number of its page."""
+    """A sentence of a source that supports an answer."""
 
     number: int
     document: CitedDocument
@@ -77,7 +73,7 @@ class Citation:
 
     @property
     def title(self) -> str:
-        return f"[{self.number}] {place_of_page(self.document, self.page)}"
+        return f"[{self.number}] {page_label(self.document, self.page)}"
 
     @property
     def line(self) -> str:
@@ -118,24 +114,21 @@ def citations(sources: Sequence[CitedSource], answer: str, request: str) -> list
 
 
 def statements(answer: str, number: int) -> str:
-    """Return the sentences of the answer that refer to source `number`, without reference
-    numbers.
-    """
+    """Return the sentences that refer to source `number`, without reference numbers."""
     mark = f"[{number}]"
     found = (sentence for sentence in sentences(marks_inside(answer)) if mark in sentence)
     return _number.sub("", " ".join(found)).strip()
 
 
 def marks_inside(answer: str) -> str:
-    """Move reference numbers before the full stop that they follow, so that they belong to the
-    sentence.
-    """
+    """Move reference numbers before the preceding full stop, into the sentence."""
     return re.sub(r"([.!?])((?:\s?\[\d{1,4}\])+)", r"\2\1", answer)
 
 
 def cite(source: CitedSource, statement: str, request: str) -> Citation:
-    """Cite the sentence of the source that shares the most words with the statement and, with less
-    weight, with the request.
+    """Cite the sentence of the source that shares the most words with the statement.
+
+    Words of the request count too, with less weight.
     """
     document, chunk, chunks, _ = source.passage
     ordered = [chunk, *(one for one in chunks if one is not chunk)]
@@ -155,6 +148,6 @@ def cite(source: CitedSource, statement: str, request: str) -> Citation:
 
 
 def likeness(sentence: str, wanted: frozenset[str]) -> float:
-    """Score how many wanted words the sentence contains. Short sentences score higher."""
+    """Score how many wanted words the sentence contains, relative to its length."""
     words = frozenset(terms(sentence))
     return len(words & wanted) / math.sqrt(len(words) or 1)

@@ -1,4 +1,4 @@
-"""Opens a document by its URL: from the cache, or by loading, parsing and indexing it."""
+"""Opens a document from the cache, or loads, parses and indexes it."""
 
 import asyncio
 import hashlib
@@ -27,30 +27,29 @@ from apps.workspace.loading.loader import url_key
 from apps.workspace.loading.shared_loads import SingleFlightCache
 from apps.workspace.stored_files import FileInfo, file_version
 
-KEPT_BYTES = 32 * 1024 * 1024
-"""The size limit in bytes of the documents that a run caches in addition to the process's cache."""
+CACHE_BYTES = 32 * 1024 * 1024
+"""A run caches up to this many bytes of documents, in addition to the process's cache."""
 LARGE_AT_ONCE = 4
-"""The number of large documents that a process reads concurrently. Each takes up to
+"""A process reads up to this many large documents concurrently. Each needs up to
 `CHAT_UPLOAD_MAX_BYTES` of memory.
 """
 
 
 @dataclass(slots=True)
 class RunDocuments:
-    """The documents that all calls of one run share. `watching` maps each document that is being
-    read to the stages of the calls that wait for it.
-    """
+    """The documents that all calls of one run share."""
 
     vision: Vision
     opened: SingleFlightCache[DocumentIndex] = field(
-        default_factory=lambda: SingleFlightCache(KEPT_BYTES, lambda document: document.size)
+        default_factory=lambda: SingleFlightCache(CACHE_BYTES, lambda document: document.size)
     )
     embedded: list[DocumentIndex] = field(default_factory=list)
-    """Documents that are embedded with the caller's permissions. Embedding them stops when the run
-    ends.
+    """Documents that are embedded at the caller's cost, or that no cache stores. Embedding stops
+    when the run ends.
     """
     attached: SearchableFiles | None = None
     watching: dict[DocumentKey, list[Stage]] = field(default_factory=dict)
+    """The stages of waiting calls, for each document that is being read."""
 
     @contextmanager
     def watched(self, key: DocumentKey, stage: Stage) -> Iterator[None]:
@@ -61,7 +60,7 @@ class RunDocuments:
         finally:
             stages.remove(stage)
 
-    def tell(self, key: DocumentKey, words: str) -> None:
+    def report(self, key: DocumentKey, words: str) -> None:
         for stage in self.watching.get(key, ()):
             stage.write(words)
 
@@ -73,11 +72,10 @@ RUN_DOCUMENTS = Key[RunDocuments]("run_documents")
 async def run_documents(
     opening: Opening, vision: Vision, attached: SearchableFiles | None
 ) -> AsyncIterator[RunDocuments]:
-    shared = opening.known[RUN_DOCUMENTS] = RunDocuments(vision, attached=attached)
+    shared = opening.findings[RUN_DOCUMENTS] = RunDocuments(vision, attached=attached)
     if last := last_number(opening):
-        opening.conversation.saved[STATE] = (
-            last  # Cached for the next request, even if this request searches no document.
-        )
+        # The next request needs the number, even if this one searches no document.
+        opening.conversation.saved[STATE] = last
     try:
         yield shared
     finally:
@@ -87,8 +85,8 @@ async def run_documents(
 async def open_document(opening: Opening, parameter: str, url: str, stage: Stage) -> DocumentIndex:
     """Open a document, and report slow work in the stage.
 
-    Raises `InvalidParameter` if the file cannot be loaded, and `ToolError` if it cannot be read as
-    a document.
+    Raises `InvalidParameter` if the file cannot be loaded, and `ToolError` if it is not a readable
+    document.
     """
     try:
         return await find(opening, bare(url.strip()), stage)
@@ -99,12 +97,12 @@ async def open_document(opening: Opening, parameter: str, url: str, stage: Stage
 async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
     """Return the document from a cache, or read it.
 
-    Raises `FileRefused` if the file cannot be loaded, and `ToolError` if it cannot be read as a
+    Raises `FileRefused` if the file cannot be loaded, and `ToolError` if it is not a readable
     document.
     """
     info = await stored_info(opening, url)
     if info is not None:
-        attached = opening.known[RUN_DOCUMENTS].attached
+        attached = opening.findings[RUN_DOCUMENTS].attached
         found = attached and await attached.find(info.path, file_version(info))
         found = found or await find_cached(
             opening, document_key(opening, info.path, file_version(info))
@@ -121,7 +119,7 @@ async def find(opening: Opening, url: str, stage: Stage) -> DocumentIndex:
 
 
 async def is_large(opening: Opening, info: FileInfo) -> bool:
-    """Return True if the file belongs to the caller and is larger than the limit for other files."""
+    """Return True if the file exceeds the general size limit and belongs to the caller."""
     loader = opening.loader
     return info.size > loader.rules.limit and await loader.files.is_own(info.path)
 
@@ -137,15 +135,15 @@ def large_documents() -> LargeDocuments:
 
 
 async def read_document(opening: Opening, file: Loaded, url: str, stage: Stage) -> DocumentIndex:
-    """Return a loaded file's document from a cache, or read it. Raises `ToolError` if it cannot be
-    read.
+    """Return a loaded file's document from a cache, or parse it. Raises `ToolError` if it is
+    unreadable.
     """
     version = file.version or hashlib.sha256(file.content).hexdigest()
     key = document_key(opening, file.path or url_key(url), version)
     found = await find_cached(opening, key)
     if found is not None:
         return found
-    shared = opening.known[RUN_DOCUMENTS]
+    shared = opening.findings[RUN_DOCUMENTS]
     try:
         with shared.watched(key, stage):
             return await shared.opened.get(repr(key), partial(make, opening, file, url, key))
@@ -156,12 +154,11 @@ async def read_document(opening: Opening, file: Loaded, url: str, stage: Stage) 
 
 
 async def find_cached(opening: Opening, key: DocumentKey) -> DocumentIndex | None:
-    """Return the cached document.
+    """Return the cached document, or None.
 
-    Return None if it is not cached, or if this run can read images in it that earlier runs did not
-    read.
+    A document whose images earlier runs could not read is not returned if this run can read them.
     """
-    found, shared = cache.get(key), opening.known[RUN_DOCUMENTS]
+    found, shared = cache.get(key), opening.findings[RUN_DOCUMENTS]
     if found is None or not found.text.images or repr(key) in shared.opened.kept:
         return found
     reader = await shared.vision.reader(opening, document_bounds(opening.caller.bucket))
@@ -170,7 +167,7 @@ async def find_cached(opening: Opening, key: DocumentKey) -> DocumentIndex | Non
 
 async def stored_info(opening: Opening, url: str) -> FileInfo | None:
     """Return the current metadata of a stored file, or None for other URLs. Raises `FileRefused` if
-    the file cannot be accessed.
+    the caller cannot access the file.
     """
     place, loader = locate_file(url), opening.loader
     if place.kind not in ("stored", "relative"):
@@ -184,9 +181,7 @@ def document_key(opening: Opening, address: str, version: str) -> DocumentKey:
 
 
 async def make(opening: Opening, file: Loaded, url: str, key: DocumentKey) -> DocumentIndex:
-    """Parse and index the content of a file, and cache the document. Raises `UnreadableDocument` if
-    it has no readable text.
-    """
+    """Parse, index and cache a document. Raises `UnreadableDocument` if it has no readable text."""
     bounds = document_bounds(opening.caller.bucket)
     known = cache.get(key)
     if known is not None:
@@ -212,20 +207,19 @@ async def with_images_read(
     key: DocumentKey,
     index: Callable[[PagedText], DocumentIndex],
 ) -> PagedText:
-    """Return the text, including the text of images if a model can read them.
-
-    Raises `UnreadableDocument` if there is no text at all.
+    """Add the text of images if a model can read them. Raises `UnreadableDocument` without any
+    text.
     """
-    shared = opening.known[RUN_DOCUMENTS]
+    shared = opening.findings[RUN_DOCUMENTS]
     reader = await shared.vision.reader(opening, document_bounds(opening.caller.bucket))
     if isinstance(reader, str):
         if text.is_empty:
             raise UnreadableDocument(SCAN.format(why=reader))
         return text
     try:
-        await reader.read(content, text, partial(shared.tell, key))
+        await reader.read(content, text, partial(shared.report, key))
     except asyncio.CancelledError:
-        if reader.texts:  # Model calls that were made are charged even in this case.
+        if reader.texts:  # The caller was charged for these texts.
             cache.put(key, index(text.with_images_read(reader.texts, reader.unread)))
         raise
     text = text.with_images_read(reader.texts, reader.unread)

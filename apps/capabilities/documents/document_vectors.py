@@ -1,7 +1,7 @@
 """Computes embedding vectors: for requests at once, and for documents in the background.
 
-The first question about a document does not wait for the document's vectors. A process computes
-vectors for one document at a time. If this fails, the document is searched only by keyword.
+The first question about a document does not wait for its vectors. A process embeds one document at
+a time. If this fails, the document is searched only by keyword.
 """
 
 import asyncio
@@ -20,30 +20,26 @@ from apps.workspace.embeddings.port import Embedder, Vectors
 logger = logging.getLogger(__name__)
 
 BATCH = 32
-"""The number of chunks in one request to the embedding model. Questions of other users wait for at
-most one such request.
+"""The number of chunks in one embedding request. Questions of other users wait for at most one
+request.
 """
 MOST_CHUNKS = 2_000
-"""Documents with more chunks are not embedded, and are searched only by keyword. This many chunks
-are about 500 pages and take minutes to embed.
+"""Documents with more chunks than this are searched only by keyword. This many chunks are about 500
+pages and take minutes to embed.
 """
 MOST_WAITING = 32
-"""The maximum number of documents that are queued for embedding. Others are queued with the next
-question about them.
+"""The maximum number of documents in the embedding queue. Others are queued with their next
+question.
 """
 TOO_LONG = "it is too long to be searched by meaning"
-NOT_KEPT = "there is no room to cache it, so it is not prepared for a search by meaning"
+NOT_CACHED = "there is no room to cache it, so it is not prepared for a search by meaning"
 VECTOR_SECONDS = 5.0
-"""The timeout in seconds for computing a request's vector. After that, only keyword search
-is used.
-"""
+"""The timeout in seconds for embedding a request. After it, only keyword search is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingCost:
-    """The deployment that computes embeddings, and the function that charges the caller for the
-    usage.
-    """
+    """The embedding deployment, and the function that charges the caller for its usage."""
 
     deployment_id: str
     spend: Spend
@@ -53,7 +49,7 @@ NO_COST = EmbeddingCost("", ignore_usage)
 
 
 class EmbeddingQueue:
-    """Queues documents whose vectors are computed in the background of one event loop."""
+    """Queues documents for embedding in the background of one event loop."""
 
     def __init__(self) -> None:
         self.turn = asyncio.Semaphore(1)
@@ -62,8 +58,7 @@ class EmbeddingQueue:
     def begin(
         self, document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost, width: int = 0
     ) -> None:
-        """Start computing the missing vectors of a document in the background, unless this is
-        already running.
+        """Start embedding a document in the background, unless this is already running.
 
         `width` is the required dimension of the vectors, or 0 for any.
         """
@@ -71,7 +66,7 @@ class EmbeddingQueue:
         if len(document.chunks) > MOST_CHUNKS:
             document.vectors.problem = TOO_LONG
         elif document.is_dropped:
-            document.vectors.problem = NOT_KEPT
+            document.vectors.problem = NOT_CACHED
         elif (
             document not in self.tasks
             and document.vectors.count < len(document.chunks)
@@ -94,7 +89,7 @@ class EmbeddingQueue:
         cache.trim()
 
     async def end(self, documents: Iterable[DocumentIndex]) -> None:
-        """Stop computing vectors for these documents, and keep the vectors computed so far."""
+        """Stop embedding these documents. They keep the vectors computed so far."""
         tasks = [task for one in documents if (task := self.tasks.get(one)) is not None]
         for task in tasks:
             task.cancel()
@@ -105,8 +100,8 @@ class EmbeddingQueue:
 
 
 async def embed_document(document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost) -> None:
-    """Compute and add the missing vectors of a document. Raises the embedder's errors, and
-    `ServiceFailed` if the vectors have different dimensions.
+    """Add the missing vectors of a document. Raises the embedder's errors, and `ServiceFailed` if
+    the vectors have different dimensions.
     """
     vectors, chunks = document.vectors, document.chunks
     while vectors.count < len(chunks) and not document.is_dropped:
@@ -133,8 +128,8 @@ class RequestVector:
 
 
 async def request_vector(embedder: Embedder, request: str) -> tuple[RequestVector | None, int]:
-    """Return the request's vector and the tokens used. The vector is None if the request can be
-    searched only by keyword.
+    """Return the request's vector and the tokens used. The vector is None if embedding failed, or
+    if the model does not know most of the words.
     """
     try:
         async with asyncio.timeout(VECTOR_SECONDS):

@@ -1,4 +1,4 @@
-"""Defines a searchable document: its chunks, their words, and the vectors computed so far."""
+"""Defines a searchable document: its chunks, a keyword index and the vectors computed so far."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,37 +9,35 @@ from apps.documents.structure import PagedText
 from apps.workspace.embeddings.port import Embeddings, Vectors
 
 MOST_UNKNOWN = 0.5
-"""If more than this share of a text's tokens is unknown to the model, the text's vector is not
-used.
-"""
+"""A text's vector is not used if the model does not know more than this share of its tokens."""
 BYTES_OF_A_CHARACTER = 4
-"""The assumed memory usage per character of text, in bytes. Each text is stored twice: in its page
-and in its chunk.
+"""The assumed memory usage per character of text. Each text is stored twice: in its page and in its
+chunk.
 """
 
 
 @dataclass(slots=True, eq=False)
 class DocumentIndex:
-    """A document that can be searched. `address` is its link, or "".
-
-    `number` identifies an attached document and is 0 for other documents. The vectors of attached
-    documents are in the database; here, they are only counted. `is_dropped` means that no cache
-    contains the document anymore, so no vectors are needed.
-    """
+    """A document that can be searched."""
 
     name: str
     media_type: str
     address: str
+    """The document's link, or ""."""
     text: PagedText
     number: int = 0
+    """The database's number of an attached document, or 0. The vectors of attached documents are
+    only counted here; the database stores them.
+    """
     chunks: Sequence[TextChunk] = field(default=(), repr=False)
     words: Bm25Index = field(init=False, repr=False)
     vectors: "ChunkVectors" = field(init=False, repr=False)
     is_dropped: bool = False
+    """True if no cache contains the document anymore, so that it needs no vectors."""
 
     def __post_init__(self) -> None:
-        """Split and index the text. This takes about a second per million characters, so it must
-        not run on the event loop.
+        """Split and index the text. This takes about a second per million characters, so never call
+        it on the event loop.
         """
         self.chunks = self.chunks or chunks_of(self.text.pages)
         self.words = Bm25Index([chunk.searched for chunk in self.chunks])
@@ -47,7 +45,7 @@ class DocumentIndex:
 
     @property
     def size(self) -> int:
-        """Return the approximate memory usage of the document in bytes."""
+        """Return the approximate memory usage in bytes."""
         characters = sum(len(page.text) for page in self.text.pages)
         return BYTES_OF_A_CHARACTER * characters + self.words.size + self.vectors.size
 
@@ -61,15 +59,13 @@ class DocumentIndex:
 
 @dataclass(slots=True)
 class ChunkVectors:
-    """The vectors of the first `count` chunks of a document, all from one model.
-
-    `problem` is the reason why further vectors are missing, or "" if they are still being computed.
-    """
+    """The vectors of the first `count` chunks of a document, all from one model."""
 
     model: str = ""
     batches: list[Vectors] = field(default_factory=list)
     count: int = 0
     problem: str = ""
+    """The reason why further vectors are missing, or "" while they are being computed."""
 
     @property
     def size(self) -> int:
@@ -82,7 +78,7 @@ class ChunkVectors:
 
     def begin(self, model: str, width: int = 0) -> None:
         """Prepare for vectors of a model, with the dimension `width` (0 for any). Drop stored
-        vectors that cannot be compared with them.
+        vectors that are incompatible.
         """
         if model != self.model or (width and self.width not in (0, width)):
             self.model, self.batches, self.count, self.problem = model, [], 0, ""
@@ -94,9 +90,7 @@ class ChunkVectors:
         self.count += len(vectors)
 
     def similarities(self, query: Vectors) -> Mapping[int, float]:
-        """Return the cosine similarity of each chunk with a vector, or {} if the dimensions
-        differ.
-        """
+        """Return each chunk's cosine similarity with a vector, or {} if the dimensions differ."""
         if self.width != len(query):
             return {}
         scores = (float(score) for batch in list(self.batches) for score in batch @ query)
@@ -104,8 +98,8 @@ class ChunkVectors:
 
 
 def meaningful(found: Embeddings) -> Vectors:
-    """Return the vectors of the texts. Texts that the model does not support get zero vectors,
-    which match no query.
+    """Return the vectors of the texts. Texts with too many unknown tokens get zero vectors, which
+    match no query.
     """
     unknown = [n for n, share in enumerate(found.unknown_shares) if share > MOST_UNKNOWN]
     if not unknown:

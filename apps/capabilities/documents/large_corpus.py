@@ -1,6 +1,4 @@
-"""Searches a set of documents that is too large for a process's memory. The database ranks the
-chunks.
-"""
+"""Searches documents that are too large for a process's memory. The database ranks the chunks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,10 +7,10 @@ from apps.capabilities.documents.document_vectors import RequestVector
 from apps.capabilities.documents.retrieval import (
     LEAST_SIMILARITY,
     MOST_RANKED,
-    ChunkPlace,
+    ChunkId,
     Passage,
     around,
-    best_places,
+    best_chunks,
 )
 from apps.capabilities.wrappers.value_texts import one_line
 from apps.documents.chunks import TextChunk
@@ -22,7 +20,7 @@ from apps.workspace.loading.loader import last_segment
 
 @dataclass(frozen=True, slots=True)
 class FoundDocument:
-    """A document in a large corpus. Only the chunks that a search found are loaded."""
+    """A document in a large corpus. Only the chunks found by a search are loaded."""
 
     attached: AttachedDocument
     pages: PageNames
@@ -49,7 +47,7 @@ class FoundDocument:
 
 @dataclass(frozen=True, slots=True)
 class LargeCorpus:
-    """A set of documents that the database searches. `documents` contains the searchable documents."""
+    """A set of documents that the database searches."""
 
     reader: CorpusReader
     documents: Sequence[AttachedDocument]
@@ -59,20 +57,18 @@ class LargeCorpus:
 
     async def search(self, request: str, vector: RequestVector | None, most: int) -> list[Passage]:
         numbers = [one.number for one in self.documents]
-        rankings = [places(await self.reader.with_words(numbers, request, MOST_RANKED))]
+        rankings = [chunk_scores(await self.reader.with_words(numbers, request, MOST_RANKED))]
         if vector is not None:
             given = vector.model, vector.vector, MOST_RANKED, LEAST_SIMILARITY
-            rankings.append(places(await self.reader.nearest(numbers, *given)))
-        found = best_places(rankings, most)
+            rankings.append(chunk_scores(await self.reader.nearest(numbers, *given)))
+        found = best_chunks(rankings, most)
         wanted = {place for one in found for place in around(one)}
         return await self.passages(found, await self.reader.chunks(wanted))
 
     async def passages(
-        self, found: Mapping[ChunkPlace, float], chunks: Mapping[tuple[int, int], TextChunk]
+        self, found: Mapping[ChunkId, float], chunks: Mapping[tuple[int, int], TextChunk]
     ) -> list[Passage]:
-        """Return the passages of the found chunks, without documents that have changed in the
-        meantime.
-        """
+        """Return the passages of the found chunks. Documents that have just changed are omitted."""
         there = [place for place in found if place in chunks]
         pages: dict[int, set[int]] = {}
         for place, chunk in chunks.items():
@@ -89,5 +85,5 @@ class LargeCorpus:
         return passages
 
 
-def places(scores: Mapping[tuple[int, int], float]) -> dict[ChunkPlace, float]:
-    return {ChunkPlace(*place): score for place, score in scores.items()}
+def chunk_scores(scores: Mapping[tuple[int, int], float]) -> dict[ChunkId, float]:
+    return {ChunkId(*place): score for place, score in scores.items()}

@@ -1,6 +1,6 @@
 """Finds the chunks of documents that match a request, with keyword and semantic search.
 
-Each search ranks the chunks, and both rankings are merged (reciprocal rank fusion).
+Both rankings are merged with reciprocal rank fusion.
 """
 
 import asyncio
@@ -21,32 +21,28 @@ from apps.workspace.embeddings.port import Vectors
 MOST_RANKED = 50
 """Keyword search and semantic search each contribute up to this many chunks."""
 RANK_OFFSET = 60
-"""The constant of reciprocal rank fusion; 60 is the usual value. A larger constant gives the top
+"""The constant of reciprocal rank fusion. 60 is the usual value. A larger constant gives the top
 ranks less weight.
 """
 LEAST_SIMILARITY = 0.25
-"""Texts with a lower cosine similarity are treated as unrelated."""
+"""Texts with a lower cosine similarity than this are considered unrelated."""
 NEIGHBOURS = 1
-"""The number of chunks before and after a matching chunk that its passage includes."""
+"""A passage includes this many chunks before and after the matching chunk."""
 
 
-class ChunkPlace(NamedTuple):
+class ChunkId(NamedTuple):
     """Identifies a chunk by the number of its document and its index in the document."""
 
     document: int
     chunk: int
 
 
-Scores = dict[ChunkPlace, float]
+Scores = dict[ChunkId, float]
 NONE_STORED: Mapping[tuple[int, int], float] = {}
 
 
 class CitedDocument(Protocol):
-    """A document with a found passage, as users and models see it.
-
-    `address` is its link, or "". `noun` is the word for its pages, such as "slide", or "" if it has
-    none.
-    """
+    """A document with a found passage, as users and models see it."""
 
     @property
     def name(self) -> str: ...
@@ -55,15 +51,17 @@ class CitedDocument(Protocol):
     def media_type(self) -> str: ...
 
     @property
-    def address(self) -> str: ...
+    def address(self) -> str:
+        """Return the document's link, or ""."""
 
     @property
-    def noun(self) -> str: ...
+    def noun(self) -> str:
+        """Return the word for a page, such as "slide", or ""."""
 
     def title(self, page: int) -> str: ...
 
 
-def place_of_page(document: CitedDocument, page: int) -> str:
+def page_label(document: CitedDocument, page: int) -> str:
     """Return the location of a page as users read it, such as "report.pdf, page 3"."""
     if not document.noun or not page:
         return document.name
@@ -72,15 +70,13 @@ def place_of_page(document: CitedDocument, page: int) -> str:
 
 
 class Passage(NamedTuple):
-    """A found chunk with its neighbors, in order.
-
-    `score` combines the ranks in both searches, and can be compared only within one search.
-    """
+    """A matching chunk with its neighbors, in document order."""
 
     document: CitedDocument
     chunk: TextChunk
     chunks: tuple[TextChunk, ...]
     score: float = 0.0
+    """The combined rank in both searches. Scores of different searches are not comparable."""
 
 
 def find_passages(
@@ -90,16 +86,14 @@ def find_passages(
     most: int,
     stored: Mapping[tuple[int, int], float] = NONE_STORED,
 ) -> list[Passage]:
-    """Return up to `most` passages, best first. `vector` is the request's vector, or None for
-    keyword search only.
+    """Return up to `most` passages, best first. Without a `vector`, only keywords are compared.
 
-    `stored` has the cosine similarities of chunks whose vectors are in the database, by document
-    number and chunk number.
+    `stored` contains cosine similarities from the database, by document number and chunk number.
     """
     rankings = [by_words(documents, request)]
     if vector is not None:
         rankings.append(by_meaning(documents, vector) | by_stored(documents, stored))
-    found = best_places(rankings, most)
+    found = best_chunks(rankings, most)
     used = set(found)
     return [passage(documents, place, used)._replace(score=found[place]) for place in found]
 
@@ -107,13 +101,13 @@ def find_passages(
 def by_words(documents: Sequence[DocumentIndex], request: str) -> Scores:
     found: Scores = defaultdict(float)
     for number, chunk, score in word_scores([one.words for one in documents], request):
-        found[ChunkPlace(number, chunk)] += score
+        found[ChunkId(number, chunk)] += score
     return found
 
 
 def by_meaning(documents: Sequence[DocumentIndex], vector: Vectors) -> Scores:
     return {
-        ChunkPlace(number, chunk): score
+        ChunkId(number, chunk): score
         for number, document in enumerate(documents)
         for chunk, score in document.vectors.similarities(vector).items()
         if score >= LEAST_SIMILARITY
@@ -124,7 +118,7 @@ def by_stored(
     documents: Sequence[DocumentIndex], stored: Mapping[tuple[int, int], float]
 ) -> Scores:
     places = {
-        (one.number, chunk): ChunkPlace(place, chunk)
+        (one.number, chunk): ChunkId(place, chunk)
         for place, one in enumerate(documents)
         if one.number
         for chunk in range(len(one.chunks))
@@ -133,14 +127,14 @@ def by_stored(
     return {places[at]: score for at, score in stored.items() if at in places}
 
 
-def best_places(rankings: Sequence[Mapping[ChunkPlace, float]], most: int) -> Scores:
+def best_chunks(rankings: Sequence[Mapping[ChunkId, float]], most: int) -> Scores:
     """Merge the rankings, and return the `most` best chunks with their scores, best first."""
     points = merge_rankings(rankings)
     found = sorted(points, key=lambda place: (-points[place], place))[:most]
     return {place: points[place] for place in found}
 
 
-def merge_rankings(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
+def merge_rankings(rankings: Sequence[Mapping[ChunkId, float]]) -> Scores:
     points: Scores = {}
     for scores in rankings:
         best = sorted(scores, key=lambda place: (-scores[place], place))[:MOST_RANKED]
@@ -149,25 +143,21 @@ def merge_rankings(rankings: Sequence[Mapping[ChunkPlace, float]]) -> Scores:
     return points
 
 
-def passage(
-    documents: Sequence[DocumentIndex], place: ChunkPlace, used: set[ChunkPlace]
-) -> Passage:
-    """Return the chunk with its neighbors, without neighbors in `used`. Add the chunks of the
-    passage to `used`.
-    """
+def passage(documents: Sequence[DocumentIndex], place: ChunkId, used: set[ChunkId]) -> Passage:
+    """Return the chunk with its neighbors that are not in `used`. Add all of them to `used`."""
     document = documents[place.document]
     there = range(len(document.chunks))
     own = [document.chunks[one.chunk] for one in around(place, used) if one.chunk in there]
     return Passage(document, document.chunks[place.chunk], tuple(own))
 
 
-def around(place: ChunkPlace, used: set[ChunkPlace] | None = None) -> list[ChunkPlace]:
-    """Return the chunk and its neighbors, without neighbors in `used`, and add them to `used`.
+def around(place: ChunkId, used: set[ChunkId] | None = None) -> list[ChunkId]:
+    """Return the chunk and its neighbors that are not in `used`. Add all of them to `used`.
 
     A returned neighbor may not exist.
     """
     near = range(max(place.chunk - NEIGHBOURS, 0), place.chunk + NEIGHBOURS + 1)
-    found = [ChunkPlace(place.document, number) for number in near]
+    found = [ChunkId(place.document, number) for number in near]
     if used is None:
         return found
     own = [one for one in found if one == place or one not in used]
@@ -177,20 +167,17 @@ def around(place: ChunkPlace, used: set[ChunkPlace] | None = None) -> list[Chunk
 
 @dataclass(frozen=True, slots=True)
 class LoadedDocuments:
-    """Searches documents in the memory of the process. `reader` finds similar chunks of attached
-    documents in the database.
-    """
+    """Searches documents in the memory of the process."""
 
     documents: Sequence[DocumentIndex]
     reader: CorpusReader | None = None
+    """The database's search for similar chunks of attached documents."""
 
     def has_vectors(self, model: str) -> bool:
         return any(one.vectors.count and one.vectors.model == model for one in self.documents)
 
     async def search(self, request: str, vector: RequestVector | None, most: int) -> list[Passage]:
-        """Return the passages that match a request, best first. Without a vector, only keyword
-        search is used.
-        """
+        """Return the passages that match a request, best first."""
         if vector is None:
             return await asyncio.to_thread(find_passages, self.documents, request, None, most)
         stored, numbers = NONE_STORED, [one.number for one in self.documents if one.number]
@@ -203,7 +190,7 @@ class LoadedDocuments:
 
 
 def write_modes(stage: Stage, documents: Sequence[DocumentIndex]) -> None:
-    """Write into the stage how each document is searched, and which parts of it are missing."""
+    """Show in the stage how each document is searched, and which parts are missing."""
     for document in documents:
         stage.write(
             f"- {'; '.join((f'{document.name}: {search_mode(document)}', *gaps(document)))}\n"
@@ -212,7 +199,7 @@ def write_modes(stage: Stage, documents: Sequence[DocumentIndex]) -> None:
 
 
 def gaps(document: DocumentIndex) -> Iterator[str]:
-    """Yield sentences about parts of the document without text."""
+    """Yield notes about parts of the document without text."""
     text = document.text
     missing = sum(not page.text for page in text.pages)
     if missing and text.noun:
@@ -241,9 +228,7 @@ def list_documents(documents: Sequence[DocumentIndex]) -> str:
 
 
 def summary(documents: Sequence[AttachedDocument]) -> str:
-    """Return one line with the number of attached files for each search method. It does not list
-    the files, because there may be hundreds.
-    """
+    """Return one line that counts the attached files by search method."""
     counts = Counter(map(attached_mode, documents))
     return ", ".join(f"{count} {words}" for words, count in counts.items())
 

@@ -23,13 +23,11 @@ PNG = "image/png"
 AT_ONCE = 4
 """The maximum number of pages of one document that are read concurrently."""
 MOST_FAILURES = 3
-"""After this many failed pages, no further pages are read. The next question about the document
-retries the remaining pages.
-"""
+"""Reading stops after this many failed pages. The next question about the document retries them."""
 PAGES = 30
-"""The maximum number of pages of one document that a model reads."""
+"""A model reads up to this many pages of one document."""
 PAGE_CHARACTERS = 40_000
-"""The maximum number of characters of a page's text, about five times a full page."""
+"""The maximum length of a page's text in characters, about five full pages."""
 NO_TEXT = "NO TEXT"
 TASK = f"""You transcribe pages of a document. Write down all the text of the page in the picture, in \
 reading order and in its own language, as Markdown with headings, lists and tables. Of a chart or \
@@ -42,21 +40,21 @@ ADVICE = (
     "features.documents.vision_deployment_id to a deployment that accepts images."
 )
 
-Tell = Callable[[str], object]
+Report = Callable[[str], object]
 """A function that receives progress messages in Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vision:
-    """The model that reads pages for an application. `seconds` is the idle timeout of its calls.
-
-    `is_named` means that the manifest names a deployment for this purpose. Otherwise, the
-    application's own model reads them.
-    """
+    """The model that reads image-only pages for an application."""
 
     deployment_id: str
     is_named: bool
+    """True if the manifest names a deployment for this purpose. Otherwise, it is the application's
+    model.
+    """
     seconds: float
+    """The idle timeout of a model call in seconds."""
 
     def blindness(self, info: DeploymentInfo) -> str:
         """Return the reason why the deployment cannot read images, or "" if it can."""
@@ -81,39 +79,37 @@ class Vision:
 
 @dataclass(slots=True)
 class PageReader:
-    """Reads the pages of one document. `texts` maps page numbers to texts, and `unread` maps page
-    numbers to the reasons why pages were not read.
-    """
+    """Reads the pages of one document."""
 
     opening: Opening
     model: Model
     info: DeploymentInfo
     bounds: Bounds
     texts: dict[int, str] = field(default_factory=dict)
+    """The texts by page number."""
     unread: dict[int, str] = field(default_factory=dict)
+    """The reasons why pages were not read, by page number."""
     failures: int = 0
 
-    async def read(self, content: bytes, text: PagedText, tell: Tell) -> None:
-        """Read the image-only pages of a PDF. Pages that cannot be read are added to `unread` with
-        the reason.
-        """
+    async def read(self, content: bytes, text: PagedText, report: Report) -> None:
+        """Read the image-only pages of a PDF. A page that cannot be read is added to `unread`."""
         numbers, total = list(text.images), len(text.pages)
         turns = asyncio.Semaphore(AT_ONCE)
-        tell(f"Pages that are images are read by {self.info.id!r}:\n\n")
+        report(f"Pages that are images are read by {self.info.id!r}:\n\n")
 
         async def read_page(number: int) -> None:
             async with turns:
                 problem = await self.try_page(content, number)
-            tell(f"- page {number} of {total}{f': {problem}' if problem else ''}\n")
+            report(f"- page {number} of {total}{f': {problem}' if problem else ''}\n")
 
         self.unread = dict.fromkeys(numbers, "")
         async with asyncio.TaskGroup() as group:
             for number in numbers:
                 group.create_task(read_page(number))
-        tell(f"\nOf {len(numbers)} such pages, {len(self.texts)} were read.\n\n")
+        report(f"\nOf {len(numbers)} such pages, {len(self.texts)} were read.\n\n")
 
     async def try_page(self, content: bytes, number: int) -> str:
-        """Read one page. Return the reason if it cannot be read, or "" on success."""
+        """Read one page. Return the reason for a failure, or ""."""
         if self.failures >= MOST_FAILURES:
             self.unread[number] = "too many other pages could not be read"
             return self.unread[number]
@@ -136,8 +132,8 @@ class PageReader:
         return (await extract(content, order, self.bounds)).parts[0].text
 
     async def transcribe(self, number: int, picture: str) -> str:
-        """Ask the model for the text in a page image. Raises `ModelFailed` if there is no answer,
-        and the workspace's errors.
+        """Ask the model for the text in a page image. Raises `QuickAppError` if it fails or returns
+        nothing.
         """
         request = ModelRequest(
             [ModelMessage("system", TASK), self.question(number, picture)],
@@ -157,9 +153,7 @@ class PageReader:
         return "" if said.strip(".*` ") == NO_TEXT else said
 
     def question(self, number: int, picture: str) -> ModelMessage:
-        """Return the message to the model with the page image, in the format that its service
-        supports.
-        """
+        """Return the message with the page image, in a format that the model's service supports."""
         words = f"Page {number}."
         if self.info.files == "none":
             image = {"url": f"data:{PNG};base64,{picture}"}

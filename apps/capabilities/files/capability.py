@@ -36,7 +36,7 @@ def prepare(manifest: Manifest) -> Open | None:
         context = FileToolContext(opening, most_files)
         if offload is not None:
             keep: KeepResult = partial(keep_result, context, offload)
-            opening.known[KEEP_RESULT] = keep
+            opening.findings[KEEP_RESULT] = keep
         return nullcontext(
             Contribution(
                 tuple(tool.bind(opening) for tool in tools),
@@ -68,8 +68,8 @@ def file_tool(manifest: Manifest, name: FileTool, most_files: int) -> PreparedTo
 async def run_file_tool(
     kind: FileToolKind, most_files: int, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Run a file tool. Raises `InvalidParameter` if an argument is invalid, and `ServiceFailed` if
-    the files cannot be reached.
+    """Run a file tool. Raises `InvalidParameter` for an invalid argument, and `ServiceFailed` if
+    the file storage is unavailable.
     """
     result = await kind.work(FileToolContext(opening, most_files), invocation.arguments)
     show_result(invocation, shorten_text(result.content, STAGE_CHARACTERS))

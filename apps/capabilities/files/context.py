@@ -1,4 +1,4 @@
-"""Gives the file tools access to the files of a run, and builds the tools' results."""
+"""Provides the files of a run to the file tools, and builds the tools' results."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -21,25 +21,22 @@ Arguments = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FileToolContext:
-    """The context of a file tool call, with the run's files. A search reads up to `most_files`
-    files.
-    """
+    """The run in which a file tool is called."""
 
     opening: Opening
     most_files: int
+    """A search reads up to this many files."""
 
     @property
     def files(self) -> Files:
         return self.opening.workspace.files
 
     async def home(self) -> str:
-        """Return the path of the agent's own folder, which ends with a slash."""
+        """Return the path of the agent's own folder, with a trailing slash."""
         return f"{await self.files.home()}{encode_path(self.opening.loading.rules.folder)}"
 
     async def load(self, parameter: str, path: str) -> Loaded:
-        """Return a file with its content. A run loads each file once. Raises `InvalidParameter` if
-        it cannot be loaded.
-        """
+        """Load a file, once per run. Raises `InvalidParameter` if it cannot be loaded."""
         with as_invalid_parameter(parameter):
             return await self.opening.loader.load(path)
 
@@ -68,9 +65,7 @@ class FileToolContext:
 
 @contextmanager
 def as_invalid_parameter(parameter: str) -> Iterator[None]:
-    """Convert `FileRefused` errors in the block to `InvalidParameter` errors about the
-    parameter.
-    """
+    """Convert `FileRefused` errors in the block to `InvalidParameter` errors."""
     try:
         yield
     except FileRefused as error:

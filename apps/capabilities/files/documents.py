@@ -12,32 +12,32 @@ from apps.documents.paged_text import UnreadableDocument
 from apps.errors import InvalidParameter
 from apps.workspace.loading.files import Loaded, document_bounds
 
-KEPT = 16_000_000
-"""The size limit of a run's cached documents: characters of text, plus bytes of documents that are
-not fully read. The newest document is always cached.
+CACHE_LIMIT = 16_000_000
+"""The size limit of a run's cached documents, in characters of text plus bytes of partly read
+documents. The newest document is always cached.
 """
 MOST_CHARACTERS = 100_000
-"""The maximum number of characters that one call to the tool returns, about 25,000 tokens."""
+"""One call to the tool returns up to this many characters, about 25,000 tokens."""
 
 
 @dataclass(slots=True)
 class RunDocumentCache:
     """Caches parsed documents by a hash of their content, and evicts the least recently used."""
 
-    kept: dict[str, Document] = field(default_factory=dict)
+    documents: dict[str, Document] = field(default_factory=dict)
 
     def get(self, file: Loaded, owner: str) -> Document:
         key = f"{hashlib.sha256(file.content).hexdigest()} {file.type} {file.name}"
-        found = self.kept.pop(key, None)
+        found = self.documents.pop(key, None)
         if found is None:
             found = Document(file.content, file.name, file.type, document_bounds(owner))
-        self.kept[key] = found
+        self.documents[key] = found
         return found
 
     def drop_oldest(self) -> None:
-        used = sum(document.size for document in self.kept.values())
-        while used > KEPT and len(self.kept) > 1:
-            used -= self.kept.pop(next(iter(self.kept))).size
+        used = sum(document.size for document in self.documents.values())
+        while used > CACHE_LIMIT and len(self.documents) > 1:
+            used -= self.documents.pop(next(iter(self.documents))).size
 
 
 DOCUMENTS = Key[RunDocumentCache]("file_documents")
@@ -46,11 +46,11 @@ DOCUMENTS = Key[RunDocumentCache]("file_documents")
 async def read_document(
     context: FileToolContext, parameter: str, path: str, *, until: int | None = None
 ) -> Document:
-    """Parse a document up to line `until`, or until a time limit. Raises `InvalidParameter` if it
-    cannot be loaded or read.
+    """Parse a document up to line `until`, or until a time limit. Raises `InvalidParameter` if the
+    file cannot be loaded or read.
     """
     file = await context.load(parameter, path)
-    cache = context.opening.known.get_or_make(DOCUMENTS, RunDocumentCache)
+    cache = context.opening.findings.get_or_make(DOCUMENTS, RunDocumentCache)
     document = cache.get(file, context.opening.caller.bucket)
     try:
         await document.until(until)

@@ -37,8 +37,8 @@ async def find_files(context: FileToolContext, arguments: Arguments) -> ToolResu
 
 
 async def files_below(context: FileToolContext, folder: str, depth: int) -> list[FileInfo]:
-    """List the files below a folder, down to `depth` levels. At 1, only files directly in the
-    folder are listed. Raises `InvalidParameter` if it cannot be listed.
+    """List the files below a folder, down to `depth` levels (1 for files directly in the folder).
+    Raises `InvalidParameter` if the folder cannot be listed.
     """
     found = await context.entries("path", folder, is_deep=depth > 1)
     return [
@@ -51,9 +51,7 @@ async def files_below(context: FileToolContext, folder: str, depth: int) -> list
 def tree(
     found: Iterable[FileInfo | FolderInfo], folder: str, depth: int
 ) -> list[FileInfo | FolderInfo]:
-    """Return the files and folders below a folder, sorted by path. A file deeper than `depth` is
-    represented by its folder.
-    """
+    """Return the files and folders below a folder, sorted by path, down to `depth` levels."""
     entries: dict[str, FileInfo | FolderInfo] = {}
     for entry in found:
         parts = inner_parts(folder, entry)
@@ -85,7 +83,7 @@ def lines_result(lines: Sequence[str], nothing: str) -> ToolResult:
 
 def depth_of(arguments: Arguments, usual: int) -> int:
     """Return the argument `max_depth`, or `usual` if it is missing. Raises `InvalidParameter` if it
-    is not from 1 to `DEEPEST`.
+    is out of range.
     """
     depth = arguments.get("max_depth")
     if depth is None:

@@ -28,8 +28,8 @@ NEEDED = ("read_lines", "search")
 ALWAYS_EXCLUDED = frozenset(
     {f"{PREFIX}read_lines", f"{PREFIX}search", "internal_skills_read_skill"}
 )
-"""The tools whose results are never stored as files: tools that read files, and tools whose results
-are instructions.
+"""The results of these tools are never stored as files. They read such files, or return
+instructions.
 """
 FOLDER = "tool_results/"
 
@@ -38,12 +38,12 @@ _unsafe = re.compile(r"[^\w-]+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Offload:
-    """Decides which tool results are stored as files. `threshold` is a size in bytes of UTF-8.
-    `excluded` contains tool names.
-    """
+    """Decides which tool results are stored as files."""
 
     threshold: int
+    """The minimum size in bytes of UTF-8."""
     excluded: frozenset[str]
+    """The names of tools whose results are never stored as files."""
 
 
 def read_offload(wanted: DialFiles, tools: Collection[str]) -> Offload | None:
@@ -69,7 +69,7 @@ def read_offload(wanted: DialFiles, tools: Collection[str]) -> Offload | None:
 
 
 def offload_step(context: FileToolContext, offload: Offload) -> ResultStep:
-    whole = context.opening.known.get_or_make(WHOLE_RESULTS, dict)
+    whole = context.opening.findings.get_or_make(WHOLE_RESULTS, dict)
 
     async def step(call: ToolCall, result: ToolResult) -> ToolResult:
         text = whole.pop(call.id, result.content)
@@ -92,8 +92,8 @@ def offload_step(context: FileToolContext, offload: Offload) -> ResultStep:
 async def write_result(
     context: FileToolContext, tool: str, result: ToolResult, content: bytes
 ) -> ToolResult:
-    """Store the result's text in a file. Return the result with a notice about the file in place of
-    its text. Raises the workspace's errors.
+    """Store the result's text in a file, and replace it with a notice about the file. Raises
+    `QuickAppError` if it cannot be stored.
     """
     info, path = await write_text(context, tool, content)
     lines = content.count(b"\n") + 1
@@ -118,8 +118,8 @@ async def write_result(
 
 
 async def write_text(context: FileToolContext, tool: str, content: bytes) -> tuple[FileInfo, str]:
-    """Store the result of a tool in a new file. Return the file, and its path for the model. Raises
-    the workspace's errors.
+    """Store a tool's result in a new file. Return the file, and its path for the model. Raises
+    `QuickAppError` if it cannot be stored.
     """
     home = await context.home()
     place = f"{home}{FOLDER}{file_name(tool)}"
@@ -128,8 +128,8 @@ async def write_text(context: FileToolContext, tool: str, content: bytes) -> tup
 
 
 async def keep_result(context: FileToolContext, offload: Offload, tool: str, text: str) -> str:
-    """Store a result that no longer fits into the context window. Return the path of its file, or
-    "" if it was not stored.
+    """Store a result that no longer fits into the context window. Return the file's path, or "" if
+    it was not stored.
     """
     if tool in offload.excluded:
         return ""

@@ -1,7 +1,7 @@
 """Validates and converts the paths that the model writes, and matches path patterns.
 
-A relative path is below the agent's own folder. A path that begins with `files/` is the full path
-of a stored file.
+A path that begins with `files/` is the full path of a stored file. Other paths are relative to the
+agent's own folder.
 """
 
 import fnmatch
@@ -13,7 +13,7 @@ from apps.errors import InvalidParameter
 from apps.workspace.loading.file_locations import ROOT, encode_path, home_path_problem
 
 HOME = frozenset({"", ".", "./", "/"})
-"""The ways in which a model writes the path of the agent's own folder."""
+"""Spellings that a model uses for the agent's own folder."""
 SHOWN = 200
 """Paths are truncated to this many characters in error messages."""
 
@@ -23,18 +23,18 @@ def is_folder(path: str) -> bool:
 
 
 def check_own(parameter: str, path: str) -> None:
-    """Raise `InvalidParameter` if this is not a valid path of a file in the agent's own folder."""
+    """Raise `InvalidParameter` unless this is a valid path of a file in the agent's own folder."""
     refuse(parameter, path, home_path_problem(path))
 
 
 def check_file(parameter: str, path: str) -> None:
-    """Raise `InvalidParameter` if this is not a valid path of a file that can be read."""
+    """Raise `InvalidParameter` unless this is a valid path of a file to read."""
     refuse(parameter, path, readable_problem(path))
 
 
 def check_folder(parameter: str, path: str) -> None:
-    """Raise `InvalidParameter` if this is not a valid path of a folder to read. The final slash may
-    be missing.
+    """Raise `InvalidParameter` unless this is a valid path of a folder to read, with or without a
+    trailing slash.
     """
     if path not in HOME:
         refuse(parameter, path, readable_problem(path.removesuffix("/")))
@@ -62,7 +62,7 @@ def full_folder(home: str, path: str) -> str:
 
 
 def shown_path(home: str, path: str) -> str:
-    """Return the path as the model sees it: relative if the file is in the agent's own folder."""
+    """Return the path for the model: relative if the file is in the agent's own folder."""
     base, parts = home.rstrip("/").split("/"), path.split("/")
     if [*map(unquote, parts[: len(base)])] != [*map(unquote, base)]:
         return path
@@ -70,16 +70,16 @@ def shown_path(home: str, path: str) -> str:
 
 
 def readable(segment: str) -> str:
-    """Decode a segment of a path, unless decoding the result again would change it."""
+    """Decode a segment of a path, unless the result could be decoded again."""
     plain = unquote(segment)
     return plain if unquote(plain) == plain else segment
 
 
 def matches_path(path: str, pattern: str) -> bool:
-    """Return True if the path matches the pattern. `*` and `?` match within a segment, and `**`
-    matches any number of segments.
+    """Return True if the path matches the pattern.
 
-    A pattern without a slash matches only the file name, in any folder.
+    `*` and `?` match within a segment, and `**` matches any number of segments. A pattern without a
+    slash matches the file name, in any folder.
     """
     parts = path.split("/")
     if "/" not in pattern and pattern != "**":

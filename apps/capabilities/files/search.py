@@ -22,7 +22,7 @@ from apps.errors import InvalidParameter
 
 MOST_CONTEXT = 50
 AT_ONCE = 4
-"""The maximum number of files that a search reads concurrently and holds in memory."""
+"""A search reads up to this many files concurrently."""
 AGAIN = "Search again to continue from there."
 MOST_UNREAD = 10
 """The maximum number of unreadable files that a result lists."""
@@ -47,33 +47,37 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class FileHits:
-    """The matches in one file. It has `lines` lines, of which `hits` match; `shown` contains the
-    lines to show.
-
-    `problem` is the reason why the file could not be read, or "". `rest` describes how much was
-    read, or is "" if all was read.
-    """
+    """The matches in one file."""
 
     name: str
     lines: int = 0
+    """The number of lines in the file."""
     hits: int = 0
+    """The number of matching lines."""
     shown: tuple[str, ...] = ()
+    """The matching lines with their context, marked and numbered."""
     problem: str = ""
-    rest: str = ""
+    """The reason why the file could not be read, or ""."""
+    coverage: str = ""
+    """The part that was read, such as "3 of 9 pages", or "" if all was read."""
 
 
 def find_hits(name: str, document: Document, query: Query) -> FileHits:
     lines = document.lines
     hits = query.hits(lines)
-    rest = "" if document.is_complete else f"{document.pages:,} of {document.total:,} pages"
+    coverage = "" if document.is_complete else f"{document.pages:,} of {document.total:,} pages"
     return FileHits(
-        name, len(lines), len(hits), lines_to_show(shown_lines(lines, hits, query)), rest=rest
+        name,
+        len(lines),
+        len(hits),
+        lines_to_show(shown_lines(lines, hits, query)),
+        coverage=coverage,
     )
 
 
 def shown_lines(lines: Sequence[str], hits: Sequence[int], query: Query) -> Iterator[str]:
-    """Yield the lines to show: `12: …` for a match, `12- …` for a line around it, and `--` for
-    omitted lines.
+    """Yield the lines to show: `12: …` for a match, `12- …` for its context, and `--` for omitted
+    lines.
     """
     marked, last = frozenset(hits), -1
     for hit in hits:
@@ -97,8 +101,8 @@ def shortened_line(line: str, query: Query) -> str:
 
 
 def lines_to_show(lines: Iterator[str]) -> tuple[str, ...]:
-    """Return the lines that fit into the result, plus one if there are more, so that `joined_lines`
-    adds its notice.
+    """Return the lines that fit into the result, plus one if there are more, for the notice of
+    `joined_lines`.
     """
     kept: list[str] = []
     room = MOST_CHARACTERS
@@ -127,7 +131,7 @@ async def search_files(context: FileToolContext, arguments: Arguments) -> ToolRe
     check_file("path", path)
     home = await context.home()
     found = await search_file(context, home, full_path(home, path), query)
-    rest = f"\nOnly {found.rest} were read in time. {AGAIN}" if found.rest else ""
+    rest = f"\nOnly {found.coverage} were read in time. {AGAIN}" if found.coverage else ""
     if not found.hits:
         return text_result(f"{found.name}: not found in {count_phrase(found.lines, 'line')}.{rest}")
     head = f"{found.name}: {count_phrase(found.hits, 'line')} of {found.lines:,}"
@@ -141,8 +145,8 @@ async def search_file(context: FileToolContext, home: str, place: str, query: Qu
 
 
 def read_query(arguments: Arguments) -> Query:
-    """Parse the arguments of a search. Raises `InvalidParameter` if the pattern or the number of
-    context lines is invalid.
+    """Parse the arguments of a search. Raises `InvalidParameter` for an invalid pattern or number
+    of context lines.
     """
     pattern, context = arguments["pattern"], arguments.get("context_lines") or 0
     if not pattern or len(pattern) > LONGEST_PATTERN:
@@ -213,7 +217,7 @@ def notices(found: Sequence[FileHits], total: int) -> Iterator[str]:
             f"Only the first {len(found)} of {total:,} files were searched. "
             "Use a folder below this one, or set name_filter."
         )
-    if begun := [f"{one.name} ({one.rest})" for one in found if one.rest]:
+    if begun := [f"{one.name} ({one.coverage})" for one in found if one.coverage]:
         yield f"Not read to the end in time: {', '.join(begun)}. {AGAIN}"
     unread = [one for one in found if one.problem]
     if unread:

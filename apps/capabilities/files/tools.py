@@ -1,6 +1,4 @@
-"""Declares the file tools: their titles, descriptions and parameters for the model, and their
-functions.
-"""
+"""Declares the file tools with their titles, descriptions, parameters and functions."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -46,15 +44,12 @@ Work = Callable[[FileToolContext, Arguments], Coroutine[Any, Any, ToolResult]]
 
 @dataclass(frozen=True, slots=True)
 class FileToolKind:
-    """Declares a file tool. `streams` is the argument that is shown while the model writes it, or
-    "" for none.
-    """
-
     title: str
     description: str
     parameters: FunctionParameters
     work: Work
     streams: str = ""
+    """The argument that the stage shows while the model writes it, or ""."""
 
     @property
     def addresses(self) -> frozenset[str]:
@@ -62,8 +57,8 @@ class FileToolKind:
 
 
 def taking(*optional: str, **properties: SimpleParameter) -> FunctionParameters:
-    """Return the schema of a tool's parameters. They are required unless they have a default or are
-    listed as optional.
+    """Return the schema of a tool's parameters. Parameters without a default are required, unless
+    they are listed as optional.
     """
     required = (n for n, p in properties.items() if p.default is None and n not in optional)
     return parameters(dict(properties), *required)

@@ -1,6 +1,6 @@
 """Defines the file tools that write, edit, delete, copy and move files.
 
-A write fails if the file has changed since it was read, so that no concurrent change is lost.
+A write fails if the file has changed since it was read, so that concurrent changes are not lost.
 """
 
 import re
@@ -38,7 +38,7 @@ async def write_file(context: FileToolContext, arguments: Arguments) -> ToolResu
     with as_invalid_parameter("path"):
         if arguments.get("overwrite"):
             work = partial(replace, context, place, content, content_type)
-            info, is_new = await twice(path, work)
+            info, is_new = await retry_once(path, work)
         else:
             try:
                 info = await context.files.write(place, content, content_type, is_new=True)
@@ -50,9 +50,9 @@ async def write_file(context: FileToolContext, arguments: Arguments) -> ToolResu
     return file_result(f"{verb} {path} ({count_phrase(len(content), 'byte')}).", info)
 
 
-async def twice(path: str, work: Callable[[], Awaitable[Result]]) -> Result:
-    """Run `work`, which changes a file, and retry it once if another request changed the file in
-    the meantime. Raises `InvalidParameter` if that happens again.
+async def retry_once(path: str, work: Callable[[], Awaitable[Result]]) -> Result:
+    """Run `work`, and retry it once if another request changed the file in the meantime. Raises
+    `InvalidParameter` if that happens again.
     """
     try:
         return await work()
@@ -89,7 +89,7 @@ async def edit_file(context: FileToolContext, arguments: Arguments) -> ToolResul
     encoded_text("new_string", new)
     place = full_path(await context.home(), path)
     with as_invalid_parameter("path"):
-        info, line = await twice(path, partial(change, context, place, old, new))
+        info, line = await retry_once(path, partial(change, context, place, old, new))
     context.forget(place)
     return file_result(
         f"Edited {path} at line {line} (now {count_phrase(info.size, 'byte')}).", info
@@ -181,8 +181,8 @@ async def move_file(context: FileToolContext, arguments: Arguments) -> ToolResul
 async def transfer(
     context: FileToolContext, arguments: Arguments, *, is_move: bool
 ) -> tuple[str, str]:
-    """Copy or move a file. Return the two paths as the model wrote them. Raises `InvalidParameter`
-    if a path cannot be used.
+    """Copy or move a file. Return both paths as the model wrote them. Raises `InvalidParameter` if
+    a path cannot be used.
     """
     source, destination = arguments["source"], arguments["destination"]
     check_own("destination", destination)

@@ -1,4 +1,4 @@
-"""Calls the tools of hooks. If a call fails, the hook is skipped, and the request continues."""
+"""Calls the tools of hooks. A failed call is only logged, and the run continues."""
 
 import asyncio
 import logging
@@ -32,9 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
-    """Return the tool of a hook, or None if the run has no such tool. Tools that are hidden from
-    the model are included.
-    """
+    """Return the tool of a hook, or None. The tool may be hidden from the model."""
     tools = {**toolbox.hidden, **toolbox.unlisted, **toolbox.listed}
     if hook.toolset_name is None:
         return tools.get(hook.tool_name)
@@ -66,18 +64,18 @@ def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
 
 @dataclass(frozen=True, slots=True)
 class PlannedHook:
-    """A hook of a manifest. `place` is its path in the manifest, and `seconds` is the timeout of a
-    call.
-    """
+    """A hook in a manifest."""
 
     hook: Hook
-    place: str
+    path: str
+    """The hook's path in the manifest, such as `hooks[0]`."""
     seconds: float
+    """The timeout of a call in seconds."""
     visibility: Visibility
 
     @property
     def label(self) -> str:
-        return f"{self.place} ({self.hook.name})" if self.hook.name else self.place
+        return f"{self.path} ({self.hook.name})" if self.hook.name else self.path
 
 
 async def call_hook(
@@ -87,9 +85,7 @@ async def call_hook(
     messages: Sequence[ModelMessage],
     **names: Any,
 ) -> tuple[Mapping[str, Any], ToolResult] | None:
-    """Call the hook's tool. Return the arguments and the result. If the call fails, log the failure
-    and return None.
-    """
+    """Call the hook's tool. Return the arguments and the result, or None if the call fails."""
     task = asyncio.current_task()
     try:
         async with asyncio.timeout(planned.seconds):
@@ -120,9 +116,7 @@ def log_skipped(planned: PlannedHook, why: str) -> None:
 async def arguments_of(
     hook: Hook, messages: Sequence[ModelMessage], names: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the hook's arguments with its templates rendered. Raises `TemplateRefused` if this
-    fails.
-    """
+    """Render the templates in the hook's arguments. Raises `TemplateRefused` if this fails."""
     if not has_expressions(hook.arguments):
         return dict(hook.arguments)
     return await render_template(hook.arguments, template_context(hook.event, messages, **names))

@@ -1,6 +1,4 @@
-"""Defines hooks: tools that QuickApps calls automatically before, during and after the model's
-answer.
-"""
+"""Defines hooks: tools that QuickApps calls automatically on events such as a user message."""
 
 import asyncio
 import logging
@@ -28,18 +26,14 @@ logger = logging.getLogger(__name__)
 
 SECONDS = 15.0
 SECONDS_AT_THE_END = 30.0
-"""The default timeout in seconds of hooks that run after the answer. The user does not wait for
-them.
-"""
+"""The default timeout in seconds for hooks after the answer. The user does not wait for them."""
 MOST_SECONDS_AT_THE_END = 60.0
-"""All hooks together can delay the end of a request by up to this many seconds, or by the longest
-hook timeout if that is more.
+"""Hooks can delay the end of a request by this many seconds in total, or by the longest hook
+timeout if that is more.
 """
 WATCHING = frozenset({"on_user_message", "on_tool_result", "on_status"})
 CALLS = "hook_calls"
-"""The state key under which a conversation stores when each hook was last called. The value maps
-prefixes of call IDs to times in ISO 8601.
-"""
+"""The state key for the time of each hook's last call, in ISO 8601, by prefix of the call's ID."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -82,21 +76,22 @@ def seconds_of(hook: Hook) -> float:
 
 @dataclass(frozen=True, slots=True)
 class RunHooks:
-    """Runs the hooks of one run. `tools` maps the manifest path of each hook to its tool."""
+    """Finds and runs the hooks of one run."""
 
     manifest: Manifest
     opening: Opening
     tools: dict[str, Tool] = field(default_factory=dict)
+    """The tools of the hooks, by the hooks' paths in the manifest."""
 
     def find_tools(
         self, planned: Sequence[PlannedHook], toolbox: Toolbox
     ) -> list[InitializationIssue]:
-        """Find the tools of hooks, and return an issue for each hook whose tool is missing."""
+        """Find the tools of hooks. Return an issue for each missing tool."""
         issues = []
         for one in planned:
             tool = find_tool(one.hook, self.manifest, toolbox)
             if tool is not None:
-                self.tools[one.place] = tool
+                self.tools[one.path] = tool
                 continue
             of = f" of toolset '{one.hook.toolset_name}'" if one.hook.toolset_name else ""
             problem = f"tool '{one.hook.tool_name}'{of} not found in initialized tools"
@@ -106,10 +101,10 @@ class RunHooks:
     async def start(
         self, planned: PlannedHook, messages: Sequence[ModelMessage]
     ) -> Sequence[ModelMessage]:
-        """Run a hook at the start of a request, and return the messages with its result, as if the
+        """Run a hook at the start of a request. Return the messages with its result, as if the
         model had called the tool.
         """
-        tool, hook = self.tools.get(planned.place), planned.hook
+        tool, hook = self.tools.get(planned.path), planned.hook
         if tool is None:
             return messages
         identity = arguments_text(hook.arguments)
@@ -145,7 +140,7 @@ class RunHooks:
         return True
 
     async def complete(self, planned: Sequence[PlannedHook], completed: CompletedAnswer) -> None:
-        """Call the hooks after the answer, one after another, up to their common time limit."""
+        """Call the hooks one after another, up to their common time limit."""
         seconds = max(MOST_SECONDS_AT_THE_END, *(one.seconds for one in planned))
         try:
             async with asyncio.timeout(seconds):
@@ -157,7 +152,7 @@ class RunHooks:
             )
 
     async def complete_one(self, planned: PlannedHook, completed: CompletedAnswer) -> None:
-        tool = self.tools.get(planned.place)
+        tool = self.tools.get(planned.path)
         if tool is not None:
             await call_hook(
                 planned,
@@ -177,8 +172,7 @@ def skipped_issue(planned: PlannedHook, problem: str) -> InitializationIssue:
 def fresh_call(
     state: Mapping[str, Any], prefix: str, minutes: int, messages: Sequence[ModelMessage] | None
 ) -> datetime | None:
-    """Return when the tool was last called, or None if it was never called or more than `minutes`
-    ago.
+    """Return the time of the tool's last call, or None if it is older than `minutes`.
 
     If `messages` are given, they must contain that call.
     """

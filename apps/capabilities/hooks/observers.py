@@ -1,6 +1,4 @@
-"""Calls the hooks that only observe a run, one after another in the background. The run waits for
-them only at its end.
-"""
+"""Calls the hooks that only observe a run, one after another in the background."""
 
 import asyncio
 import logging
@@ -20,11 +18,11 @@ from apps.capabilities.wrappers.arguments import recorded_arguments
 logger = logging.getLogger(__name__)
 
 MOST_WAITING = 200
-"""The maximum number of hook calls that a run queues. Further calls are dropped."""
+"""A run queues up to this many hook calls, and drops further calls."""
 CLOSING_SECONDS = 30.0
 STOPPED_SECONDS = 5.0
-"""The timeout in seconds for hooks that are running when a user stops the run. It is short because
-the user waits.
+"""The timeout in seconds for running hooks when the user stops the run. It is short because the
+user waits.
 """
 
 Watched = tuple[PlannedHook, Mapping[str, Any]]
@@ -32,25 +30,22 @@ Watched = tuple[PlannedHook, Mapping[str, Any]]
 
 @dataclass(slots=True)
 class Observers:
-    """Calls the observing hooks of one run. `tools` maps the manifest path of each hook to its
-    tool.
-
-    Results are discarded, and failures are logged.
-    """
+    """Calls the observing hooks of one run. Results are discarded, and failures are logged."""
 
     opening: Opening
     planned: Sequence[PlannedHook]
     tools: Mapping[str, Tool]
+    """The tools of the hooks, by the hooks' paths in the manifest."""
     private: set[str] = field(default_factory=set)
     """The names of tools whose arguments and results only the user may see."""
     waiting: asyncio.Queue[Watched] = field(default_factory=asyncio.Queue)
     worker: asyncio.Task[None] | None = None
     is_answered: bool = False
 
-    def tell(self, event: str, **names: Any) -> None:
+    def queue_hooks(self, event: str, **names: Any) -> None:
         """Queue the hooks that observe the event."""
         for one in self.planned:
-            if one.hook.event != event or one.place not in self.tools:
+            if one.hook.event != event or one.path not in self.tools:
                 continue
             if self.waiting.qsize() >= MOST_WAITING:
                 logger.warning("Hook %s %s was skipped: the queue is full", one.label, event)
@@ -63,7 +58,7 @@ class Observers:
         while True:
             planned, names = await self.waiting.get()
             try:
-                tool = self.tools[planned.place]
+                tool = self.tools[planned.path]
                 await call_hook(
                     planned, tool, self.opening, self.opening.conversation.messages, **names
                 )
@@ -71,17 +66,17 @@ class Observers:
                 self.waiting.task_done()
 
     async def begin(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Queue the hooks for the user's message and the run's start. Is a history step that
-        returns the messages unchanged.
+        """Queue the hooks for the user's message and the run's start. A history step that changes
+        nothing.
         """
-        self.tell("on_user_message")
-        self.tell("on_status", status="running")
+        self.queue_hooks("on_user_message")
+        self.queue_hooks("on_status", status="running")
         return messages
 
     async def take_result(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """Queue the hooks for a tool result. Is a result step that returns the result unchanged."""
+        """Queue the hooks for a tool result. A result step that changes nothing."""
         if call.name not in self.private:
-            self.tell(
+            self.queue_hooks(
                 "on_tool_result",
                 tool_name=call.name,
                 tool_arguments=recorded_arguments(call),
@@ -100,9 +95,10 @@ class Observers:
 
     @asynccontextmanager
     async def watching(self, contribution: Contribution) -> AsyncIterator[Contribution]:
-        """Yield the contribution, extended by steps that queue hooks during the run.
+        """Add steps to the contribution that queue hooks during the run.
 
-        At the end, queue the hooks for the final status, and wait for all hooks up to a timeout.
+        When the run ends, queue the hooks for its final status, and wait for all hooks up to a
+        timeout.
         """
         status, seconds = "failed", CLOSING_SECONDS
         try:
@@ -118,7 +114,7 @@ class Observers:
             status, seconds = "stopped", STOPPED_SECONDS
             raise
         finally:
-            self.tell("on_status", status=status)
+            self.queue_hooks("on_status", status=status)
             await self.close(seconds)
 
     async def close(self, seconds: float) -> None:

@@ -1,7 +1,6 @@
 """Renders hook arguments, which are JSON-e templates, with data from the conversation.
 
-Even a short template could take unlimited time or memory, so templates are rendered in a separate
-thread with limits.
+A short template could need unlimited time or memory, so a separate thread renders it with limits.
 """
 
 import asyncio
@@ -20,7 +19,7 @@ from apps.agent.messages import ModelMessage
 from apps.capabilities.wrappers.arguments import recorded_arguments
 
 MOST_SECONDS = 5.0
-"""The timeout in seconds for rendering a template, which usually takes milliseconds."""
+"""The timeout in seconds for rendering a template. Rendering usually takes milliseconds."""
 MOST_CHARACTERS = 2_000_000
 MOST_ITEMS = 100_000
 """The maximum number of items in one list or object, and of all nested items in the result."""
@@ -31,9 +30,7 @@ _binary = Interpreter.visit_BinOp.__code__
 
 
 class TemplateRefused(Exception):
-    """Raised if a template cannot be rendered. The message contains nothing from the
-    conversation.
-    """
+    """Raised if a template cannot be rendered. The message never quotes the conversation."""
 
 
 def has_expressions(template: Any) -> bool:
@@ -54,18 +51,14 @@ def has_expressions(template: Any) -> bool:
 async def render_template(
     template: Mapping[str, Any], context: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Render a template in a separate thread, within limits. Raises `TemplateRefused` if this
-    fails.
-    """
+    """Render a template in another thread, within limits. Raises `TemplateRefused` on failure."""
     return await asyncio.to_thread(render, template, context)
 
 
 def render(
     template: Mapping[str, Any], context: Mapping[str, Any], seconds: float = MOST_SECONDS
 ) -> dict[str, Any]:
-    """Render a template in the current thread, within limits. Raises `TemplateRefused` if this
-    fails.
-    """
+    """Render a template in this thread, within limits. Raises `TemplateRefused` on failure."""
     names = {**context, "range": bounded_range, "join": bounded_join}
     try:
         with limit_seconds(seconds):
@@ -85,8 +78,9 @@ def render(
 
 @contextmanager
 def limit_seconds(seconds: float) -> Iterator[None]:
-    """Limit the time that the block takes and the size of its values. Raises `TemplateRefused` in
-    the block when a limit is exceeded.
+    """Limit the time of the block and the size of its values.
+
+    Raises `TemplateRefused` in the block if a limit is exceeded.
     """
     end = time.monotonic() + seconds
 
@@ -128,8 +122,6 @@ def check_size(value: Any) -> None:
 def remaining_items(value: Any, left: int = MOST_ITEMS) -> int:
     """Subtract the number of nested items in `value` from `left`. Raises `TemplateRefused` if the
     result is negative.
-
-    A value that occurs several times counts each time.
     """
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for item in inner:
@@ -156,8 +148,7 @@ def bounded_join(items: list[Any], separator: Any) -> str:
 def without_second_reading(template: Any) -> Any:
     """Replace each `$find` in the template with equivalent operators.
 
-    The library renders the result of `$find` a second time, and would evaluate expressions in the
-    text of a conversation.
+    JSON-e renders the result of `$find` a second time, and would evaluate expressions in user text.
     """
     if isinstance(template, list):
         return [without_second_reading(item) for item in template]

@@ -1,4 +1,4 @@
-"""Defines the Python interpreter tool: the model writes code, and one of two engines runs it."""
+"""Defines the Python interpreter tool. The model writes code, and one of two engines runs it."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -34,9 +34,7 @@ TITLE = "Calling Python Code Interpreter"
 TITLE_WORDS = 7
 FILES = "attachment_urls"
 GRACE_SECONDS = 1.0
-"""The tool's timeout is this many seconds longer than the interpreter's timeout, whose error
-message is better.
-"""
+"""The tool's timeout is this much longer than the interpreter's, whose error message is better."""
 
 SHOWN = {
     "title": ParameterStage(show_value_in_stage_title=True, ignore=True),
@@ -47,8 +45,8 @@ SHOWN = {
 
 @dataclass(frozen=True, slots=True)
 class RunSession:
-    """The interpreter session of one run. Each call needs the state of the previous call, so calls
-    take turns.
+    """The interpreter session of one run. Calls run one at a time, because each needs the previous
+    state.
     """
 
     session: InterpreterSession
@@ -73,9 +71,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def find_tool(manifest: Manifest) -> tuple[InternalToolSet, InternalTool] | None:
-    """Return the first enabled interpreter tool and its toolset, or None. A run has only one
-    interpreter.
-    """
+    """Return the first enabled interpreter tool with its toolset, or None."""
     found = (
         (toolset, tool)
         for path, toolset in enabled_nodes(InternalToolSet, manifest.tool_sets, "tool_sets")
@@ -93,9 +89,7 @@ def choose_engine(manifest: Manifest) -> Engine:
 
 
 def time_limit(manifest: Manifest) -> float:
-    """Return the timeout of one call in seconds: the setting for the interpreter, or else the
-    application's timeout.
-    """
+    """Return the timeout of one call in seconds."""
     return float(settings.PY_INTERPRETER_CLIENT_TIMEOUT or rules_of(manifest).seconds)
 
 
@@ -104,7 +98,7 @@ def interpreter_tool(
 ) -> PreparedTool:
     function = tool.open_ai_tool.function
     seconds = time_limit(manifest)
-    wishes = ToolOptions(
+    options = ToolOptions(
         read_arguments(function.parameters),
         display_of(
             manifest, TITLE, tool=tool.display, parameters=displayed_parameters(function.parameters)
@@ -119,7 +113,7 @@ def interpreter_tool(
     )
     description = f"{function.description}\n\n{engine.advice}"
     work = partial(run_code, engine, seconds)
-    return with_short_title(prepared_tool(TOOL_NAME, description, work, wishes, streams="code"))
+    return with_short_title(prepared_tool(TOOL_NAME, description, work, options, streams="code"))
 
 
 def displayed_parameters(parameters: FunctionParameters) -> FunctionParameters:
@@ -148,9 +142,9 @@ async def run_code(
     engine: Engine, seconds: float, opening: Opening, invocation: Invocation
 ) -> ToolResult:
     """Run the code of a call. Raises `InvalidParameter` for invalid arguments, and
-    `ExecutionTimedOut`. Other failures are returned as results.
+    `ExecutionTimedOut`. Other failures become results.
     """
-    own = opening.known.get_or_make(SESSION, lambda: RunSession(engine.open(opening)))
+    own = opening.findings.get_or_make(SESSION, lambda: RunSession(engine.open(opening)))
     request = read_request(invocation.arguments)
     try:
         async with asyncio.timeout(seconds), own.turn:

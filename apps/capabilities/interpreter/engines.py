@@ -1,6 +1,4 @@
-"""Defines the interface of both interpreter engines, and the types of output that are shown as
-attachments.
-"""
+"""Defines the interface of the interpreter engines, and the output types shown as attachments."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +13,7 @@ Status = Literal["SUCCESS", "FAILURE"]
 
 PLOTLY = "application/vnd.plotly.v1+json"
 TEXTS = frozenset({"text/plain", "text/markdown"})
-"""The media types of output that the model sees as text."""
+"""Output of these media types is shown to the model as text."""
 
 ENDINGS = {
     ".plotly.json": PLOTLY,
@@ -28,25 +26,24 @@ ENDINGS = {
     ".txt": "text/plain",
     ".md": "text/markdown",
 }
-"""Maps the extensions of files that the code creates to media types. The first match wins."""
+"""Maps file extensions to the media types of files that code creates. The first match wins."""
 
 ENDING_OF = {kind: ending for ending, kind in reversed(ENDINGS.items())} | {"text/xml": ".xml"}
 
 
 @dataclass(frozen=True, slots=True)
 class ProducedFile:
-    """A value that the code displayed, or a file that it created. `name` is "" for a value."""
+    """A value that the code displayed, or a file that it created."""
 
     name: str
+    """The file name, or "" for a displayed value."""
     type: str
     content: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """The result of running code. `notes` tell the model about effects that the output does not
-    show.
-    """
+    """The result of running code."""
 
     status: Status
     result: str = ""
@@ -55,6 +52,7 @@ class Execution:
     display: Mapping[str, Any] = field(default_factory=dict)
     produced: tuple[ProducedFile, ...] = ()
     notes: tuple[str, ...] = ()
+    """Notes for the model about effects that the output does not show."""
 
 
 class ExecutionTimedOut(ToolTimedOut):
@@ -75,19 +73,18 @@ class InterpreterSession(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An interpreter engine. `advice` is appended to the tool's description.
-
-    `open` must be cheap: an engine starts no process or session before the first call.
-    """
-
     advice: str
+    """The text that is appended to the tool's description."""
     open: Callable[[Opening], InterpreterSession]
+    """A function that opens a session. It must be fast: no process or session starts before the
+    first call.
+    """
 
 
 def earlier_states(
     opening: Opening, messages: Sequence[ModelMessage]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the stored states, newest first: of this request, of the previous request, and of
+    """Yield the stored states, newest first: this request's, the previous request's, and those of
     earlier answers.
     """
     yield opening.conversation.saved

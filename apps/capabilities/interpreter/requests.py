@@ -1,4 +1,4 @@
-"""Parses the arguments of interpreter calls, and finds the files to which they refer."""
+"""Parses the arguments of interpreter calls, and finds the files that they name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from apps.agent.messages import ModelMessage
 from apps.errors import InvalidParameter, ToolError
 
 MOST_CODE_CHARACTERS = 64_000
-"""The maximum length of the code in characters, more than models write in one call."""
+"""The length limit of the code in characters. Models write less in one call."""
 MOST_FILES = 20
 MOST_PAGE = 1_000_000_000
 
@@ -25,7 +25,7 @@ class DataSample(BaseModel):
 
 
 class Request(BaseModel):
-    """The arguments of an interpreter call. `open_session` discards the state of earlier calls."""
+    """The arguments of an interpreter call."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -35,6 +35,7 @@ class Request(BaseModel):
     attachment_urls: list[str] | None = Field(default=None, max_length=MOST_FILES)
     data_sample_config: DataSample | None = None
     open_session: bool | None = None
+    """True to discard the state of earlier calls."""
 
     @property
     def urls(self) -> tuple[str, ...]:
@@ -42,13 +43,13 @@ class Request(BaseModel):
 
     @property
     def sample(self) -> DataSample | None:
-        """Return the part of the output that the model wants to see, or None for all of it."""
+        """Return the page of the output that the model requested, or None for all output."""
         sample = self.data_sample_config
         return sample if sample is not None and sample.sample_data else None
 
 
 def read_request(arguments: Mapping[str, Any]) -> Request:
-    """Parse the arguments of an interpreter call. Raises `InvalidParameter` if one is invalid."""
+    """Parse the arguments of a call. Raises `InvalidParameter` if one is invalid."""
     try:
         return Request.model_validate(dict(arguments))
     except ValidationError as error:
@@ -66,16 +67,16 @@ class InterpreterFailed(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file that the code can read. `name` is its name in the working directory, and `url` the
-    full URL of the attachment.
-    """
+    """A file that the code can read."""
 
     name: str
+    """The file name in the working directory."""
     url: str
+    """The full URL of the attachment."""
 
 
 class FileProblems:
-    """Collects the problems with input files, so that they are reported to the model together."""
+    """Collects problems with input files, to report them to the model together."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -84,7 +85,7 @@ class FileProblems:
         self.lines.append(f"- {name}: {problem}")
 
     def check(self) -> None:
-        """Raise `InterpreterFailed` with all problems if there are any."""
+        """Raise `InterpreterFailed` with all problems, if there are any."""
         if self.lines:
             raise InterpreterFailed("\n".join(["Failed to prepare input files:", *self.lines]))
 
@@ -92,8 +93,8 @@ class FileProblems:
 def match_files(
     wanted: Sequence[str], messages: Sequence[ModelMessage], problems: FileProblems
 ) -> list[InputFile]:
-    """Find the attachments to which the arguments refer. Unknown files and duplicate names are
-    added to `problems`.
+    """Find the attachments that the arguments name. Unknown files and duplicate names are added to
+    `problems`.
     """
     urls = list(dict.fromkeys(attachment_urls(messages)))
     found: dict[str, InputFile] = {}
@@ -110,9 +111,7 @@ def match_files(
 
 
 def attachment_urls(messages: Sequence[ModelMessage]) -> Iterator[str]:
-    """Yield the URLs of attachments, newest first, so that a file name refers to the latest file
-    with this name.
-    """
+    """Yield the URLs of attachments, newest first, so that a name refers to the latest file."""
     for message in reversed(messages):
         for attachment in message.attachments:
             if attachment.url:
@@ -120,8 +119,8 @@ def attachment_urls(messages: Sequence[ModelMessage]) -> Iterator[str]:
 
 
 def match(text: str, urls: Sequence[str]) -> str | None:
-    """Return the first URL that equals or ends with the text, or None. Spaces match whether or not
-    they are encoded.
+    """Return the first URL that equals or ends with the text, or None. Spaces may be
+    percent-encoded.
     """
     endings = (text, text.replace(" ", "%20"))
     whole = next((url for url in urls if url in endings), None)

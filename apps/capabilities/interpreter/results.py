@@ -1,4 +1,4 @@
-"""Converts the outcome of executed code to a tool result with attachments."""
+"""Converts the result of running code to a tool result with attachments."""
 
 import base64
 import re
@@ -20,15 +20,13 @@ from apps.errors import FileRefused
 AS_ATTACHMENT = "Content will be presented as attachment"
 CONTENT_TYPE = "application/json"
 MOST_INLINE_BYTES = 512 * 1024
-"""The size limit in bytes of an attachment that is embedded in the answer, for callers without
-their own files.
-"""
+"""The size limit in bytes of attachments in the answer itself, for callers without file storage."""
 
 _unsafe = re.compile(r"[^\w.-]+", re.ASCII)
 
 
 async def make_result(execution: Execution, request: Request, opening: Opening) -> ToolResult:
-    """Store the produced files as attachments, and return all other output as JSON in a code block."""
+    """Store the produced files as attachments. Return all other output as a JSON code block."""
     titles = titles_of(execution.produced, (request.display_title or "").strip())
     attachments: list[Attachment] = []
     notes = list(execution.notes)
@@ -60,7 +58,7 @@ def dump(execution: Execution, sample: DataSample | None, notes: Sequence[str]) 
 
 
 def page_text(text: str, sample: DataSample | None) -> str:
-    """Return the requested page of the text, or the last page if the page number is too large."""
+    """Return the requested page of the text, or the last page if the number is too large."""
     if sample is None:
         return text
     pages = max(1, -(-len(text) // sample.page_size))
@@ -71,8 +69,8 @@ def page_text(text: str, sample: DataSample | None) -> str:
 
 
 def titles_of(produced: Sequence[ProducedFile], title: str) -> list[str]:
-    """Return the titles of the attachments. If the model chose a title, use it, numbered if there
-    are several attachments. Otherwise, use the file names.
+    """Return the titles of the attachments: the model's title, numbered if necessary, or the file
+    names.
     """
     if not title:
         return [item.name for item in produced]
@@ -82,8 +80,8 @@ def titles_of(produced: Sequence[ProducedFile], title: str) -> list[str]:
 
 
 async def store_produced_file(item: ProducedFile, title: str, opening: Opening) -> Attachment:
-    """Store a file for the caller, or embed it in the answer if the caller cannot own files. Raises
-    `FileRefused` if it cannot be stored.
+    """Store a file for the caller, or embed it in the answer if the caller has no file storage.
+    Raises `FileRefused` if it cannot be stored.
     """
     if not opening.caller.bucket and len(item.content) <= MOST_INLINE_BYTES:
         return Attachment(type=item.type, title=title, data=inline(item))
@@ -98,7 +96,7 @@ def inline(item: ProducedFile) -> str:
 
 
 def stored_name(item: ProducedFile, title: str) -> str:
-    """Return a unique file name, so that the file does not replace a file of an earlier call."""
+    """Return a unique file name, so that earlier files are not overwritten."""
     ending = ENDING_OF[item.type]
     stem = (item.name or title or "output").removesuffix(ending)
     safe = _unsafe.sub("_", stem).strip("._")[:60] or "output"

@@ -1,4 +1,4 @@
-"""Runs code that a user starts, with an application's interpreter and without a model."""
+"""Runs code that a user submits, with an application's interpreter and without a model."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from apps.manifest.manifest import Manifest
 def can_run(manifest: Manifest) -> bool:
     """Return True if users can run code with the application's interpreter.
 
-    They cannot if each run needs the approval of a second user.
+    They cannot if every run needs the approval of a second user.
     """
     rules = rules_for(manifest)
     return rules is not None and not (rules.mode == "confirm" and rules.nearest("four_eyes"))
@@ -42,7 +42,7 @@ def check_code(manifest: Manifest, code: str) -> None:
     """Raise `Missing` if the application has no interpreter, and `Forbidden` if its approval rules
     forbid the code.
 
-    Running the code counts as the user's own approval.
+    If the rules require only the user's own approval, submitting the code counts as approval.
     """
     rules = rules_for(manifest)
     if rules is None:
@@ -60,11 +60,11 @@ def check_code(manifest: Manifest, code: str) -> None:
 async def run_user_code(
     manifest: Manifest, code: str, opening: Opening, messages: Sequence[ModelMessage] = ()
 ) -> Execution:
-    """Run the code in a new interpreter session, with the attachments of the messages as its input
+    """Run the code in a new interpreter session. The attachments of the messages are its input
     files.
 
-    The caller must have checked the code. If the code cannot be run or times out, `stderr` of the
-    result contains the reason.
+    The caller must have checked the code. If it cannot be run or times out, `stderr` contains the
+    reason.
     """
     seconds = time_limit(manifest)
     session = choose_engine(manifest).open(opening)

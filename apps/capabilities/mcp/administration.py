@@ -1,4 +1,4 @@
-"""Lists the state of all MCP sessions for administrators, and tests servers.
+"""Lists MCP sessions for administrators, and tests servers.
 
 The asynchronous functions must run on the event loop that runs applications. Synchronous views call
 them through `async_to_sync`.
@@ -22,25 +22,26 @@ from apps.workspace.egress.urls import read_url
 
 @dataclass(frozen=True, slots=True)
 class PooledSession:
-    """A session of the pool. `id` identifies it for `reconnect` while the process lives.
-
-    `error` is a sentence; `details` is its cause or the last output of a program. `tools` contains
-    the server's known tool names. `version` is the version of the stored command of a program.
-    `since` is the time of the connection, or None while disconnected.
-    """
+    """The state of a session in the pool."""
 
     id: int
+    """The ID for `reconnect`, which is valid until the process ends."""
     server: str
     protocol: str
     bucket: str
     state: State
     tools: tuple[str, ...]
+    """The server's known tool names."""
     users: int
     opened: int
     version: int | None = None
+    """The version of a program's stored command."""
     since: datetime | None = None
+    """The time of the connection, or None if disconnected."""
     error: str = ""
+    """A sentence about the last failure."""
     details: str = field(default="", repr=False)
+    """The cause of the error, or the last output of a program."""
     failed_at: datetime | None = None
 
 
@@ -80,8 +81,8 @@ def connected_since(slot: SessionSlot) -> datetime | None:
 
 
 def session_title(server: McpServerInfo) -> str:
-    """Return the server's display name: the name of its program, or its URL without the query.
-    Raises `AddressInvalid` if the URL is invalid.
+    """Return the server's display name: its program's name, or its URL without the query. Raises
+    `AddressInvalid` for an invalid URL.
     """
     if server.protocol == "stdio":
         return server.server
@@ -89,8 +90,8 @@ def session_title(server: McpServerInfo) -> str:
 
 
 async def list_server(server: McpServerInfo, bucket: str, seconds: float = 30.0) -> Listing:
-    """Request a server's tools and instructions. Raises `ToolError` if the server cannot be
-    reached, and `Unsupported` if a program or secret does not exist.
+    """Request a server's tools and instructions. Raises `ToolError` if the request fails, and
+    `Unsupported` if a program or secret does not exist.
     """
     endpoint = await find_endpoint(server)
     async with current_pool().leases() as leases:
@@ -105,8 +106,8 @@ async def list_server(server: McpServerInfo, bucket: str, seconds: float = 30.0)
 
 
 async def reconnect(session_id: int, seconds: float = 30.0) -> PooledSession | None:
-    """Close a session and open it again, even during the pause after a failure. Return its new
-    state, or None for an unknown ID.
+    """Close and reopen a session, even during the pause after a failure. Return its new state, or
+    None for an unknown ID.
     """
     slots = current_pool().slots.values()
     slot = next((slot for slot in slots if slot.id == session_id), None)

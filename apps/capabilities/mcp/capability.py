@@ -16,8 +16,8 @@ from apps.workspace.loading.shared_loads import rules_of
 
 
 def read_toolsets(manifest: Manifest) -> tuple[list[PreparableToolset], list[InitializationIssue]]:
-    """Return the usable toolsets of the manifest, and an issue for each toolset whose URL or
-    authorization is invalid.
+    """Return the usable toolsets of the manifest, and an issue for each invalid URL or
+    authorization.
     """
     toolsets: list[PreparableToolset] = []
     issues: list[InitializationIssue] = []
@@ -26,27 +26,27 @@ def read_toolsets(manifest: Manifest) -> tuple[list[PreparableToolset], list[Ini
         if not isinstance(node, McpToolSet | DialMcpToolSet) or not node.enabled:
             continue
         path = f"tool_sets[{index}]"
-        kept_as = node.id if isinstance(node, DialMcpToolSet) else ""
+        workspace_id = node.id if isinstance(node, DialMcpToolSet) else ""
         if isinstance(node, McpToolSet):
             field, problem = endpoint_problem(node.mcp_server_info)
             if problem:
                 issues.append(InitializationIssue(f"{path}.mcp_server_info.{field}: {problem}"))
                 continue
-        toolsets.append(PreparableToolset(Toolset(path, node, manifest, seconds, kept_as)))
+        toolsets.append(PreparableToolset(Toolset(path, node, manifest, seconds, workspace_id)))
     return toolsets, issues
 
 
 async def without_forbidden(
     toolsets: Sequence[PreparableToolset], manifest: Manifest, opening: Opening
 ) -> list[PreparableToolset]:
-    """Drop toolsets of DIAL that the caller may not use, if the manifest enables this filter."""
-    if not any(one.toolset.kept_as for one in toolsets):
+    """Drop DIAL toolsets that the caller may not use, if the manifest enables this filter."""
+    if not any(one.toolset.workspace_id for one in toolsets):
         return list(toolsets)
     usable = await usable_ids(manifest, opening)
     return [
         one
         for one in toolsets
-        if not one.toolset.kept_as or is_usable_deployment(one.toolset.kept_as, usable)
+        if not one.toolset.workspace_id or is_usable_deployment(one.toolset.workspace_id, usable)
     ]
 
 

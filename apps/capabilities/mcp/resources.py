@@ -1,5 +1,5 @@
-"""Offers the resources of MCP servers: a list in the prompt, a tool that reads a resource, and
-prefetched resources.
+"""Offers the resources of MCP servers: a list in the prompt, a tool that reads one, and
+prefetching.
 """
 
 import logging
@@ -49,13 +49,12 @@ Contents = Sequence[types.TextResourceContents | types.BlobResourceContents]
 
 @dataclass(frozen=True, slots=True)
 class ToolsetResources:
-    """The resources of one toolset in a run. If the manifest allows only certain URIs, `only`
-    contains them. Otherwise, it is None.
-    """
+    """The resources of one toolset in a run."""
 
     binding: ToolsetBinding
     listed: tuple[types.Resource, ...]
     only: frozenset[str] | None = None
+    """The URIs that the manifest allows, or None for all."""
 
     @property
     def toolset(self) -> Toolset:
@@ -108,11 +107,11 @@ def reading_arguments() -> Arguments:
 
 
 def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
-    """Return the tool that reads resources of all toolsets. It has the options of the first
+    """Return the tool that reads resources of all toolsets. Its options come from the first
     toolset.
     """
     first = offered[0].toolset
-    wishes = ToolOptions(
+    options = ToolOptions(
         reading_arguments(),
         display_of(first.manifest, "Read resource", parameters=PARAMETERS),
         first.seconds,
@@ -121,14 +120,14 @@ def reading_tool(offered: Sequence[ToolsetResources]) -> PreparedTool:
         is_repeatable=True,
     )
     description = "Reads a resource of an MCP server."
-    return prepared_tool(TOOL_NAME, description, partial(read, offered), wishes)
+    return prepared_tool(TOOL_NAME, description, partial(read, offered), options)
 
 
 async def read(
     offered: Sequence[ToolsetResources], opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Return the contents of the resource in the arguments. Raises `ToolError` if it cannot be
-    read, and `InvalidParameter` if it is unknown.
+    """Return the contents of a resource. Raises `ToolError` if it cannot be read, and
+    `InvalidParameter` if it is unknown.
     """
     uri = str(invocation.arguments["uri"])
     resources = find_toolset(offered, uri, str(invocation.arguments.get("toolset") or ""))
@@ -154,16 +153,14 @@ async def read(
 
 
 def distrust(resources: ToolsetResources, opening: Opening) -> None:
-    """Mark the run as having read untrusted content, if the manifest declares the server
-    untrusted.
-    """
+    """Mark the run as having read untrusted content, if the server is declared untrusted."""
     if resources.toolset.node.is_untrusted:
         opening.taint.add(f"resources of {resources.toolset.label}")
 
 
 def find_toolset(offered: Sequence[ToolsetResources], uri: str, name: str) -> ToolsetResources:
-    """Return the toolset that has this resource. Raises `InvalidParameter` if there is none or if
-    several have it.
+    """Return the toolset that has this resource. Raises `InvalidParameter` if none or several have
+    it.
     """
     named = [one for one in offered if not name or one.toolset.label == name]
     if not named:
@@ -187,10 +184,8 @@ def texts_in(contents: Contents) -> list[str]:
 async def read_eager(
     resources: ToolsetResources,
 ) -> tuple[list[Injection], list[InitializationIssue]]:
-    """Read the prefetched resources of a toolset. Return an injection for each resource, and an
-    issue for each resource that cannot be read.
-
-    The injections look as if the model had read the resources.
+    """Read the prefetched resources of a toolset. Return an injection for each resource, which
+    looks as if the model had read it, and an issue for each failure.
     """
     wanted, label = resources.toolset.resources, resources.toolset.label
     found: list[Injection] = []
@@ -210,8 +205,8 @@ async def read_eager(
 
 
 def read_ahead(toolset: str, uri: str, text: str) -> Injection:
-    """Return an injection that adds the resource's text unless the conversation already contains
-    this version of it.
+    """Return an injection of the resource's text. It is skipped if the conversation already
+    contains this version.
     """
     arguments = {"uri": uri, "toolset": toolset}
     shown = shorten_text(text, RESULT_CHARACTERS)

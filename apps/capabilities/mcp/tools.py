@@ -1,4 +1,4 @@
-"""Converts the tools that a server lists to tools that a run can call. Each listing is converted
+"""Converts the tools in a server's listing to tools that a run can call. Each listing is converted
 once.
 """
 
@@ -21,7 +21,7 @@ from apps.capabilities.mcp.calls.output_schemas import OutputSchema
 from apps.capabilities.mcp.calls.results import make_result
 from apps.capabilities.mcp.calls.sign_ins import ask_tool, call_after_pages
 from apps.capabilities.mcp.messages.input_schemas import InputSchemaReader, SchemaInvalid
-from apps.capabilities.mcp.sessions.elicitation import GoingCall
+from apps.capabilities.mcp.sessions.elicitation import RunningCall
 from apps.capabilities.mcp.sessions.failures import ConnectionFailed
 from apps.capabilities.mcp.sessions.listings import Listing
 from apps.capabilities.mcp.toolsets.bindings import BINDINGS
@@ -46,7 +46,7 @@ MOST_TOOLS = 500
 """The maximum number of tools per toolset. Models support far fewer."""
 DESCRIPTION_CHARACTERS = 10_000
 MOST_NAMED = 10
-"""The maximum number of withheld tools that an issue lists."""
+"""An issue lists up to this many withheld tools."""
 WHY = {
     "changed": "because the server changed the description and no operator has reviewed it yet",
     "withheld": "because an operator did not accept the changed description",
@@ -54,21 +54,23 @@ WHY = {
 PYTHON = ParameterStage(format="python", ignore_parameter_name=True)
 HIDDEN = ParameterStage(ignore=True)
 MOST_PROGRESS = 200
-"""The maximum number of the server's progress messages that a call shows in its stage."""
+"""A call shows up to this many progress messages of the server in its stage."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedTools:
-    """The tools of a toolset. Only QuickApps itself, not the model, can call `hidden` tools."""
+    """The tools of a toolset."""
 
     tools: tuple[PreparedTool, ...] = ()
     hidden: tuple[PreparedTool, ...] = ()
+    """Tools that QuickApps itself can call, but not the model."""
     issues: tuple[InitializationIssue, ...] = ()
 
 
 def prepare_tools(toolset: Toolset, listing: Listing, withheld: Mapping[str, str]) -> PreparedTools:
-    """Prepare the tools of a listing. `withheld` has the tools that must not be offered to models,
-    with the state of their review.
+    """Prepare the tools of a listing.
+
+    `withheld` maps the names of tools that models must not see to the state of their review.
     """
     hides = frozenset(toolset.node.hidden_from_model or ())
     # Tools that hooks need come first, then the other tools in the server's order.
@@ -130,8 +132,8 @@ def allowed_tools(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
 def prepare_tool(
     toolset: Toolset, tool: types.Tool, name: str, schemas: InputSchemaReader
 ) -> PreparedTool:
-    """Prepare a tool. `name` is its name for the model. Raises `SchemaInvalid` if its schema cannot
-    be used.
+    """Prepare a tool. `name` is its name for the model. Raises `SchemaInvalid` if its schema is
+    unusable.
     """
     arguments = schemas.read(tool.input_schema)
     written = full_name(toolset.name, tool.name)
@@ -142,21 +144,21 @@ def prepare_tool(
     files = file_parameters(arguments.schema)
     work = partial(call, toolset.path, tool.name, name, files, output)
     told = tool.annotations
-    wishes = ToolOptions(
+    options = ToolOptions(
         arguments,
         tool_display(toolset, title),
         toolset.seconds,
         toolset.node.attachment,
         toolset.node.fallback_configuration,
-        is_repeatable=as_stated(toolset.node.is_repeatable, otherwise=is_told_repeatable(told)),
-        is_untrusted=as_stated(toolset.node.is_untrusted, otherwise=is_told_open(told)),
+        is_repeatable=as_stated(toolset.node.is_repeatable, otherwise=is_declared_repeatable(told)),
+        is_untrusted=as_stated(toolset.node.is_untrusted, otherwise=is_declared_open(told)),
         approval=approval_rules(toolset.manifest, toolset.node.approval),
         risk=risk_of(told),
         full_name=written if written != name else "",
     )
     has_code = toolset.runs_code and CODE in arguments.schema.get("properties", {})
     streams = CODE if has_code else ""
-    return prepared_tool(name, description, work, wishes, toolset=toolset.path, streams=streams)
+    return prepared_tool(name, description, work, options, toolset=toolset.path, streams=streams)
 
 
 def tool_display(toolset: Toolset, title: Localized) -> Display:
@@ -166,12 +168,12 @@ def tool_display(toolset: Toolset, title: Localized) -> Display:
     return replace(shown, parameters={CODE: PYTHON, "session_id": HIDDEN})
 
 
-def is_told_repeatable(told: types.ToolAnnotations | None) -> bool:
+def is_declared_repeatable(told: types.ToolAnnotations | None) -> bool:
     """Return True if the server declares that calls to the tool can be repeated."""
     return told is not None and bool(told.read_only_hint or told.idempotent_hint)
 
 
-def is_told_open(told: types.ToolAnnotations | None) -> bool:
+def is_declared_open(told: types.ToolAnnotations | None) -> bool:
     """Return True if the server declares that the tool returns content from outside sources."""
     return told is not None and bool(told.open_world_hint)
 
@@ -194,22 +196,22 @@ async def call(
     opening: Opening,
     invocation: Invocation,
 ) -> ToolResult:
-    """Call the tool `tool_name` of a server. `name` is its name for the model, and `file_names` are
-    the parameters whose values are files.
+    """Call the tool `tool_name` of a server.
 
+    `name` is its name for the model, and `file_names` are the parameters whose values are files.
     Raises `ToolError` if the call fails, and `FileRefused` if a file cannot be accessed.
     """
-    binding = opening.known[BINDINGS][path]
+    binding = opening.findings[BINDINGS][path]
     toolset = binding.toolset
     await grant_files(file_names, invocation.arguments, binding, opening)
     shown = ShownProgress(invocation.stage)
     question = partial(call_tool, tool_name, dict(invocation.arguments), shown)
-    going = GoingCall(invocation.ledger, invocation.key, toolset.label, current_limits())
+    running = RunningCall(invocation.ledger, invocation.key, toolset.label, current_limits())
     try:
-        desk = binding.slot.desk
-        with desk.serving(going):
+        handler = binding.slot.elicitations
+        with handler.serving(running):
             ask = partial(ask_tool, binding, opening, question)
-            answer = await call_after_pages(desk, going, ask)
+            answer = await call_after_pages(handler, running, ask)
     except ConnectionFailed as failure:
         wanted = refused_account(toolset, failure)
         if wanted is not None:

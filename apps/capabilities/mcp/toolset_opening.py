@@ -10,7 +10,7 @@ from http import HTTPStatus
 
 from apps.agent.injection import Injection
 from apps.agent.tools import Tool
-from apps.capabilities.mcp.calls.sign_ins import sign_in_once, sign_in_problem, want_sign_in
+from apps.capabilities.mcp.calls.sign_ins import require_sign_in, sign_in_once, sign_in_problem
 from apps.capabilities.mcp.resources import (
     ToolsetResources,
     distrust,
@@ -50,28 +50,26 @@ logger = logging.getLogger(__name__)
 INSTRUCTIONS_CHARACTERS = 10_000
 NO_TOOLS = "its server lists no tools."
 MOST_PREPARED = 8
-"""The maximum number of listings whose prepared tools a toolset caches. A server may return
-different tools to different callers.
+"""A toolset caches the prepared tools of up to this many listings. A server may return different
+tools to different callers.
 """
 
 
 @dataclass(slots=True)
 class OpenedToolset:
-    """An opened toolset. `binding` is set if the server was found, and `refusal` if the server
-    requires a sign-in.
-
-    `connecting` is the tool that asks users to sign in with their own account, if the server
-    supports that.
-    """
+    """A toolset in a run."""
 
     binding: ToolsetBinding | None = None
+    """The binding to the run, or None if the server was not found."""
     tools: PreparedTools = field(default_factory=PreparedTools)
     instructions: str = ""
     resources: ToolsetResources | None = None
     eager: list[Injection] = field(default_factory=list)
     issues: list[InitializationIssue] = field(default_factory=list)
     refusal: ConnectionFailed | None = None
+    """The server's response if it requires a sign-in, otherwise None."""
     connecting: PreparedTool | None = None
+    """The tool that asks users to sign in with their own account, if the server supports that."""
     arrange: tuple[Arrange, ...] = ()
 
 
@@ -83,15 +81,13 @@ class PreparableToolset:
         self.prepared: dict[Hashable, PreparedTools] = {}
 
     async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Open the toolset. If the user has to sign in first, it contains only a tool that asks the
-        user to sign in.
-        """
+        """Open the toolset. If the user has to sign in first, it contains only the sign-in tool."""
         wanted = wanted_account(self.toolset)
         if wanted is None:
-            return await self.open_known(opening, leases)
+            return await self.open_tools(opening, leases)
         state: SignedIn = "open"
         try:
-            opened = await self.open_known(opening, leases)
+            opened = await self.open_tools(opening, leases)
         except NotSignedIn:
             opened, state = OpenedToolset(), "missing"
         if opened.refusal is not None:
@@ -102,9 +98,9 @@ class PreparableToolset:
             opened.arrange = (partial(unlist, connect_name(self.toolset)),)
         return opened
 
-    async def open_known(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Open the toolset with its tools. Failures are reported as issues. Raises `NotSignedIn` if
-        the user has to sign in first.
+    async def open_tools(self, opening: Opening, leases: Leases) -> OpenedToolset:
+        """Open the toolset with its tools. Failures become issues. Raises `NotSignedIn` if the user
+        has to sign in first.
         """
         opened = OpenedToolset()
         label = self.toolset.label
@@ -162,7 +158,7 @@ class PreparableToolset:
             log_once(opening.application, slot.endpoint.title, issue.message)
         if not listing.tools and not listing.problems:
             log_once(opening.application, slot.endpoint.title, f"{self.toolset.label}: {NO_TOOLS}")
-        if binding.toolset.tells_instructions and listing.instructions.strip():
+        if binding.toolset.uses_instructions and listing.instructions.strip():
             told = shorten_text(listing.instructions.strip(), INSTRUCTIONS_CHARACTERS)
             label = binding.toolset.label
             lead = f"Instructions from the server of the toolset {label}:"
@@ -207,23 +203,23 @@ async def open_toolsets(
     issues: Sequence[InitializationIssue] = (),
     more: Sequence[Tool] = (),
 ) -> AsyncIterator[Contribution]:
-    """Yield the toolsets as one contribution. `issues` come before the toolsets' issues, and the
-    tools in `more` after the toolsets' tools.
+    """Yield the toolsets as one contribution, with additional `issues` first and tools in `more`
+    last.
 
-    Toolsets that require a sign-in are reopened after all capabilities have been opened, so that a
-    user is asked at most once per run.
+    Toolsets that require a sign-in are reopened once all capabilities are open, so that a user is
+    asked at most once per run.
     """
     async with current_pool().leases() as leases:
         opened = await together(one.open(opening, leases) for one in toolsets)
         refused = {
-            index: one.toolset.kept_as
+            index: one.toolset.workspace_id
             for index, one in enumerate(toolsets)
-            if one.toolset.kept_as and opened[index].refusal is not None
+            if one.toolset.workspace_id and opened[index].refusal is not None
         }
         if not refused:
             yield join_contributions(opened, opening, issues, more)
             return
-        want_sign_in(refused.values(), opening)
+        require_sign_in(refused.values(), opening)
 
         async def settle() -> Contribution:
             outcomes = await sign_in_once(opening)
@@ -248,7 +244,7 @@ async def together(opening: Iterable[Coroutine[None, None, OpenedToolset]]) -> l
 def unreachable_reason(toolset: Toolset, error: QuickAppError | AddressInvalid) -> str:
     """Return the reason why the workspace could not find the toolset's server."""
     status = error.status if isinstance(error, ServiceFailed) else None
-    named = f"required toolset ({toolset.kept_as})"
+    named = f"required toolset ({toolset.workspace_id})"
     if isinstance(error, DeploymentNotFound) or status == HTTPStatus.NOT_FOUND:
         return f"A {named} could not be found. Please contact your administrator."
     if status == HTTPStatus.FORBIDDEN:
@@ -262,7 +258,7 @@ def join_contributions(
     issues: Sequence[InitializationIssue],
     more: Sequence[Tool],
 ) -> Contribution:
-    bindings = opening.known.get_or_make(BINDINGS, dict)
+    bindings = opening.findings.get_or_make(BINDINGS, dict)
     bindings.update((one.binding.toolset.path, one.binding) for one in opened if one.binding)
     tools = [tool for one in opened for tool in one.tools.tools]
     tools += [one.connecting for one in opened if one.connecting is not None]

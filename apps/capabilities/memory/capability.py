@@ -18,7 +18,7 @@ from apps.workspace.memories.operations import most_important
 logger = logging.getLogger(__name__)
 
 RULES = "memory_rules"
-"""The name of the predefined prompt that tells the model how to use the memory."""
+"""The predefined prompt with this name explains to the model how to use the memory."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -42,9 +42,9 @@ def open_memories(manifest: Manifest, wanted: Memory) -> Open:
         except (DeploymentNotFound, ServiceFailed, Unsupported) as error:
             raise InitializationIssue(f"features.memory: {error}") from error
         remembering = RunMemories(store, embedder, wanted)
-        opening.known[MEMORIES] = remembering
+        opening.findings[MEMORIES] = remembering
         rules = opening.predefined.prompts.get(RULES, "")
-        async with remembering.upkeep:
+        async with remembering.maintenance:
             yield Contribution(
                 tuple(tool.bind(opening) for tool in tools),
                 instructions=(rules,) if rules else (),
@@ -56,9 +56,9 @@ def open_memories(manifest: Manifest, wanted: Memory) -> Open:
 
 def priming_step(remembering: RunMemories) -> HistoryStep:
     """Return a history step that adds the most important memories, as if the model had searched for
-    them. They are added again only if they have changed.
+    them. It adds them again only if they have changed.
     """
-    wanted = remembering.wanted
+    wanted = remembering.options
     tool, limit = search_names(wanted)
 
     async def prime(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:

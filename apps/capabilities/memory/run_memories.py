@@ -1,4 +1,4 @@
-"""Gives a run access to the caller's memories, and maintains them in the background."""
+"""Provides the caller's memories to a run, and maintains them in the background."""
 
 import asyncio
 import logging
@@ -20,15 +20,14 @@ UPKEEP_SECONDS = 30.0
 
 
 @dataclass(slots=True)
-class Upkeep:
+class Maintenance:
     """Tracks the maintenance of a run's memories in the background.
 
-    It needs the run's credentials, so the run waits for it at its end, and cancels it if the run is
-    canceled.
+    The run waits for the maintenance at its end, because it needs the run's credentials.
     """
 
     task: asyncio.Task[None] | None = None
-    is_wanted: bool = False
+    is_requested: bool = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -52,32 +51,31 @@ class RunMemories:
 
     store: MemoryStore
     embedder: Embedder
-    wanted: Memory
-    upkeep: Upkeep = field(default_factory=Upkeep)
+    options: Memory
+    maintenance: Maintenance = field(default_factory=Maintenance)
 
-    def look_after(self) -> None:
+    def start_maintenance(self) -> None:
         """Prune and merge the memories in the background. Concurrent changes share one pass."""
-        upkeep = self.upkeep
-        upkeep.is_wanted = True
-        if upkeep.task is None or upkeep.task.done():
-            upkeep.task = asyncio.create_task(self.keep_up())
+        maintenance = self.maintenance
+        maintenance.is_requested = True
+        if maintenance.task is None or maintenance.task.done():
+            maintenance.task = asyncio.create_task(self.maintain())
 
-    async def keep_up(self) -> None:
-        while self.upkeep.is_wanted:
-            self.upkeep.is_wanted = False
+    async def maintain(self) -> None:
+        while self.maintenance.is_requested:
+            self.maintenance.is_requested = False
             try:
                 async with asyncio.timeout(UPKEEP_SECONDS):
-                    await self.look_once(datetime.now(UTC))
+                    await self.maintain_once(datetime.now(UTC))
             except Exception:
-                # The memory is stored, and maintenance is retried after the next memory. No content
-                # is logged.
+                # Maintenance is retried after the next change. The log contains no memories.
                 logger.exception("Memories could not be pruned or merged")
 
-    async def look_once(self, now: datetime) -> None:
-        if (pruning := self.wanted.prune) is not None:
+    async def maintain_once(self, now: datetime) -> None:
+        if (pruning := self.options.prune) is not None:
             rules = PruneRules(pruning.after_days, pruning.below_importance, pruning.at_most)
             await prune(self.store, rules, now)
-        if self.wanted.deduplicate:
+        if self.options.deduplicate:
             await deduplicate(self.store, self.embedder, now)
 
 

@@ -44,9 +44,7 @@ HEADING = (
 
 
 def search_names(wanted: MemoryFeature) -> tuple[str, str]:
-    """Return two names: the name of the tool that searches memories, and the name of its parameter
-    for the number of results.
-    """
+    """Return the names of the search tool and of its parameter for the number of results."""
     return ("search_memory", "top_k") if wanted.source_names else ("search_memories", "limit")
 
 
@@ -121,8 +119,8 @@ def about_parameters(wanted: MemoryFeature) -> dict[str, Parameter]:
 
 
 def required_of(wanted: MemoryFeature) -> tuple[str, ...]:
-    """Return the required arguments of `store_memory`. The category is required if the manifest
-    does not allow the default category.
+    """Return the required arguments of `store_memory`. A category is required if the manifest does
+    not allow the default category.
     """
     is_named = wanted.categories is not None and GENERAL not in wanted.categories
     return ("content", "category") if is_named else ("content",)
@@ -169,7 +167,7 @@ def memory_tool(
 async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> ToolResult:
     """Run a memory tool. Raises `InvalidParameter` or `ToolError` if it fails."""
     with refusals():
-        text = await work(opening.known[MEMORIES], invocation.arguments)
+        text = await work(opening.findings[MEMORIES], invocation.arguments)
     return plain_result(invocation, text)
 
 
@@ -189,8 +187,8 @@ def refusals() -> Iterator[None]:
 async def store(own: RunMemories, given: Mapping[str, Any]) -> str:
     fields = {name: given[name] for name in ("importance", "category") if name in given}
     memory = new_memory(given["content"], topics=tuple(given.get("topics", ())), **fields)
-    stored = await operations.add(own.store, own.embedder, memory, own.wanted.categories)
-    own.look_after()
+    stored = await operations.add(own.store, own.embedder, memory, own.options.categories)
+    own.start_maintenance()
     return f"Stored: {memory_line(stored)}"
 
 
@@ -207,7 +205,7 @@ async def update(own: RunMemories, given: Mapping[str, Any]) -> str:
         fields["topics"] = tuple(fields["topics"])
     if not fields:
         raise ToolError("There is no change. Pass the fields to change.")
-    categories: Sequence[str] | None = own.wanted.categories
+    categories: Sequence[str] | None = own.options.categories
     changed = await operations.update(own.store, own.embedder, given["id"], fields, categories)
     return f"Changed: {memory_line(changed)}"
 

@@ -25,7 +25,7 @@ def prepare(manifest: Manifest) -> Open | None:
         if space is None:  # Visitors and callers of DIAL Core have no notes.
             yield NOTHING
             return
-        opening.known[NOTES] = RunNotes(space, opening, wanted.embedding_deployment_id)
+        opening.findings[NOTES] = RunNotes(space, opening, wanted.embedding_deployment_id)
         yield Contribution(tuple(tool.bind(opening) for tool in tools))
 
     return open_notes

@@ -1,4 +1,4 @@
-"""Implements the tools that read notes. Each tool may raise `NoteRefused` or `ToolError`."""
+"""Implements the tools that read notes. They raise `NoteRefused` or `ToolError`."""
 
 from itertools import islice
 from typing import Any

@@ -1,4 +1,4 @@
-"""Gives the notes tools access to the notes of a run's caller."""
+"""Provides the notes of a run's caller to the notes tools."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,23 +28,22 @@ FOLDER = "conversations/"
 
 @dataclass(frozen=True, slots=True)
 class RunNotes:
-    """Provides the notes that a run can use. `deployment_id` is the embedding deployment, or None
-    for the installation's default.
-    """
+    """The notes that a run can use."""
 
     space: NoteSpace
     opening: Opening
     deployment_id: str | None = None
+    """The embedding deployment, or None for the installation's default."""
 
     def owner(self, given: dict[str, Any]) -> str:
-        """Return the owner of the notes in the workspace named in the arguments. Raises
-        `NoteRefused` if the workspace is unknown.
+        """Return the owner of the notes in the workspace that the arguments name. Raises
+        `NoteRefused` for an unknown workspace.
         """
         return self.space.named(given.get("workspaceName") or "").owner
 
     @property
     def author(self) -> Author:
-        """Return the author that is recorded for changes by this run."""
+        """Return the author to record for changes by this run."""
         caller = self.opening.caller
         is_conversation = caller.folder.startswith(FOLDER)
         return Author(
@@ -56,9 +55,7 @@ class RunNotes:
         )
 
     async def embedder(self) -> Embedder:
-        """Return the embedder for semantic search in notes. Raises `ToolError` if it is
-        unavailable.
-        """
+        """Return the embedder for semantic search. Raises `ToolError` if it is unavailable."""
         try:
             return await find_embedder(self.opening, self.deployment_id)
         except (DeploymentNotFound, Unsupported) as error:
@@ -80,7 +77,7 @@ Work = Callable[[RunNotes, dict[str, Any]], Any]
 async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> ToolResult:
     """Run a notes tool. Raises `InvalidParameter` or `ToolError` if it fails."""
     with refusals():
-        text = await work(opening.known[NOTES], dict(invocation.arguments))
+        text = await work(opening.findings[NOTES], dict(invocation.arguments))
     return plain_result(invocation, text)
 
 

@@ -24,7 +24,7 @@ def quote_line(value: object) -> str:
 
 
 def facts_of(note: Note, names: Sequence[str]) -> dict[str, Any]:
-    """Return the named properties of a note. Any other name refers to one of its custom fields."""
+    """Return the named properties of a note. Unknown names refer to its custom fields."""
     known: dict[str, Any] = {
         "title": note.title,
         "tags": note.tags,
@@ -36,13 +36,12 @@ def facts_of(note: Note, names: Sequence[str]) -> dict[str, Any]:
 
 
 def note_lines(notes: Iterable[Note], names: Sequence[str]) -> str:
-    """Return the named properties of each note as JSON, one note per line."""
     return "\n".join(quote_line(facts_of(note, names)) for note in notes)
 
 
 def note_texts(notes: Sequence[Note], scores: Sequence[float] = ()) -> str:
-    """Return the notes with their properties and texts, up to the size limit. `scores` are their
-    similarities, if any.
+    """Return the notes with their properties and texts, up to the size limit. `scores` are
+    similarities.
     """
     most = max(ALL_CHARACTERS // max(len(notes), 1), FEWEST_CHARACTERS)
     parts = []

@@ -25,7 +25,7 @@ from apps.manifest.toolsets.parameters import (
 )
 from apps.notes.filters import UNDERSTOOD
 
-ASKED_FIRST = Approval(mode="confirm", always=("conversation", "application"))
+DEFAULT_APPROVAL = Approval(mode="confirm", always=("conversation", "application"))
 """The default approval setting for changes to notes."""
 
 WORKSPACE = text_parameter(
@@ -195,7 +195,7 @@ WRITING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
 def note_tools(manifest: Manifest, wanted: Notes) -> tuple[PreparedTool, ...]:
     features = manifest.features
     application = features.approval if features is not None else None
-    rules = ApprovalRules.of(wanted.approval, application, ASKED_FIRST, installation())
+    rules = ApprovalRules.of(wanted.approval, application, DEFAULT_APPROVAL, installation())
     reads = [note_tool(manifest, *one, risk="read-only") for one in READING]
     return (*reads, *(note_tool(manifest, *one, rules) for one in WRITING))
 

@@ -1,4 +1,4 @@
-"""Implements the tools that write notes. Each tool may raise `NoteRefused` or `ToolError`."""
+"""Implements the tools that write notes. They raise `NoteRefused` or `ToolError`."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -15,7 +15,7 @@ from apps.notes.store import Author
 
 OPERATIONS = ("add", "setText", "setFields", "rename", "delete")
 SYSTEM_KEYS = frozenset({"title", "text", "created", "modified", "type", "creator", "modifier"})
-"""TiddlyWiki's names for the properties that are not stored among a note's custom fields."""
+"""TiddlyWiki's names for properties that are not custom fields."""
 
 
 async def operate(own: RunNotes, given: dict[str, Any]) -> str:
@@ -72,9 +72,7 @@ WORK: Mapping[str, Callable[[str, dict[str, Any], Mapping[str, Any], Author], st
 
 
 async def edit(own: RunNotes, given: dict[str, Any]) -> str:
-    """Replace the text in the argument `old`, which must occur exactly once in the note, with the
-    text in `new`.
-    """
+    """Replace the text `old`, which must occur exactly once in the note, with `new`."""
     owner, old, new = own.owner(given), given["old"], given["new"]
     if not old:
         raise InvalidParameter("old", "it is empty; pass the part of the text to change.")
@@ -99,7 +97,7 @@ def edit_content(content: NoteContent, old: str, new: str) -> NoteContent:
 
 
 def occurrences(text: str, part: str) -> int:
-    """Count the occurrences of `part`, including overlapping ones, because the model may mean any
+    """Count the occurrences of `part`. Overlapping ones count too, because the model may mean any
     of them.
     """
     count, place = 0, text.find(part)
@@ -132,9 +130,7 @@ def read_meta(written: str) -> Mapping[str, Any]:
 
 
 def with_meta(content: NoteContent, meta: Mapping[str, Any]) -> NoteContent:
-    """Set these fields of the note; null removes a field. Raises `InvalidParameter` if the tags are
-    invalid.
-    """
+    """Set fields of the note; null removes a field. Raises `InvalidParameter` for invalid tags."""
     fields = dict(content.fields)
     for name, value in meta.items():
         if name == "tags" or name in SYSTEM_KEYS:

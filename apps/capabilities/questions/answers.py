@@ -1,4 +1,4 @@
-"""Builds the card for the model's question, and converts the user's answer.
+"""Builds the card that shows the model's question to the user, and converts the user's answer.
 
 An answer is `{"outcome": "answered" | "skipped", "choices": [labels], "text": "…"}`, or
 `{"outcome": "timeout"}` if the user did not answer in time.
@@ -35,8 +35,8 @@ class Option(TypedDict):
 def read_card(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON of the card. Raises `InvalidParameter` if an argument is invalid.
 
-    The card has `question`; `input`, which is `single`, `multiple` or `text`; `options`; and
-    `freeform`, which is True if the user can also write an answer. All texts are plain text.
+    The card has `question`, `input` (`single`, `multiple` or `text`), `options`, and `freeform`,
+    which is True if the user can also write an answer. All texts are plain text.
     """
     kind = INPUTS[arguments[INPUT_TYPE]]
     return {
@@ -81,9 +81,7 @@ def read_option(path: str, given: Mapping[str, str]) -> Option:
 
 
 def check_length(path: str, text: str, most: int) -> str:
-    """Return the text if it is not empty and has at most `most` characters, or raise
-    `InvalidParameter`.
-    """
+    """Return the text, or raise `InvalidParameter` if it is empty or longer than `most`."""
     if not text:
         raise InvalidParameter(path, "it is empty. Enter the text to show to the user.")
     if len(text) > most:
@@ -93,7 +91,7 @@ def check_length(path: str, text: str, most: int) -> str:
 
 
 ANSWER_CHARACTERS = 10_000
-"""The maximum number of characters of an answer, about five pages."""
+"""The maximum length of an answer in characters, about five pages."""
 
 EMPTY = (
     "the answer is empty. Continue with what is most likely, say what you assumed, and do not "
@@ -129,7 +127,7 @@ class QuestionAnswer(BaseModel):
 
 
 def question_problem(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    """Return a sentence for the user that explains why the answer is invalid, or "" if it is valid."""
+    """Return a sentence for the user about why the answer is invalid, or ""."""
     try:
         given = QuestionAnswer.model_validate(answer)
     except ValidationError:
@@ -147,13 +145,10 @@ def question_problem(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str
 
 
 def answer_text(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    """Return the answer as text for the model. Choices that the card does not offer count as free
-    text.
-    """
+    """Return the answer as text for the model. Choices not on the card count as free text."""
     if answer.get("outcome") == "timeout":
         return TIMED_OUT
-    # Doors reject such answers. An answer from another source must not select an option that was
-    # not offered.
+    # The APIs reject such answers. Any other answer must not select an option that was not offered.
     if question_problem(asked, answer):
         return SKIPPED
     given, offered = QuestionAnswer.model_validate(answer), labels(asked)
@@ -170,9 +165,7 @@ def labels(asked: Mapping[str, Any]) -> frozenset[str]:
 
 
 def question_card(asked: Mapping[str, Any]) -> NumberedCard:
-    """Return a question's card as text with numbered choices, for users who answer with a
-    message.
-    """
+    """Return the card as text with numbered choices, for users who answer with a message."""
     options = asked["options"]
     # The lines of a longer description would look like other options.
     described = [

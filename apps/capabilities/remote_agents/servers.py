@@ -12,7 +12,7 @@ from apps.accounts.caller import Caller
 from apps.capabilities.rest.authorizations import authorization_problem, authorize
 from apps.capabilities.rest.exchanges import MOST_ERROR_BYTES, error_reason
 from apps.capabilities.rest.requests import RequestDraft
-from apps.capabilities.wrappers.redaction import hide_credentials, needles
+from apps.capabilities.wrappers.redaction import credential_patterns, hide_credentials
 from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import EgressRefused, InitializationIssue, ToolError, ToolTimedOut
 from apps.manifest.servers import host_and_port
@@ -46,25 +46,21 @@ CHECK_CREDENTIALS = "Check the credentials in `authorization` of the toolset."
 
 
 class CredentialsRefused(ToolError):
-    """Raised if the server rejects the credentials, with status 401."""
+    """Raised if the server rejects the credentials with status 401."""
 
 
 class ConnectionLost(ToolError):
-    """Raised if the server is unreachable, or closes the connection before its response is
-    complete.
-    """
+    """Raised if the server is unreachable or disconnects before its response is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentServer:
-    """The server of a remote agent. `url` is the full URL in the manifest. `seconds` is the idle
-    timeout.
-    """
-
     label: str
     url: str
+    """The full URL in the manifest."""
     trust: Trust
     seconds: float
+    """The idle timeout of a request in seconds."""
     how: RestAuthorization | None = field(default=None, repr=False)
 
     @property
@@ -73,16 +69,14 @@ class AgentServer:
 
     @property
     def account(self) -> WantedAccount | None:
-        """Return the account with which each user signs in, or None if users do not sign in
-        themselves.
-        """
+        """Return the account with which each user signs in, or None if users do not sign in."""
         if not isinstance(self.how, RestOAuthAuthorization):
             return None
         return WantedAccount(self.url, self.label, self.how)
 
     async def draft(self, caller: Caller, refused_token: str = "") -> tuple[RequestDraft, str]:
-        """Return a request with credentials, and their renewable token, or "" if there is none.
-        Raises `ToolError` if credentials are unavailable.
+        """Return a request with credentials, and the renewable token in it, or "". Raises
+        `ToolError` if credentials are unavailable.
         """
         draft = RequestDraft("POST")
         token = await authorize(draft, self.how, caller, self.url, refused_token)
@@ -91,10 +85,10 @@ class AgentServer:
     async def with_credentials(
         self, caller: Caller, work: Callable[[RequestDraft], Awaitable[T]]
     ) -> T:
-        """Call `work` with a request that has credentials. If the server rejects the token, retry
-        once with a new token.
+        """Call `work` with a request that has credentials. Raises `ToolError` if they are
+        unavailable.
 
-        Raises `ToolError` if credentials are unavailable.
+        If the server rejects the token, retry once with a new token.
         """
         draft, token = await self.draft(caller)
         try:
@@ -107,8 +101,8 @@ class AgentServer:
 
 
 def read_server(path: str, field: str, url: str, node: AgentToolSet, seconds: float) -> AgentServer:
-    """Return the server of a toolset. `field` is the name of the manifest field that contains the
-    `url`. Raises `InitializationIssue` if the URL or the authorization is invalid.
+    """Return the server of a toolset. `field` is the manifest field of the `url`. Raises
+    `InitializationIssue` if the URL or the authorization is invalid.
     """
     try:
         address = read_url(url)
@@ -185,7 +179,9 @@ async def refusal(
         reason = explain(await read_body(response, MOST_ERROR_BYTES))
     except (ResponseBodyTooLarge, BodyUnreadable):
         reason = ""
-    reason = one_line(hide_credentials(reason, needles(draft.credentials)), MESSAGE_CHARACTERS)
+    reason = one_line(
+        hide_credentials(reason, credential_patterns(draft.credentials)), MESSAGE_CHARACTERS
+    )
     text = f"{called(server, name)}: the server returned {status_line(status)}"
     if response.has_redirect_location:
         text += " and redirects to another URL, which is not followed"

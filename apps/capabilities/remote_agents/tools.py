@@ -32,12 +32,12 @@ def agent_tool(
     account: WantedAccount | None,
     attachment: AttachmentFilter | None,
 ) -> PreparedTool:
-    """Return the tool that calls an agent, with the options of its toolset. `path` is the toolset's
-    path in the manifest, and `account` the user's own account on the server.
+    """Return the tool that calls an agent, with the options of its toolset.
 
-    If `attachment` is None, `work` filters attachments itself.
+    `account` is the user's own account on the server. If `attachment` is None, `work` filters
+    attachments itself.
     """
-    wishes = ToolOptions(
+    options = ToolOptions(
         read_arguments(parameters),
         display_of(manifest, title, parameters=parameters),
         LONGEST_SECONDS,
@@ -49,5 +49,5 @@ def agent_tool(
         approval=approval_rules(manifest, node.approval),
     )
     described = shorten_text(description, DESCRIPTION_CHARACTERS)
-    tool = prepared_tool(name, described, work, wishes, toolset=path)
+    tool = prepared_tool(name, described, work, options, toolset=path)
     return with_sign_in(tool, account) if account is not None else tool

@@ -29,7 +29,7 @@ TITLE = "title"
 ANY_TYPE = "*/*"
 """DIAL's media type of a link whose content is unknown."""
 MOST_ADDED = 50
-"""The maximum number of attachments that the model can add to one answer."""
+"""The model can add up to this many attachments to one answer."""
 ADDED = Key[set[str]]("added_attachments")
 POSSIBLE = "Use paths of files (files/…), http(s) URLs or data: URIs."
 TOOL_NAME = "internal_representation_add_attachment"
@@ -66,12 +66,12 @@ def prepare(manifest: Manifest) -> Open | None:
 
 async def add_attachment(opening: Opening, invocation: Invocation) -> ToolResult:
     """Add an attachment to the answer. Raises `InvalidParameter` if the URL cannot be attached, and
-    `ServiceFailed` if the files cannot be reached.
+    `ServiceFailed` if the file storage is unavailable.
     """
-    added = opening.known.get_or_make(ADDED, set)
-    place = read_place(str(invocation.arguments[URL]))
+    added = opening.findings.get_or_make(ADDED, set)
+    location = read_location(str(invocation.arguments[URL]))
     title = one_line(str(invocation.arguments.get(TITLE) or ""), TITLE_CHARACTERS)
-    attachment = await attachment_at(opening, place, title, invocation.messages)
+    attachment = await attachment_at(opening, location, title, invocation.messages)
     key = url_key(attachment.url or "")
     if key in added:
         text = f"{attachment.title!r} is already an attachment of the answer."
@@ -85,17 +85,17 @@ async def add_attachment(opening: Opening, invocation: Invocation) -> ToolResult
     return replace(result, propagated=(attachment,))
 
 
-def read_place(given: str) -> FileLocation:
+def read_location(given: str) -> FileLocation:
     """Parse a URL. Raises `InvalidParameter` if it cannot be attached."""
     try:
-        place = locate_file(bare(given.strip()))
+        location = locate_file(bare(given.strip()))
     except FileRefused as error:
         raise refusal(str(error)) from error
-    if place.kind == "unsupported":
+    if location.kind == "unsupported":
         raise refusal(f"{redact_url(given)!r} cannot be attached. {POSSIBLE}")
-    if place.kind == "external" and has_userinfo(place.address):
+    if location.kind == "external" and has_userinfo(location.address):
         raise refusal(f"the URL {redact_url(given)} contains a username or password; remove them.")
-    return place
+    return location
 
 
 def has_userinfo(url: str) -> bool:
@@ -107,29 +107,30 @@ def has_userinfo(url: str) -> bool:
 
 
 async def attachment_at(
-    opening: Opening, place: FileLocation, title: str, messages: Sequence[ModelMessage]
+    opening: Opening, location: FileLocation, title: str, messages: Sequence[ModelMessage]
 ) -> Attachment:
-    """Return the attachment for a URL. A `data:` URI is stored as one of the caller's files. A link
-    is not fetched.
+    """Return the attachment for a URL. Raises `InvalidParameter` if the file cannot be used.
 
-    Raises `InvalidParameter` if the file cannot be used.
+    A `data:` URI is stored as one of the caller's files. A link is not fetched.
     """
-    if place.kind == "external":
-        return link(place.address, title, messages)
+    if location.kind == "external":
+        return link(location.address, title, messages)
     loader = opening.loader
     try:
-        if place.kind == "data":
-            info = await loader.promote(place.address)
+        if location.kind == "data":
+            info = await loader.promote(location.address)
         else:
-            info = await loader.in_time(place.address, loader.look_up(place.address, place))
+            info = await loader.in_time(
+                location.address, loader.look_up(location.address, location)
+            )
     except FileRefused as error:
         raise refusal(str(error)) from error
     return Attachment(info.content_type, title or last_segment(info.path), url=info.path)
 
 
 def link(url: str, title: str, messages: Sequence[ModelMessage]) -> Attachment:
-    """Return a link as an attachment. If the conversation contains an attachment with the same URL,
-    copy its type and title.
+    """Return a link as an attachment. Its type and title come from an attachment in the
+    conversation with the same URL, if any.
     """
     attached = (item for message in messages for item in message.attachments)
     same = (item for item in attached if url in (item.url, item.reference_url))

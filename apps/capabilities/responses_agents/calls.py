@@ -1,6 +1,4 @@
-"""Calls a remote agent through a Responses API, and shows its answer in the tool's stage as it
-arrives.
-"""
+"""Calls a remote agent through a Responses API, and shows its answer in the stage as it arrives."""
 
 import base64
 from dataclasses import dataclass, field, replace
@@ -34,11 +32,10 @@ from apps.workspace.services.client import ModelService
 
 @dataclass(frozen=True, slots=True)
 class AgentService(ModelService):
-    """The service of a remote agent. `secrets` are redacted in responses, regardless of the header
-    that contained them.
-    """
+    """The model service of a remote agent."""
 
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Credentials to redact in responses, regardless of the header that contained them."""
 
     def credentials(self) -> list[str]:
         return [*ModelService.credentials(self), *self.secrets]
@@ -46,21 +43,19 @@ class AgentService(ModelService):
 
 @dataclass(frozen=True, slots=True)
 class ResponsesAgent:
-    """A remote agent that is called as a tool. `target` describes the tool, and `model` is the
-    agent's name in its API. `info` specifies that files are sent as data.
-    """
+    """A remote agent that the model calls as a tool."""
 
     target: Target
     info: DeploymentInfo
+    """The agent's features. Files are sent to it as data."""
     server: AgentServer
     model: str
+    """The agent's name in its API."""
 
 
 async def call_agent(agent: ResponsesAgent, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Call the agent, and return its answer.
-
-    Raises `ToolError` or `ToolTimedOut` if the call fails, and `InvalidParameter` if a file cannot
-    be sent.
+    """Call the agent, and return its answer. Raises `ToolError` or `ToolTimedOut` if the call
+    fails, and `InvalidParameter` if a file cannot be sent.
     """
     request = with_parts(await make_request(agent.target, agent.info, opening, invocation))
     ask = partial(ask_agent, agent, request, invocation)
@@ -75,9 +70,7 @@ async def call_agent(agent: ResponsesAgent, opening: Opening, invocation: Invoca
 async def ask_agent(
     agent: ResponsesAgent, request: ModelRequest, invocation: Invocation, draft: RequestDraft
 ) -> ToolResult:
-    """Send the request, and return the answer. Raises `ToolError` or `ToolTimedOut` if this
-    fails.
-    """
+    """Send the request, and return the answer. Raises `ToolError` or `ToolTimedOut` on failure."""
     output = StageOutput(agent.target, invocation)
     model = make_service_model(service_of(agent.server, draft), agent.model, agent.server.seconds)
     try:

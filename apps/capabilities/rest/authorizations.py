@@ -26,8 +26,7 @@ async def authorize(
     url: str,
     refused_token: str = "",
 ) -> str:
-    """Add the credentials for the URL to a request. Return their renewable token, or "" if there is
-    none.
+    """Add the credentials for the URL to a request. Return the renewable token in it, or "".
 
     `refused_token` is a token that the service has rejected. Raises `ToolError` if credentials are
     unavailable.
@@ -66,9 +65,7 @@ async def renewable_token(
     url: str,
     refused: str,
 ) -> str:
-    """Return a token other than `refused`, which the service has rejected. Raises `ToolError` if
-    none is available.
-    """
+    """Return a token other than the rejected one. Raises `ToolError` if there is none."""
     if isinstance(how, ClientIdSecretAuthorization):
         return await find_tokens(how).current(url, refused)
     return await person_token(WantedAccount(url, "", how), caller.bucket, refused)
@@ -94,9 +91,7 @@ def add_key(draft: RequestDraft, how: ApiKeyAuthorization, key: str) -> None:
 
 
 def authorization_problem(how: RestAuthorization | None) -> str:
-    """Return the reason why the credentials cannot be sent, without quoting them, or "" if they
-    can.
-    """
+    """Return the reason why the credentials cannot be sent, without quoting them, or ""."""
     if isinstance(how, BearerAuthorization):
         return header_value_problem(how.token.text)
     if isinstance(how, ApiKeyAuthorization) and how.location == "header":

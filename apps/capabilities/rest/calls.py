@@ -31,17 +31,15 @@ from apps.workspace.media_types import matches_any, media_type
 UNAUTHORIZED = 401
 BINARY = "application/octet-stream"
 IDEMPOTENCY_KEY = "idempotency-key"
-"""The header by which services recognize a retried request."""
+"""Services recognize a retried request by this header."""
 RUN = Key[uuid.UUID]("idempotency_keys")
 
 
 async def call_service(
     operation: Operation, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Call the operation with the arguments.
-
-    Raises `InvalidParameter` if an argument cannot be sent, and `ToolError` or `ToolTimedOut` if
-    the call fails.
+    """Call the operation with the arguments. Raises `InvalidParameter` if an argument cannot be
+    sent, and `ToolError` or `ToolTimedOut` if the call fails.
     """
     draft = RequestDraft(operation.method)
     url = operation.address.origin
@@ -76,7 +74,9 @@ def idempotency_key(opening: Opening, invocation: Invocation) -> str:
     """Return a key that is the same for all attempts of a call, even in a resumed run."""
     if invocation.ledger.is_kept:
         return invocation.ledger.idempotency_key(invocation.key)
-    return str(uuid.uuid5(opening.known.get_or_make(RUN, uuid.uuid4), well_formed(invocation.id)))
+    return str(
+        uuid.uuid5(opening.findings.get_or_make(RUN, uuid.uuid4), well_formed(invocation.id))
+    )
 
 
 async def result_of(
@@ -84,7 +84,7 @@ async def result_of(
 ) -> ToolResult:
     """Convert the response to a tool result. Raises `ToolError` if the status is an error.
 
-    If the body cannot be stored as a file, the result contains it, because the call itself has
+    If the body cannot be stored as a file, the result contains it, because the call itself
     succeeded.
     """
     text = decode(answer.body, answer.content_type)
@@ -112,7 +112,7 @@ async def result_of(
 
 def status_error(operation: Operation, answer: ServiceResponse, text: str) -> ShownError:
     """Return the error for a failed response. The model receives only the status, because the body
-    of an error is untrusted.
+    is untrusted.
     """
     where = " and redirects to another URL, which is not followed" if answer.location else ""
     return ShownError(

@@ -45,9 +45,7 @@ RISKS: Mapping[str, Risk] = {"GET": "read-only", "DELETE": "destructive"}
 
 
 def prepare(manifest: Manifest) -> Open | None:
-    """Prepare all REST toolsets of a manifest. Toolsets and tools that cannot be used are reported
-    as issues.
-    """
+    """Prepare all REST toolsets of a manifest. Unusable toolsets and tools become issues."""
     tools: list[tuple[str, PreparedTool]] = []
     issues: list[InitializationIssue] = []
     needs: list[SecretNeed] = []
@@ -81,8 +79,8 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 def is_below(place: str, path: str) -> bool:
-    """Return True if the tool at the manifest path `place` needs the credential at `path`: a
-    credential of the tool or its toolset.
+    """Return True if the tool at `place` needs the credential at `path`, which belongs to a tool or
+    a toolset. Both are paths in the manifest.
     """
     toolset, _, inside = path.partition(".")
     is_of_a_tool = inside.startswith("tools[")
@@ -113,8 +111,8 @@ def needs_of_tool(path: str, tool: RestTool, toolset: RestToolSet) -> Iterator[S
 
 
 def check_shared(path: str, toolset: RestToolSet) -> None:
-    """Raise `InitializationIssue` if the base URL, the headers or the authorization of a toolset
-    are invalid.
+    """Raise `InitializationIssue` if the base URL, a header or the authorization of a toolset is
+    invalid.
     """
     if toolset.base_url:
         read_url(f"{path}.base_url", toolset.base_url)
@@ -142,7 +140,7 @@ def prepare_tool(
     rules = rules_of(manifest)
     operation = read_operation(path, tool, toolset, name, rules)
     title = tool_title(toolset.name, function.name, f"Calling {function.name}")
-    wishes = ToolOptions(
+    options = ToolOptions(
         read_arguments(parameters),
         display_of(manifest, title, tool=tool.display, parameters=parameters),
         rules.seconds,
@@ -155,7 +153,7 @@ def prepare_tool(
         approval=approval_rules(manifest, tool.approval, toolset.approval),
         risk=RISKS.get(operation.method, "changes"),
     )
-    prepared = prepared_tool(name, function.description, partial(call_service, operation), wishes)
+    prepared = prepared_tool(name, function.description, partial(call_service, operation), options)
     account = operation.account
     return with_sign_in(prepared, account) if account is not None else prepared
 

@@ -28,8 +28,7 @@ MOST_REDIRECTS = 5
 KEEPS_METHOD = frozenset({307, 308})
 MOVES_TO_GET = frozenset({301, 302, 303})
 MOST_ERROR_BYTES = 65_536
-"""The maximum size in bytes of an error response's body. Larger bodies are not shown in the stage.
-"""
+"""The body of an error response is not shown in the stage if it has more bytes than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,21 +41,17 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class ServiceResponse:
-    """A response of a service. `location` is the full URL of a redirect, or "". `retry_after` is in
-    seconds.
-    """
-
     status: int
     content_type: str
     body: bytes = field(repr=False)
     location: str = field(default="", repr=False)
+    """The full URL of a redirect, or ""."""
     retry_after: float | None = None
+    """The `Retry-After` header in seconds."""
 
     @property
     def status_line(self) -> str:
-        """Return the status with its standard phrase, because the service's own phrase is
-        untrusted.
-        """
+        """Return the status with its standard phrase. The service's own phrase is untrusted."""
         try:
             return f"{self.status} {HTTPStatus(self.status).phrase}"
         except ValueError:
@@ -64,8 +59,8 @@ class ServiceResponse:
 
 
 async def exchange(operation: Operation, draft: RequestDraft) -> ServiceResponse:
-    """Send the request, and follow redirects on the same host. Raises `ToolError` or `ToolTimedOut`
-    if this fails.
+    """Send the request, and follow redirects on the same origin. Raises `ToolError` or
+    `ToolTimedOut` on failure.
     """
     request = HttpRequest(
         draft.method,

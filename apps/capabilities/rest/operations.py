@@ -1,4 +1,4 @@
-"""Reads the operations of REST toolsets from a manifest. They are validated once, not in each call."""
+"""Reads the operations of REST toolsets from a manifest, and validates them once."""
 
 import logging
 from collections.abc import Mapping
@@ -29,28 +29,27 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of a service. `name` is its name for the model, and `function` its name in the
-    manifest.
-
-    `places` maps parameter names to their positions in the request, such as path or header.
-    `credentials` maps parameter names to constants that are hidden from models and stages.
-    `headers` are sent with every call. `forwarded` has the names of the caller's headers that are
-    forwarded. Header names are in lower case.
-    """
+    """An operation of a service. Header names are in lower case."""
 
     name: str
+    """The tool's name for the model."""
     function: str
+    """The tool's name in the manifest."""
     method: str
     address: ToolAddress
-    places: Mapping[str, ParameterPlace]
+    positions: Mapping[str, ParameterPlace]
+    """The positions of parameters in the request, such as path or header, by parameter name."""
     authorization: RestAuthorization | None
     attachment: ResponseAsAttachment
     most_seconds: float
     most_bytes: int
     headers: Mapping[str, Credential] = field(default_factory=dict)
+    """Headers for every call."""
     credentials: Mapping[str, Credential] = field(default_factory=dict)
+    """Constants that are hidden from models and stages, by parameter name."""
     toolset: str = ""
     forwarded: frozenset[str] = frozenset()
+    """The names of the caller's headers to forward."""
 
     @property
     def account(self) -> WantedAccount | None:
@@ -79,7 +78,7 @@ def read_operation(
         function=function.name,
         method=method.method_type.upper(),
         address=address,
-        places={key: p.parameter_info for key, p in function.parameters.properties.items()},
+        positions={key: p.parameter_info for key, p in function.parameters.properties.items()},
         authorization=toolset.authorization,
         attachment=wanted or ResponseAsAttachment(),
         most_seconds=rules.seconds,

@@ -21,10 +21,7 @@ ACCEPT = (
 
 @dataclass(slots=True)
 class RequestDraft:
-    """An HTTP request under construction. Header names are in lower case.
-
-    `credentials` lists the secrets in the request, which are redacted in the response.
-    """
+    """An HTTP request under construction. Header names are in lower case."""
 
     method: str
     path: dict[str, str] = field(default_factory=dict, repr=False)
@@ -32,6 +29,7 @@ class RequestDraft:
     headers: dict[str, str] = field(default_factory=lambda: {"accept": ACCEPT}, repr=False)
     body: dict[str, Any] = field(default_factory=dict, repr=False)
     credentials: set[str] = field(default_factory=set, repr=False)
+    """The secrets in the request, which are redacted in the response."""
 
     def content(self) -> bytes | None:
         """Return the body as JSON, or None. `POST` and `PUT` always have a body."""
@@ -53,9 +51,11 @@ def fill_draft(draft: RequestDraft, operation: Operation, arguments: Mapping[str
     """Add the arguments that are not None to the request. Raises `InvalidParameter` if a value
     cannot be sent.
     """
-    in_path = {place.key: name for name, place in operation.places.items() if place.type == "url"}
+    in_path = {
+        place.key: name for name, place in operation.positions.items() if place.type == "url"
+    }
     draft.path = path_values(operation.address, arguments, in_path)
-    for name, place in operation.places.items():
+    for name, place in operation.positions.items():
         value = arguments.get(name)
         if value is not None and place.type != "url":
             add_value(draft, name, place, value)
@@ -81,8 +81,8 @@ def add_value(draft: RequestDraft, name: str, place: ParameterPlace, value: Any)
 
 
 def add_forwarded(draft: RequestDraft, headers: Mapping[str, str], wanted: Collection[str]) -> None:
-    """Add the caller's headers whose lower-case names are in `wanted`, without overriding existing
-    headers.
+    """Add the caller's headers whose lower-case names are in `wanted`. Existing headers take
+    precedence.
     """
     for name, value in headers.items():
         if name.lower() not in wanted or header_name_problem(name) or header_value_problem(value):

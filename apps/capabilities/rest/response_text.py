@@ -8,7 +8,7 @@ from collections.abc import Collection
 from io import StringIO
 from itertools import islice
 
-from apps.capabilities.wrappers.redaction import hide_credentials, needles
+from apps.capabilities.wrappers.redaction import credential_patterns, hide_credentials
 from apps.capabilities.wrappers.value_texts import (
     STAGE_CHARACTERS,
     fence_code,
@@ -36,9 +36,7 @@ _opened_tag = re.compile(r"<([^\s<>/?!]+)")
 
 
 def decode(body: bytes, content_type: str) -> str | None:
-    """Decode the body, or return None for binary content. Bytes that cannot be decoded become
-    U+FFFD.
-    """
+    """Decode the body, or return None for binary content. Invalid bytes become U+FFFD."""
     encoding = charset(body, content_type)
     if not encoding.startswith(("utf-16", "utf-32")) and b"\0" in body[:8192]:
         return None
@@ -53,10 +51,10 @@ def decode(body: bytes, content_type: str) -> str | None:
 
 
 def hide_in_body(body: bytes, content_type: str, credentials: Collection[str]) -> bytes:
-    """Redact the credentials in the body. A body that is not text, or not in its declared charset,
-    is searched as UTF-8 and UTF-16.
+    """Redact the credentials in the body. A body that is not text in its declared charset is
+    searched as UTF-8 and UTF-16.
     """
-    wanted = needles(credentials)
+    wanted = credential_patterns(credentials)
     text = decode(body, content_type)
     if text is not None and (shown := hide_credentials(text, wanted)) != text:
         try:
@@ -68,12 +66,12 @@ def hide_in_body(body: bytes, content_type: str, credentials: Collection[str]) -
         for one in wanted.texts
         for encoding in ("utf-8", "utf-16-le", "utf-16-be")
     }
-    return hide_credentials(body.decode("latin-1"), needles(written)).encode("latin-1")
+    return hide_credentials(body.decode("latin-1"), credential_patterns(written)).encode("latin-1")
 
 
 def charset(body: bytes, content_type: str) -> str:
-    """Return the charset from the byte order mark, the header, or the declaration in the text, in
-    this order.
+    """Return the charset from the byte order mark, the header or the text's declaration, in this
+    order.
     """
     for mark, name in MARKS.items():
         if body.startswith(mark):
@@ -133,9 +131,7 @@ def indented_json(text: str) -> str:
 
 
 def indented_markup(text: str, unclosed: Collection[str] = ()) -> str:
-    """Put each tag of the markup on its own line, indented. Elements in `unclosed` have no
-    end tag.
-    """
+    """Put each tag of the markup on its own line, indented. `unclosed` elements have no end tag."""
     # The markup is not parsed, because entities in an untrusted document must not be expanded.
     if len(text) > STAGE_CHARACTERS:
         return text

@@ -1,4 +1,4 @@
-"""Fills the placeholders in REST tool URLs. An argument cannot change the structure of the path."""
+"""Fills the placeholders in REST tool URLs. Arguments cannot change the structure of the path."""
 
 import re
 from collections.abc import Mapping
@@ -15,27 +15,22 @@ _placeholder = re.compile(r"\{([^{}/?#]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class ToolAddress:
-    """The parsed URL of an operation. `segments` contains a list of pieces for each path segment;
-    pieces with odd indices are placeholder names.
-
-    `query` contains each query parameter of the manifest's URL as a pair: its name, and the encoded
-    parameter.
-    """
+    """The parsed URL of an operation."""
 
     trust: Trust
     origin: str
     segments: tuple[tuple[str, ...], ...]
+    """The parts of each path segment. Parts with odd indices are placeholder names."""
     query: tuple[tuple[str, str], ...]
+    """The query parameters of the manifest's URL: their names, each with the encoded parameter."""
 
     @property
     def placeholders(self) -> frozenset[str]:
-        return frozenset(key for pieces in self.segments for key in pieces[1::2])
+        return frozenset(key for parts in self.segments for key in parts[1::2])
 
     def url(self, path: Mapping[str, str], query: Mapping[str, str]) -> str:
-        """Return the full URL. Parameters in `query` override query parameters in the manifest's
-        URL.
-        """
-        segments = "/".join(map("".join, (filled_pieces(pieces, path) for pieces in self.segments)))
+        """Return the full URL. Parameters in `query` override those of the manifest's URL."""
+        segments = "/".join(map("".join, (filled_parts(parts, path) for parts in self.segments)))
         pairs = [text for name, text in self.query if name not in query]
         pairs += [
             f"{percent_encoded(name)}={percent_encoded(value)}" for name, value in query.items()
@@ -44,9 +39,9 @@ class ToolAddress:
 
 
 def read_address(url: str) -> ToolAddress:
-    """Parse the URL of an operation. A URL that begins with `/` refers to this site.
+    """Parse the URL of an operation. Raises `AddressInvalid` if it is invalid.
 
-    Raises `AddressInvalid` if it is invalid.
+    A URL that begins with `/` refers to this site.
     """
     address = read_url(url)
     parts = address.parts
@@ -61,9 +56,9 @@ def read_address(url: str) -> ToolAddress:
     )
 
 
-def filled_pieces(pieces: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]:
+def filled_parts(parts: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
-        percent_encoded(values[piece]) if index % 2 else piece for index, piece in enumerate(pieces)
+        percent_encoded(values[piece]) if index % 2 else piece for index, piece in enumerate(parts)
     )
 
 
@@ -85,9 +80,9 @@ def path_values(
         if not text:
             raise InvalidParameter(name, "it is part of a URL and must not be empty.")
         values[key] = text
-    for pieces in address.segments:
-        if len(pieces) > 1 and unquote("".join(filled_pieces(pieces, values))) in {".", ".."}:
-            raise InvalidParameter(names[pieces[1]], "'.' and '..' are not allowed here.")
+    for parts in address.segments:
+        if len(parts) > 1 and unquote("".join(filled_parts(parts, values))) in {".", ".."}:
+            raise InvalidParameter(names[parts[1]], "'.' and '..' are not allowed here.")
     return values
 
 

@@ -1,6 +1,4 @@
-"""Defines the tools with which the model manages the conversation's alarm and the user's
-schedules.
-"""
+"""Defines tools that manage the conversation's alarm and the user's schedules."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -205,7 +203,7 @@ def prepare(manifest: Manifest) -> Open | None:
 
 async def run_tool(work: Work, opening: Opening, invocation: Invocation) -> ToolResult:
     """Run a schedule tool. Raises `InvalidParameter` or `ToolError` if it fails."""
-    text = await on_desk(work, opening, invocation)
+    text = await with_schedules(work, opening, invocation)
     return plain_result(invocation, text)
 
 
@@ -213,22 +211,22 @@ async def set_alarm(opening: Opening, invocation: Invocation) -> ToolResult:
     """Set the conversation's alarm, and end the turn. Raises `InvalidParameter` if an argument is
     invalid.
     """
-    text = await on_desk(alarm, opening, invocation)
+    text = await with_schedules(alarm, opening, invocation)
     show_result(invocation, text)
     # The model often writes no text with this call, and is not called again.
     invocation.emit(TextDelta(f"\n\n{text.partition(' Until then')[0]}"))
     return ToolResult(text, "text/plain", ends_turn=True)
 
 
-async def on_desk(work: Work, opening: Opening, invocation: Invocation) -> str:
+async def with_schedules(work: Work, opening: Opening, invocation: Invocation) -> str:
     """Call `work` with the user's schedules on a database thread. Raises `InvalidParameter` or
-    `ToolError` if it fails.
+    `ToolError` on failure.
     """
-    desk = opening.chat.schedules
-    if desk is None:
+    user_schedules = opening.chat.schedules
+    if user_schedules is None:
         raise ToolError("There are no schedules in this conversation.")
     with refusals():
-        text: str = await database_sync_to_async(work)(desk, invocation.arguments)
+        text: str = await database_sync_to_async(work)(user_schedules, invocation.arguments)
     return text
 
 
@@ -245,58 +243,58 @@ def refusals() -> Iterator[None]:
         raise ToolError(" ".join(error.messages), is_lasting=True) from error
 
 
-def alarm(desk: UserSchedules, given: Mapping[str, Any]) -> str:
-    at = read_moment(WAKE_AT, given[WAKE_AT], desk.time_zone)
+def alarm(user_schedules: UserSchedules, given: Mapping[str, Any]) -> str:
+    at = read_moment(WAKE_AT, given[WAKE_AT], user_schedules.time_zone)
     repeat = None if given.get(REPEAT) is None else repeat_seconds(REPEAT, given[REPEAT])
     message = (given.get("reminderMessage") or "").strip() or REMINDER
-    row = desk.set_alarm(at, message, repeat)
+    row = user_schedules.set_alarm(at, message, repeat)
     return f"The alarm is set: {row.words}. The conversation continues then."
 
 
-def add(desk: UserSchedules, given: Mapping[str, Any]) -> str:
-    zone = desk.time_zone or "UTC"
+def add(user_schedules: UserSchedules, given: Mapping[str, Any]) -> str:
+    zone = user_schedules.time_zone or "UTC"
     fields = {"time_zone": zone, "start_at": timezone.now(), **schedule_fields(given, zone)}
     if fields["kind"] == Schedule.Kind.AT and WAKE_AT not in given:
         raise InvalidParameter(WAKE_AT, "it is required for the kind `at`.")
     fields["name"] = fields.get("name") or " ".join(fields["message"].split())[:60]
-    row = desk.add(fields)
+    row = user_schedules.add(fields)
     return f"Scheduled: {row.words}.\n{write_schedule(row)}"
 
 
-def heartbeat(desk: UserSchedules, given: Mapping[str, Any]) -> str:
+def heartbeat(user_schedules: UserSchedules, given: Mapping[str, Any]) -> str:
     if given.get("enabled") is False:
-        desk.heartbeats.delete()
+        user_schedules.heartbeats.delete()
         return "This conversation no longer has a heartbeat."
-    fields = schedule_fields(given, desk.time_zone)
-    if not desk.heartbeats.exists():
+    fields = schedule_fields(given, user_schedules.time_zone)
+    if not user_schedules.heartbeats.exists():
         begun = {"message": BEAT, "interval_seconds": BEAT_SECONDS, "start_at": timezone.now()}
         fields = {**begun, **fields}
-    row = desk.set_heartbeat(fields)
+    row = user_schedules.set_heartbeat(fields)
     return f"The heartbeat is set: {row.words}.\n{write_schedule(row)}"
 
 
-def list_all(desk: UserSchedules, given: Mapping[str, Any]) -> str:
-    rows = [list_schedule(row) for row in desk.rows.order_by("created_at")]
+def list_all(user_schedules: UserSchedules, given: Mapping[str, Any]) -> str:
+    rows = [list_schedule(row) for row in user_schedules.rows.order_by("created_at")]
     return json.dumps(rows, ensure_ascii=False, indent=1) if rows else "There are no schedules."
 
 
-def change(desk: UserSchedules, given: Mapping[str, Any]) -> str:
+def change(user_schedules: UserSchedules, given: Mapping[str, Any]) -> str:
     pk = read_schedule_id(given["taskId"])
-    known = None if pk is None else desk.rows.filter(pk=pk).first()
+    known = None if pk is None else user_schedules.rows.filter(pk=pk).first()
     if known is None:
         raise InvalidParameter("taskId", UNKNOWN)
     fields = schedule_fields(given, known.time_zone)
     if not fields:
         raise ToolError("There is no change. Pass the fields to change.")
-    row = desk.change(known.pk, fields)
+    row = user_schedules.change(known.pk, fields)
     if row is None:
         raise InvalidParameter("taskId", UNKNOWN)
     return f"Changed: {row.words}.\n{write_schedule(row)}"
 
 
-def remove(desk: UserSchedules, given: Mapping[str, Any]) -> str:
+def remove(user_schedules: UserSchedules, given: Mapping[str, Any]) -> str:
     pk = read_schedule_id(given["taskId"])
-    if pk is None or not desk.rows.filter(pk=pk).delete()[0]:
+    if pk is None or not user_schedules.rows.filter(pk=pk).delete()[0]:
         raise InvalidParameter("taskId", UNKNOWN)
     return "Removed."
 

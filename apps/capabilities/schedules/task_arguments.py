@@ -16,8 +16,8 @@ REPEAT = "repeatIntervalMinutes"
 
 
 def schedule_fields(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
-    """Return the schedule fields that the arguments set. Raises `InvalidParameter` if an argument
-    is invalid.
+    """Return the schedule fields that the arguments set. Raises `InvalidParameter` if one is
+    invalid.
     """
     zone = given.get("timezone") or time_zone
     return {
@@ -28,8 +28,8 @@ def schedule_fields(given: Mapping[str, Any], time_zone: str) -> dict[str, Any]:
 
 
 def read_moment(argument: str, written: str, zone: str) -> datetime:
-    """Parse a date and time. If it names no time zone, it is in `zone`. Raises `InvalidParameter`
-    if the time or the zone is invalid.
+    """Parse a date and time, in `zone` if it has no offset. Raises `InvalidParameter` if the time
+    or the zone is invalid.
     """
     try:
         return read_datetime(written, zone_of(zone or "UTC"), EXAMPLE)
@@ -38,18 +38,14 @@ def read_moment(argument: str, written: str, zone: str) -> datetime:
 
 
 def repeat_seconds(argument: str, minutes: float, zone: str = "") -> int:
-    """Convert an interval from minutes to seconds. Raises `InvalidParameter` if it is too short or
-    too long.
-    """
+    """Convert minutes to seconds. Raises `InvalidParameter` if the interval is out of range."""
     if not 1 <= minutes <= 366 * 24 * 60:
         raise InvalidParameter(argument, "it must be between 1 minute and a year.")
     return round(minutes * 60)
 
 
 def read_hour(argument: str, written: str, zone: str) -> time | None:
-    """Parse a time of day without its time zone, or return None for "". Raises `InvalidParameter`
-    if it is invalid.
-    """
+    """Parse a time of day, or return None for "". Raises `InvalidParameter` if it is invalid."""
     if not written.strip():
         return None
     try:
@@ -92,7 +88,7 @@ def read_schedule_id(written: str) -> UUID | None:
 
 
 def list_schedule(row: Schedule) -> dict[str, Any]:
-    """Return the schedule properties that the model sees."""
+    """Return the schedule's properties for the model."""
     return {
         "taskId": str(row.pk),
         "name": row.name,

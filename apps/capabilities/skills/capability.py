@@ -1,6 +1,6 @@
 """Adds skills: instructions that the model reads when a task needs them.
 
-Every application offers the predefined skills and the skills in its manifest. Users can add more
+Every application offers the predefined skills and the skills in its manifest. Users can attach more
 skills to a question.
 """
 
@@ -36,9 +36,7 @@ from apps.errors import InitializationIssue
 from apps.manifest.manifest import Manifest
 
 FILE_PARAMETERS = "tool-call-file-parameter-formatting"
-"""The predefined skill that is added to every conversation at its start, because any tool may
-accept a file.
-"""
+"""Every conversation begins with this predefined skill, because any tool may accept a file."""
 
 
 def prepare(manifest: Manifest) -> Open:
@@ -86,10 +84,11 @@ def contribution(
     steps: tuple[HistoryStep, ...],
     issues: Sequence[InitializationIssue],
 ) -> Contribution:
-    """Return the tool, prompt and steps that skills add to a run. `own` has the predefined skills,
-    and `collection` all skills.
+    """Return the tool, prompt and steps that skills add to a run.
+
+    `own` contains the predefined skills, and `collection` all skills.
     """
-    opening.known[SKILLS] = collection
+    opening.findings[SKILLS] = collection
     skill = own.skills.get(FILE_PARAMETERS)
     first = (partial(begin_with, injection_of(skill.name, skill.full_text)),) if skill else ()
     last = (
@@ -116,8 +115,8 @@ def merged_collection(
     configured: Mapping[str, SkillAddress],
     fetched: FetchedSkills,
 ) -> SkillCollection:
-    """Merge the skills that users added, the predefined skills, and the manifest's prompts and
-    skill folders, in this order of precedence.
+    """Merge the skills that users attached, the predefined skills, and the manifest's prompts and
+    skill folders. Earlier ones take precedence.
     """
     prompts = (a for a in configured.values() if a.kind == "dial-prompt")
     folders = (a for a in configured.values() if a.kind == "dial-skill")
@@ -142,9 +141,7 @@ def refusal_issues(
 
 @lru_cache(maxsize=8)
 def injection_of(name: str, text: str) -> Injection:
-    """Return the injection that adds a skill's text to a conversation. It is cached, because it is
-    the same for all conversations.
-    """
+    """Return the injection that adds a skill's text to a conversation."""
     return Injection(TOOL_NAME, {"skill_name": name}, text, "refresh_if_changed")
 
 

@@ -17,32 +17,28 @@ HOW_TO = (
 )
 
 ReadFile = Callable[[str], Awaitable[str]]
-"""A function that returns the text of a skill's file by its path. Raises `QuickAppError` if the
-file cannot be read.
-"""
+"""A function that returns the text of a skill's file. Raises `QuickAppError` on failure."""
 
 
 @dataclass(frozen=True)
 class Skill:
-    """A skill. `text` is its `SKILL.md`, and `files` are the paths of its other files.
-
-    `origin` names its source in messages. `problem` is the reason why `files` is incomplete, or ""
-    if it is complete.
-    """
+    """A skill that the model can read."""
 
     name: str
     description: str
     text: str = field(repr=False)
+    """The content of its `SKILL.md`."""
     origin: str
+    """The source of the skill, for messages."""
     files: tuple[str, ...]
+    """The paths of its other files."""
     read_file: ReadFile = field(repr=False, compare=False)
     problem: str = ""
+    """The reason why `files` is incomplete, or ""."""
     required_tools: tuple[str, ...] = ()
 
     def is_usable(self, tools: Iterable[str]) -> bool:
-        """Return True if all tools that the skill requires are in `tools`, with or without a
-        toolset prefix.
-        """
+        """Return True if all required tools are in `tools`, with or without a toolset prefix."""
         endings = tuple(tools)
         return all(
             any(name == one or name.endswith(f"_{one}") for name in endings)
@@ -76,8 +72,8 @@ class SkillCollection:
         """Return the part of the system prompt that lists the skills whose required tools are
         available.
         """
-        # Tools that a search finds later are hidden at this time.
-        names = {*tools.listed, *tools.hidden}
+        # A search for tools can find the unlisted ones later.
+        names = {*tools.listed, *tools.unlisted}
         return list_skills(
             tuple(
                 (one.name, one.description) for one in self.skills.values() if one.is_usable(names)
@@ -92,10 +88,7 @@ class SkillCollection:
 
 @lru_cache(maxsize=64)
 def list_skills(skills: tuple[tuple[str, str], ...]) -> str:
-    """Return the part of the system prompt that lists skills by name and description, or "".
-
-    It is cached, because it is the same for all requests to an application.
-    """
+    """Return the part of the system prompt that lists skills by name and description, or ""."""
     if not skills:
         return ""
     lines = [
@@ -107,7 +100,7 @@ def list_skills(skills: tuple[tuple[str, str], ...]) -> str:
 
 
 def merge_collections(skills: Iterable[Skill]) -> SkillCollection:
-    """Collect skills by name. If several have the same name, the first one is used."""
+    """Collect skills by name. The first skill with a name takes precedence."""
     kept: dict[str, Skill] = {}
     issues = []
     for skill in skills:

@@ -1,5 +1,5 @@
-"""Finds the skills that users attach to their questions, in `custom_content.skills` of the
-messages.
+"""Finds the skills that users attach to their questions, in the messages'
+`custom_content.skills`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,24 +15,23 @@ from apps.capabilities.skills.stored_skills import FetchedSkills, SkillAddress
 from apps.errors import InitializationIssue
 
 KEY = "skills"
-"""The key in `custom_content` under which a client lists the selected skills, as objects with a
-`url`: `skills/{bucket}/{path}`.
+"""The key in `custom_content` for the attached skills: objects with a `url`,
+`skills/{bucket}/{path}`.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A skill that a user added. `question` is the index of the message among the user's
-    messages.
-    """
+    """A skill that a user attached to a question."""
 
     question: int
+    """The index of the message among the user's messages."""
     address: SkillAddress
 
 
 @dataclass(frozen=True, slots=True)
 class Picks:
-    """The skills that users added in a conversation, newest question first, and issues for invalid
+    """The attached skills of a conversation, newest question first, and issues for invalid
     entries.
     """
 
@@ -48,7 +47,7 @@ NOTHING = Picks()
 
 
 def picks_in(messages: Sequence[ModelMessage]) -> Picks:
-    """Return up to `SKILL_INVOCATION_MAX_SKILLS` different skills that users added."""
+    """Return the attached skills, up to `SKILL_INVOCATION_MAX_SKILLS` different ones."""
     if not any(KEY in message.extra for message in messages):
         return NOTHING
     questions = [message for message in messages if message.role == "user"]
@@ -95,7 +94,7 @@ def pick_issues(picks: Picks, fetched: FetchedSkills) -> Iterator[Initialization
 async def with_picks(
     picks: Picks, fetched: FetchedSkills, offered: SkillCollection, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage]:
-    """Insert each added skill after its question, as if the model had read it."""
+    """Insert each attached skill after its question, as if the model had read it."""
     places = [place for place, message in enumerate(messages) if message.role == "user"]
     ordered = sorted(picks.picks, key=attrgetter("question"))
     for pick in reversed(ordered):  # From the end, so that earlier positions do not change.

@@ -27,7 +27,7 @@ NAME = "skill_name"
 PATH = "file_path"
 SKILLS = Key[SkillCollection]("skills")
 MOST_NAMED = 30
-"""The maximum number of skills or files that an error message names."""
+"""An error message names up to this many skills or files."""
 PARAMETERS = parameters(
     {
         NAME: text_parameter("The name of a skill, as it is listed.", display=IN_TITLE),
@@ -66,7 +66,7 @@ async def read_skill(opening: Opening, invocation: Invocation) -> ToolResult:
     """Return the text of a skill or of one of its files. Raises `ToolError` if it does not exist,
     and `QuickAppError` if it cannot be read.
     """
-    skill = find_skill(opening.known[SKILLS], invocation.arguments.get(NAME))
+    skill = find_skill(opening.findings[SKILLS], invocation.arguments.get(NAME))
     path = str(invocation.arguments.get(PATH) or "").strip()
     text = await read_file(skill, path) if path else skill.full_text
     shown = fence_code(shorten_text(text, STAGE_CHARACTERS), "" if path else "markdown")

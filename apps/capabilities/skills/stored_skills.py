@@ -18,7 +18,7 @@ from apps.workspace.port import Workspace
 logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 8
-"""The maximum number of skills that a run fetches concurrently."""
+"""A run fetches up to this many skills concurrently."""
 
 
 class SkillAddress(NamedTuple):
@@ -29,21 +29,18 @@ class SkillAddress(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the last segment of the URL. It is used as the name of a skill that cannot be
-        read.
-        """
+        """Return the last segment of the URL, as a name for a skill that cannot be read."""
         return unquote(self.url.rstrip("/").rpartition("/")[2])[:64] or self.url[:64]
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedSkills:
-    """The fetched skills, and the errors of skills that could not be fetched. `outage` is the
-    reason if none of the skills could be fetched, or "".
-    """
+    """The fetched skills, and the errors of skills that could not be fetched."""
 
     skills: Mapping[SkillAddress, Skill] = field(default_factory=dict)
     refusals: Mapping[SkillAddress, str] = field(default_factory=dict)
     outage: str = ""
+    """The reason why no skill could be fetched, or ""."""
 
     @property
     def issues(self) -> tuple[InitializationIssue, ...]:
@@ -106,8 +103,8 @@ async def fetch(turns: asyncio.Semaphore, workspace: Workspace, address: SkillAd
 async def read_skill(
     workspace: Workspace, address: SkillAddress
 ) -> tuple[str, tuple[str, ...], str]:
-    """Return the `SKILL.md`, the paths of the skill's other files, and the reason why these paths
-    are incomplete, or "". Raises `QuickAppError` if the skill cannot be read.
+    """Return the `SKILL.md`, the paths of the other files, and why they are incomplete, or "".
+    Raises `QuickAppError` if the skill cannot be read.
     """
     if address.kind == "dial-prompt":
         return await workspace.prompt(address.url), (), ""

@@ -1,5 +1,6 @@
-"""Defines the tool with which the model delegates tasks to sub-agents. A sub-agent has some of the
-application's tools.
+"""Defines the tool with which the model delegates tasks to sub-agents.
+
+A sub-agent can use some of the application's tools.
 """
 
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -18,8 +19,8 @@ from apps.capabilities.registry import (
     PreparedCapabilities,
 )
 from apps.capabilities.subagents.delegation import SubagentCall
-from apps.capabilities.subagents.relay import Relay
 from apps.capabilities.subagents.subagent_manifest import manifest_of
+from apps.capabilities.subagents.subagent_output import SubagentOutput
 from apps.capabilities.subagents.task_tool import (
     TOOL_NAME,
     SubagentTask,
@@ -36,9 +37,9 @@ from apps.errors import ToolError
 from apps.manifest.manifest import Manifest
 
 WAITING_SECONDS = 3600
-"""The maximum time in seconds that a task waits before it starts."""
+"""A task waits up to this many seconds before it starts."""
 MOST_PREPARED = 32
-"""The maximum number of prepared sub-agents that are cached, one for each selection of toolsets."""
+"""Up to this many prepared sub-agents are cached, one for each selection of toolsets."""
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -60,49 +61,46 @@ def prepare(manifest: Manifest) -> Open | None:
 
 @dataclass(frozen=True, slots=True)
 class SubagentTools:
-    """Runs the sub-agents of an application. `seconds` is the time limit of a task.
-
-    `known` caches prepared sub-agents by name and selected toolsets.
-    """
+    """Runs the sub-agents of an application."""
 
     manifest: Manifest
     offer: OfferedTypes
     seconds: float
-    known: dict[tuple[str, frozenset[str] | None], tuple[Manifest, PreparedCapabilities]] = field(
-        default_factory=dict
+    """The time limit of a task in seconds."""
+    prepared: dict[tuple[str, frozenset[str] | None], tuple[Manifest, PreparedCapabilities]] = (
+        field(default_factory=dict)
     )
+    """Prepared sub-agents, cached by name and selected toolsets."""
 
     def prepared_for(
         self, chosen: SubagentType, toolsets: frozenset[str] | None
     ) -> tuple[Manifest, PreparedCapabilities]:
         key = chosen.name, toolsets
-        if key not in self.known:
-            while len(self.known) >= MOST_PREPARED:
-                self.known.pop(next(iter(self.known)))
+        if key not in self.prepared:
+            while len(self.prepared) >= MOST_PREPARED:
+                self.prepared.pop(next(iter(self.prepared)))
             manifest = manifest_of(self.manifest, chosen.kind_with(toolsets))
-            self.known[key] = manifest, registry.prepare(manifest)
-        return self.known[key]
+            self.prepared[key] = manifest, registry.prepare(manifest)
+        return self.prepared[key]
 
     async def work(self, opening: Opening, invocation: Invocation) -> ToolResult:
-        """Run a sub-agent, and return its result.
-
-        Raises `InvalidParameter` if an argument is invalid, and `ToolError` or `ToolTimedOut` if
-        the task fails.
+        """Run a sub-agent, and return its result. Raises `InvalidParameter` if an argument is
+        invalid, and `ToolError` or `ToolTimedOut` if the task fails.
         """
         task = read_task(invocation.arguments, self.offer)
         features = self.manifest.features
         shows_stages = features is None or features.stage_display.propagate_sub_stages
-        relay = Relay(invocation, shows_stages)
+        output = SubagentOutput(invocation, shows_stages)
         manifest, prepared = self.prepared_for(task.type, toolsets_for(task))
-        call = SubagentCall(TOOL_NAME, self.seconds, relay)
+        call = SubagentCall(TOOL_NAME, self.seconds, output)
         try:
             text = await call.answer(opening, Delegation(manifest, prepared, task.prompt))
         except BaseException:
-            invocation.spend(relay.usage)
+            invocation.spend(output.usage)
             raise
         if text is None:
             return Pending()
-        return relay.result(text)
+        return output.result(text)
 
 
 def toolsets_for(task: SubagentTask) -> frozenset[str] | None:
@@ -121,7 +119,7 @@ def toolsets_for(task: SubagentTask) -> frozenset[str] | None:
 
 def make_tool(subagents: SubagentTools) -> PreparedTool:
     manifest, offer = subagents.manifest, subagents.offer
-    wishes = ToolOptions(
+    options = ToolOptions(
         task_arguments(offer),
         display_for(manifest),
         WAITING_SECONDS + subagents.seconds,
@@ -129,7 +127,7 @@ def make_tool(subagents: SubagentTools) -> PreparedTool:
         approval=approval_rules(manifest).unasked,
         risk="read-only",
     )
-    return prepared_tool(TOOL_NAME, description_of(offer), subagents.work, wishes)
+    return prepared_tool(TOOL_NAME, description_of(offer), subagents.work, options)
 
 
 subagents = Capability("subagents", frozenset({"features.subagents"}), prepare)

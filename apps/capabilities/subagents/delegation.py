@@ -11,7 +11,7 @@ from django.conf import settings
 
 from apps.agent.ledger import ledger_within
 from apps.capabilities.registry import Delegation, Opening
-from apps.capabilities.subagents.relay import Relay
+from apps.capabilities.subagents.subagent_output import SubagentOutput
 from apps.capabilities.wrappers.value_texts import ERROR_CHARACTERS, shorten_text
 from apps.errors import ModelFailed, QuickAppError, ToolError, ToolTimedOut
 from apps.workspace.egress.per_loop import loop_object
@@ -24,13 +24,12 @@ NO_ANSWER = "The sub-agent ended without an answer. Try again, or continue witho
 
 @dataclass(frozen=True, slots=True)
 class SubagentCall:
-    """A call to `tool` that delegates a task to a sub-agent. `seconds` is the time limit of the
-    task.
-    """
+    """A call that delegates a task to a sub-agent."""
 
     tool: str
     seconds: float
-    relay: Relay
+    """The time limit of the task in seconds."""
+    output: SubagentOutput
 
     async def answer(self, opening: Opening, delegation: Delegation) -> str | None:
         """Run the sub-agent. Return its final text, or None if it waits for a user.
@@ -38,19 +37,19 @@ class SubagentCall:
         The time limit begins when the task starts. Raises `ToolError` or `ToolTimedOut` if the task
         fails.
         """
-        invocation = self.relay.invocation
-        async with turn():
+        invocation = self.output.invocation
+        async with task_slot():
             invocation.stage.write(HEADING)
             with errors_for_model(self.tool, self.seconds):
                 async with asyncio.timeout(self.seconds):
                     ledger = ledger_within(invocation.ledger, invocation.key)
-                    text = await opening.delegate(delegation, self.relay, ledger)
+                    text = await opening.delegate(delegation, self.output, ledger)
                 if text == "":
                     raise ToolError(NO_ANSWER)
                 return text
 
 
-class Turns:
+class TaskSlots:
     """Limits how many tasks run concurrently in one process. Tasks start in order of arrival."""
 
     def __init__(self, count: int) -> None:
@@ -61,23 +60,23 @@ class Turns:
 
 # This is set within a task. The task's application may call other applications that also have
 # tasks. If these nested tasks waited for a free slot, a task could wait for its own end.
-_within: ContextVar[Turns | None] = ContextVar("turns", default=None)
+_within: ContextVar[TaskSlots | None] = ContextVar("task slots", default=None)
 _depth: ContextVar[int] = ContextVar("depth of sub-agents", default=0)
 
 
 def depth() -> int:
-    """Return the nesting depth of the current task: 0 outside a task, 1 in a task, 2 in a task
-    within a task.
+    """Return the nesting depth of the current task: 0 outside a task, 1 in a task, 2 in a nested
+    task.
     """
     return _depth.get()
 
 
 @asynccontextmanager
-async def turn() -> AsyncIterator[None]:
+async def task_slot() -> AsyncIterator[None]:
     most = settings.SUBAGENT_MAX_CONCURRENT_SPAWNS
-    turns = _within.get() or loop_object(Turns, lambda: Turns(most))
-    async with turns.semaphore:
-        token, deeper = _within.set(Turns(1)), _depth.set(_depth.get() + 1)
+    slots = _within.get() or loop_object(TaskSlots, lambda: TaskSlots(most))
+    async with slots.semaphore:
+        token, deeper = _within.set(TaskSlots(1)), _depth.set(_depth.get() + 1)
         try:
             yield
         finally:

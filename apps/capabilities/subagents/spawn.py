@@ -1,5 +1,6 @@
-"""Defines the tool that spawns sub-agents of predefined kinds, each as a separate run that the user
-can open and stop.
+"""Defines the tool that spawns sub-agents of predefined kinds.
+
+Each sub-agent is a separate run that the user can open and stop.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,8 +29,8 @@ from apps.capabilities.subagents.delegation import (
     depth,
     unless_stopped,
 )
-from apps.capabilities.subagents.relay import Relay
 from apps.capabilities.subagents.subagent_manifest import PROMPT, SubagentKind, manifest_of
+from apps.capabilities.subagents.subagent_output import SubagentOutput
 from apps.capabilities.wrappers.internal import (
     IN_TITLE,
     PlatformTool,
@@ -48,12 +49,12 @@ from apps.manifest.toolsets.parameters import FunctionParameters
 
 TOOL_NAME = "spawn-agent"
 DEEPEST = 2
-"""The maximum nesting depth of sub-agents. At this depth, a sub-agent cannot spawn others."""
+"""The maximum nesting depth of sub-agents. A sub-agent at this depth cannot spawn others."""
 NAME_CHARACTERS = 50
 MOST_SUBAGENTS = 32
 """The maximum number of prepared sub-agents that are cached."""
 WAITING_SECONDS = 3600
-"""The maximum time in seconds that a task waits before it starts."""
+"""A task waits up to this many seconds before it starts."""
 STOPPED = "The user stopped this sub-agent. Continue without it, and do not start it again unless the user asks."
 ADVICE = "The results of other sub-agents remain valid. Continue with them, or try another way."
 
@@ -61,7 +62,7 @@ DESCRIPTION = """\
 Hands a task to a sub-agent that works on it by itself and reports back. The sub-agent knows nothing \
 of this conversation, so write everything it needs into the task and the context. Tasks that do not \
 need each other can be handed out at the same time, one call for each.{agents}"""
-TOLD = "\n\nKinds of sub-agents, for agentDefinitionId:\n{lines}"
+KINDS_LIST = "\n\nKinds of sub-agents, for agentDefinitionId:\n{lines}"
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -81,11 +82,12 @@ def prepare(manifest: Manifest) -> Open | None:
 
 @dataclass(frozen=True, slots=True)
 class SubagentAssignment:
-    """A task for a sub-agent. `agent` is None for a copy of the application itself."""
+    """A task for a sub-agent."""
 
     text: str
     context: str
     agent: AgentDefinition | None
+    """The sub-agent's definition, or None for a copy of the application itself."""
 
     @property
     def name(self) -> str:
@@ -98,26 +100,26 @@ class SubagentAssignment:
 
 @dataclass(slots=True)
 class SubagentSpawner:
-    """Runs the sub-agents of one manifest. `known` caches prepared sub-agents by name, and `made`
-    the tool for the current predefined content.
-    """
+    """Runs the sub-agents of one manifest."""
 
     manifest: Manifest
-    wanted: SpawnAgent
-    known: dict[str, tuple[AgentDefinition | None, Manifest, PreparedCapabilities]] = field(
+    options: SpawnAgent
+    prepared: dict[str, tuple[AgentDefinition | None, Manifest, PreparedCapabilities]] = field(
         default_factory=dict
     )
-    made: tuple[Mapping[str, AgentDefinition], PreparedTool] | None = None
+    """Prepared sub-agents, cached by name."""
+    cached_tool: tuple[Mapping[str, AgentDefinition], PreparedTool] | None = None
+    """The tool, and the predefined sub-agents from which it was made."""
 
     def tool(self, agents: Mapping[str, AgentDefinition]) -> PreparedTool:
-        if self.made is None or self.made[0] is not agents:
-            self.made = agents, self.make_tool(self.offered(agents))
-        return self.made[1]
+        if self.cached_tool is None or self.cached_tool[0] is not agents:
+            self.cached_tool = agents, self.make_tool(self.offered(agents))
+        return self.cached_tool[1]
 
     def offered(self, agents: Mapping[str, AgentDefinition]) -> Mapping[str, AgentDefinition]:
-        if self.wanted.agents is None:
+        if self.options.agents is None:
             return agents
-        return {name: agents[name] for name in self.wanted.agents if name in agents}
+        return {name: agents[name] for name in self.options.agents if name in agents}
 
     def make_tool(self, agents: Mapping[str, AgentDefinition]) -> PreparedTool:
         async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -126,7 +128,7 @@ class SubagentSpawner:
         lines = "\n".join(
             f"- {one.name}: {one_line(one.description, 500)}" for one in agents.values()
         )
-        description = DESCRIPTION.format(agents=TOLD.format(lines=lines) if lines else "")
+        description = DESCRIPTION.format(agents=KINDS_LIST.format(lines=lines) if lines else "")
         return internal_tool(
             self.manifest,
             PlatformTool(
@@ -144,30 +146,32 @@ class SubagentSpawner:
         self, opening: Opening, invocation: Invocation, agents: Mapping[str, AgentDefinition]
     ) -> ToolResult:
         """Run a sub-agent, and return its result. Raises `InvalidParameter` if an argument is
-        invalid. Other failures are returned as results.
+        invalid. Other failures become results.
         """
         task = read_task(invocation.arguments, agents)
         features = self.manifest.features
         shows_stages = features is None or features.stage_display.propagate_sub_stages
         manifest, prepared = self.prepared_for(task.agent)
         subagent = RunningSubagent(
-            SubagentCall(TOOL_NAME, self.seconds(task.agent), Relay(invocation, shows_stages)),
+            SubagentCall(
+                TOOL_NAME, self.seconds(task.agent), SubagentOutput(invocation, shows_stages)
+            ),
             Delegation(manifest, prepared, task.question, counts=True),
         )
         return await subagent.run(opening, task)
 
     def seconds(self, agent: AgentDefinition | None) -> float:
         own = agent.timeout_seconds if agent is not None else None
-        return min(own or self.wanted.timeout_seconds, float(settings.SUBAGENT_TIMEOUT_SECONDS))
+        return min(own or self.options.timeout_seconds, float(settings.SUBAGENT_TIMEOUT_SECONDS))
 
     def prepared_for(self, agent: AgentDefinition | None) -> tuple[Manifest, PreparedCapabilities]:
         name = agent.name if agent is not None else ""
-        found = self.known.get(name)
+        found = self.prepared.get(name)
         if found is None or found[0] is not agent:
-            while len(self.known) >= MOST_SUBAGENTS:
-                self.known.pop(next(iter(self.known)))
-            manifest = manifest_of(self.manifest, kind_of(agent, self.wanted))
-            found = self.known[name] = agent, manifest, registry.prepare(manifest)
+            while len(self.prepared) >= MOST_SUBAGENTS:
+                self.prepared.pop(next(iter(self.prepared)))
+            manifest = manifest_of(self.manifest, kind_of(agent, self.options))
+            found = self.prepared[name] = agent, manifest, registry.prepare(manifest)
         return found[1], found[2]
 
 
@@ -199,7 +203,7 @@ class RunningSubagent:
         """Return the sub-agent's result, a result about its failure, or `Pending` if it waits for a
         user.
         """
-        invocation = self.call.relay.invocation
+        invocation = self.call.output.invocation
         key = whole_key(invocation.ledger, invocation.key)
         agent = task.agent.title if task.agent is not None else ""
         invocation.emit(SubagentStarted(key, invocation.id, task.name, agent))
@@ -217,7 +221,7 @@ class RunningSubagent:
             status = "stopped" if isinstance(error, SubagentStopped) else "failed"
             return self.failed(error)
         except BaseException:
-            invocation.spend(self.call.relay.usage)
+            invocation.spend(self.call.output.usage)
             raise
         finally:
             if status != "running":
@@ -225,21 +229,21 @@ class RunningSubagent:
 
     def counted(self, text: str, failure: ToolError | None = None) -> ToolResult:
         rounds = self.progress.counts.rounds.used
-        found = self.call.relay.result(text)
+        found = self.call.output.result(text)
         return replace(found, failure=failure, rounds=rounds)
 
     def failed(self, error: ToolError) -> ToolResult:
         # A failure is returned, because a raised error would lose the usage and the number of model
         # calls.
         show_failure(
-            self.call.relay.invocation.stage,
+            self.call.output.invocation.stage,
             f"> ##### Error:\n\n{fence_code(str(error), 'text')}\n",
         )
         advice = "" if isinstance(error, SubagentStopped) else f"\n\n{ADVICE}"
         return self.counted(f"Error: {error}{advice}", error)
 
     def ended(self, key: str, status: SubagentStatus) -> SubagentEnded:
-        usage = self.call.relay.usage
+        usage = self.call.output.usage
         return SubagentEnded(
             key,
             status,

@@ -1,6 +1,4 @@
-"""Builds the manifest of a sub-agent: a copy of the application's manifest with another prompt and
-other toolsets.
-"""
+"""Builds the manifest of a sub-agent from the application's manifest."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +25,7 @@ how you worked."""
 
 
 WRITTEN_HERE = "sub-agent"
-"""The name of a sub-agent's prompt. It is treated like a predefined prompt, so that its variables
+"""The template name of a sub-agent's prompt. It makes the prompt predefined, so that its variables
 are replaced.
 """
 NOT_FOR_SUBAGENTS = frozenset(
@@ -52,23 +50,21 @@ def descriptions(manifest: Manifest) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SubagentKind:
-    """A kind of sub-agent. `chosen` names the application's toolsets that it can use, or is None
-    for all of them. `brought` contains additional toolsets.
-
-    If `deployment_id` or `max_iterations` is None, the application's value applies.
-    """
+    """A kind of sub-agent. If a value is None, the application's value applies."""
 
     prompt: str
     chosen: Collection[str] | None = None
+    """The names of the application's toolsets that it can use."""
     deployment_id: str | None = None
     max_iterations: int | None = None
-    brought: Sequence[ToolSet] = ()
+    extra_toolsets: Sequence[ToolSet] = ()
+    """Additional toolsets."""
     may_spawn: bool = False
 
 
 def manifest_of(manifest: Manifest, kind: SubagentKind) -> Manifest:
-    """Return the manifest of a sub-agent. It has no conversation starters, and only features that
-    do not need the user.
+    """Return the manifest of a sub-agent. It has no conversation starters, and no features that
+    need the user.
     """
     # Other toolsets are disabled and not removed, because issues identify a toolset by its index.
     orchestrator = manifest.orchestrator
@@ -89,7 +85,7 @@ def manifest_of(manifest: Manifest, kind: SubagentKind) -> Manifest:
         deep=True,
         update={
             "orchestrator": orchestrator.model_copy(update=changes),
-            "tool_sets": (*toolsets, *kind.brought),
+            "tool_sets": (*toolsets, *kind.extra_toolsets),
             "hooks": hooks,
             "features": features_left(manifest.features, kind),
             "starters": None,
@@ -129,9 +125,7 @@ def hooks_left(manifest: Manifest, chosen: Collection[str]) -> Iterator[Hook]:
 
 
 def functions_of(toolset: ToolSet) -> Iterator[str]:
-    """Yield the tool names by which hooks can refer to the toolset's tools without naming the
-    toolset.
-    """
+    """Yield the names of the toolset's tools that hooks can use without the name of the toolset."""
     if not isinstance(toolset, WrittenToolSet) or toolset.kind.is_prefixed:
         return
     for tool in toolset.tools:

@@ -28,9 +28,9 @@ nothing of this conversation, so write everything it needs into the prompt: what
 already known, and what the report must contain. Tasks that do not depend on each other can be \
 handed out at the same time, one call for each. Sub-agents:
 {types}"""
-PROMPT_TOLD = "The task, with everything that the sub-agent needs to know."
-TYPE_TOLD = "The sub-agent that works on the task."
-TOOL_SETS_TOLD = """\
+PROMPT_DESCRIPTION = "The task, with everything that the sub-agent needs to know."
+TYPE_DESCRIPTION = "The sub-agent that works on the task."
+TOOL_SETS_DESCRIPTION = """\
 Only for general-purpose, where it is required: the toolsets that the sub-agent may use, [] for \
 none. Give it only those that the task needs. Omit it for other sub-agents. Toolsets:
 {toolsets}"""
@@ -38,13 +38,12 @@ none. Give it only those that the task needs. Omit it for other sub-agents. Tool
 
 @dataclass(frozen=True, slots=True)
 class SubagentTask:
-    """The validated arguments of a task. `tool_sets` are the toolsets that the model chose, or None
-    if it has no choice.
-    """
+    """The validated arguments of a task."""
 
     type: SubagentType
     prompt: str
     tool_sets: frozenset[str] | None = None
+    """The toolsets that the model chose, or None if it has no choice."""
 
 
 def description_of(offer: OfferedTypes) -> str:
@@ -58,15 +57,15 @@ def line_of(name: str, description: str) -> str:
 
 
 def task_arguments(offer: OfferedTypes) -> Arguments:
-    """Return the argument schema. It accepts any sub-agent and toolset names; `read_task` checks
-    them, and its errors list the valid names.
+    """Return the argument schema. It accepts any names; `read_task` checks them, and its errors
+    list the valid names.
     """
     text = {"type": "string"}
     required = ["subagent_type", "prompt"]
-    kind = {**text, "enum": list(offer.types), "description": TYPE_TOLD}
+    kind = {**text, "enum": list(offer.types), "description": TYPE_DESCRIPTION}
     properties: dict[str, Any] = {
         "subagent_type": kind,
-        "prompt": {**text, "description": PROMPT_TOLD},
+        "prompt": {**text, "description": PROMPT_DESCRIPTION},
     }
     if offer.has_choice:
         names = list(offer.toolsets)
@@ -74,7 +73,7 @@ def task_arguments(offer: OfferedTypes) -> Arguments:
         properties["tool_sets"] = {
             "type": "array",
             "items": {**text, "enum": names} if names else text,
-            "description": TOOL_SETS_TOLD.format(toolsets=lines),
+            "description": TOOL_SETS_DESCRIPTION.format(toolsets=lines),
         }
     schema = {"type": "object", "properties": properties, "required": required}
     loose = {
@@ -108,8 +107,8 @@ def read_task(arguments: Mapping[str, object], offer: OfferedTypes) -> SubagentT
 
 
 def read_toolsets(given: object, offer: OfferedTypes) -> frozenset[str]:
-    """Return the toolsets that the model chose. Raises `InvalidParameter` unless they are a list of
-    known names.
+    """Return the toolsets that the model chose. Raises `InvalidParameter` unless they are known
+    names.
     """
     valid = f"Valid toolsets: {', '.join(offer.toolsets) or 'none'}; [] for no toolset."
     if given is None:

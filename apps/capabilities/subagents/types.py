@@ -14,11 +14,7 @@ PURPOSE = "Works on any task, with the toolsets that you choose in tool_sets."
 
 @dataclass(frozen=True, slots=True)
 class SubagentType:
-    """A type of sub-agent. `tool_sets` is None for all toolsets of the application.
-
-    `chooses_toolsets` means that the model chooses the toolsets in each call. `has_lost_all` means
-    that the manifest names toolsets for it, but none of them is enabled.
-    """
+    """A type of sub-agent that the application offers to its model."""
 
     name: str
     description: str
@@ -26,8 +22,11 @@ class SubagentType:
     deployment_id: str | None
     max_iterations: int | None
     tool_sets: frozenset[str] | None = None
+    """The toolsets that it can use, or None for all toolsets of the application."""
     chooses_toolsets: bool = False
+    """True if the model chooses the toolsets in each call."""
     has_lost_all: bool = False
+    """True if the manifest names toolsets for it, but none of them is enabled."""
 
     def kind_with(self, toolsets: frozenset[str] | None) -> SubagentKind:
         return SubagentKind(self.prompt, toolsets, self.deployment_id, self.max_iterations)

@@ -1,6 +1,4 @@
-"""Defines a tool with which the model passes its final answer as an argument, so that it is not
-called again.
-"""
+"""Defines a tool that accepts the model's final answer, so that the model is not called again."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -22,7 +20,7 @@ TOOL_NAME = "summary"
 DESCRIPTION = """Ends your work on this question: the text is shown to the user as the answer, and you are not \
 called again. Use it once everything is done, with the whole answer."""
 PARAMETERS = parameters({"text": text_parameter("The answer, in Markdown.")}, "text")
-GIVEN = "The text was shown to the user as the answer."
+SHOWN = "The text was shown to the user as the answer."
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -46,19 +44,17 @@ def prepare(manifest: Manifest) -> Open | None:
 
 
 async def sum_up(opening: Opening, invocation: Invocation) -> ToolResult:
-    """End the run with the text in the arguments as its answer. Raises `InvalidParameter` if it is
-    empty.
+    """End the run with the argument `text` as its answer. Raises `InvalidParameter` if it
+    is empty.
     """
     text = str(invocation.arguments["text"]).strip()
     if not text:
         raise InvalidParameter("text", "it is empty. Write the answer.")
-    return ToolResult(GIVEN, "text/plain", ends_turn=True, answer=text)
+    return ToolResult(SHOWN, "text/plain", ends_turn=True, answer=text)
 
 
 def without_summary(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Remove the calls to this tool and their results, because the answer contains the same
-    text.
-    """
+    """Remove calls to this tool and their results, because the answer contains the same text."""
     gone = {call.id for m in messages for call in m.tool_calls if call.name == TOOL_NAME}
     if not gone:
         return messages

@@ -70,8 +70,6 @@ TOOLS: Mapping[str, tuple[str, Work, str]] = {
     LIST_PLACES: (PLACES_DESCRIPTION, list_places, "List the places"),
     LIST_MODULES: (PLACES_DESCRIPTION, list_places, "List the places"),
 }
-"""Maps names of tools to their description for the model, their function, and their title for
-users.
-"""
+"""Maps tool names to a description for the model, a function, and a title for users."""
 
 surroundings = Capability("surroundings", frozenset(PART + name for name in OF_THE_SERVER), prepare)

@@ -62,13 +62,13 @@ def prepare(manifest: Manifest) -> Open | None:
     tool = internal_tool(manifest, declared, manage)
 
     def open_todo(opening: Opening) -> AbstractAsyncContextManager[Contribution]:
-        todo = opening.known[LIST] = TodoTools(stored_list(opening))
+        todo = opening.findings[LIST] = TodoTools(stored_list(opening))
         store_list(opening, todo)
 
-        async def tell(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
+        async def append_list(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
             return [*messages, todo_message(todo.text)] if todo.text else messages
 
-        return nullcontext(Contribution((tool.bind(opening),), view=(tell,)))
+        return nullcontext(Contribution((tool.bind(opening),), view=(append_list,)))
 
     return open_todo
 
@@ -87,10 +87,8 @@ def store_list(opening: Opening, todo: TodoTools) -> None:
 
 
 async def manage(opening: Opening, invocation: Invocation) -> ToolResult:
-    """Read or replace the to-do list, depending on the arguments. Raises `InvalidParameter` if the
-    list is invalid.
-    """
-    todo = opening.known[LIST]
+    """Read or replace the to-do list. Raises `InvalidParameter` if the new list is invalid."""
+    todo = opening.findings[LIST]
     if invocation.arguments["operation"] == "write":
         todo.text = read_text(invocation.arguments.get("text"))
         store_list(opening, todo)

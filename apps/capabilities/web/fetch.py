@@ -22,7 +22,7 @@ from apps.workspace.loading.shared_loads import SingleFlightCache
 URL = "url"
 SAVE_PATH = "save_path"
 PREVIEW_BYTES = 1_000
-KEPT_CHARACTERS = 4_000_000
+CACHE_CHARACTERS = 4_000_000
 """A run caches pages with up to this many characters in total."""
 CONVERSIONS_AT_ONCE = 2
 CONVERSION_SECONDS = 20.0
@@ -43,13 +43,14 @@ LANGUAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Fetch:
-    """A call to the tool that fetches web pages. Its result has less than `most_bytes` bytes."""
+    """A call to the tool that fetches web pages."""
 
     opening: Opening
     most_bytes: int
+    """The size limit of the result in bytes, exclusive."""
 
     async def answer(self, invocation: Invocation) -> ToolResult:
-        """Fetch the URL in the arguments. Raises `InvalidParameter` if this is not possible, and
+        """Fetch the URL in the arguments. Raises `InvalidParameter` if this fails, and
         `ServiceFailed` if a file cannot be stored.
         """
         url = external_url(str(invocation.arguments[URL]))
@@ -111,24 +112,24 @@ class Fetch:
             raise refusal(str(error)) from error
 
     async def read(self, url: str, file: Loaded) -> str:
-        """Return the text of a file, with pages converted to Markdown. Raises `NotText` if the file
-        is binary.
+        """Return the text of a file from the cache, or convert it. Raises `NotText` if the file is
+        binary.
         """
-        readings = self.opening.known.get_or_make(READINGS, Readings)
-        read = partial(readings.read, url, file, self.opening.caller.bucket)
-        return await readings.texts.get(url_key(url), read)
+        cache = self.opening.findings.get_or_make(PAGE_TEXTS, PageTextCache)
+        read = partial(cache.read, url, file, self.opening.caller.bucket)
+        return await cache.texts.get(url_key(url), read)
 
 
 @dataclass(frozen=True, slots=True)
-class Readings:
+class PageTextCache:
     texts: SingleFlightCache[str] = field(
-        default_factory=lambda: SingleFlightCache(KEPT_CHARACTERS, len)
+        default_factory=lambda: SingleFlightCache(CACHE_CHARACTERS, len)
     )
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONVERSIONS_AT_ONCE))
 
     async def read(self, url: str, file: Loaded, owner: str) -> str:
-        """Return the text of a file, with pages converted to Markdown. Raises `NotText` if the file
-        is binary.
+        """Return the text of a file. A web page is converted to Markdown. Raises `NotText` if the
+        file is binary.
         """
         text = read_page_text(file)
         if file.type not in PAGES:
@@ -137,7 +138,7 @@ class Readings:
             return await to_markdown(text, url, CONVERSION_SECONDS, owner)
 
 
-READINGS = Key[Readings]("web_pages")
+PAGE_TEXTS = Key[PageTextCache]("web_pages")
 
 
 def external_url(given: str) -> str:

@@ -25,12 +25,12 @@ TEXTS = frozenset({
 NO_CHARSETS = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
 """Python's text codecs that are not encodings of web pages."""
 SIGNATURES = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"\x1f\x8b")
-"""The first bytes of binary files, which servers may report as text."""
+"""The first bytes of binary files that servers may label as text."""
 UNREADABLE_SHARE = 10
-"""A file is treated as binary if more than one in this many characters cannot be decoded."""
+"""A file counts as binary if more than one in this many characters cannot be decoded."""
 HEAD_BYTES = 1_024
-"""A page can declare its encoding only within this many bytes at its beginning (section 13.2.3.2 of
-the HTML standard).
+"""A page can declare its encoding only in its first bytes (section 13.2.3.2 of the HTML
+standard).
 """
 
 _meta = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
@@ -60,7 +60,7 @@ def may_be_text(media_type: str) -> bool:
 
 
 def decode_file(file: Loaded) -> str:
-    """Decode the file. Bytes that cannot be decoded become U+FFFD."""
+    """Decode the file. Invalid bytes become U+FFFD."""
     for mark, charset in MARKS.items():
         if file.content.startswith(mark):
             return file.content.decode(charset, "replace")
@@ -110,9 +110,7 @@ def block(text: str, language: str, most_bytes: int, notice: str) -> str:
 
 
 def first_lines(text: str, most_bytes: int) -> str:
-    """Return the first lines that fit. If not even one line fits, return the beginning of the first
-    line.
-    """
+    """Return the first lines that fit, or the beginning of the first line."""
     head = clipped_bytes(text, most_bytes)
     lines, newline, _ = head.rpartition("\n")
     return lines if newline and lines.strip() else head

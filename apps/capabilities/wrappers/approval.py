@@ -1,11 +1,10 @@
 """Makes tool calls wait for the user's approval.
 
-The JSON of the card for a call contains `title`, a description of the call; `name` of the tool;
+The page shows a card. Its JSON contains `title`, a description of the call; `name` of the tool;
 `arguments` as the model wrote them; `editable`, the JSON Schemas of the arguments that the user may
 change; `risk`; `always`, the scopes that *Don't ask again* offers; `four_eyes`, true if another
 user has to answer; `private`, true if only the user may read the arguments; and `because`, a
 sentence, if the conversation has read an untrusted source.
-
 The answer is `{"outcome": "approved" | "denied" | "timeout"}`, with changed `arguments` or a
 `reason`.
 """
@@ -63,8 +62,8 @@ APPROVED: Mapping[InteractionKind, InteractionRequest] = {
         "", "approval", {}, answer={"outcome": "approved"}, answered_by="operator"
     )
 }
-"""The answer that approves calls by an operator, or calls that an operator has configured, without
-asking a user.
+"""The answer that approves calls without asking a user, because an operator made or configured
+them.
 """
 
 APPROVE, DENY = 1, 2
@@ -78,8 +77,8 @@ def with_approval(
 ) -> PreparedTool:
     """Return a tool whose calls run only if the rules or a user allow them.
 
-    The stage of a call opens after the approval. The check for untrusted content happens when the
-    call begins.
+    The stage of a call opens after the approval. Whether the conversation has read untrusted
+    content is checked when the call begins.
     """
     is_guarded = risk != "read-only" and rules.after_untrusted == "confirm"
 
@@ -114,8 +113,9 @@ def with_approval(
 
 
 def has_to_ask(rules: ApprovalRules, decision: Decision, consent: Consent | None) -> bool:
-    """Return True if the rules or the user's earlier decision require approval, regardless of
-    untrusted content.
+    """Return True if the rules or the user's earlier decision require approval.
+
+    Untrusted content is not considered here.
     """
     if decision == "allow":
         return consent == "confirm" and rules.asks
@@ -166,8 +166,8 @@ def refusal_result(text: str) -> ToolResult:
 
 
 def with_defaults(arguments: Arguments, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments as the tool receives them, so that omitting an argument does not
-    circumvent a rule about its default.
+    """Return the arguments with defaults, so that omitting an argument does not circumvent a rule
+    about it.
     """
     return {**arguments.defaults, **{k: v for k, v in given.items() if v is not None}}
 
@@ -201,8 +201,7 @@ def approval_card(asked: Mapping[str, Any]) -> NumberedCard:
     arguments = shorten_text(
         json.dumps(asked["arguments"], ensure_ascii=False, indent=1), VALUE_CHARACTERS
     )
-    # In a code block, because parts of the text come from the model and from content that it has
-    # read.
+    # The call is in a code block, because parts of it come from the model and untrusted content.
     because = one_line(asked.get("because", ""), WHY_CHARACTERS)
     call = fence_code(
         f"{one_line(asked['title'])}\n{asked['name']} {arguments}\n{because}".rstrip()
@@ -213,8 +212,8 @@ def approval_card(asked: Mapping[str, Any]) -> NumberedCard:
 
 
 def approval_answer(asked: Mapping[str, Any], text: str, value: Any = None) -> dict[str, Any]:
-    """Convert a message to an answer. A message that is not exactly one of the choices is the
-    `reason` for a denial.
+    """Convert a message to an answer. Any text other than a choice denies the call, and is the
+    `reason`.
     """
     chosen = approval_card(asked).chosen(text, value)
     if chosen == (APPROVE,):

@@ -1,8 +1,8 @@
 """Decides by rules which calls need the user's approval, and which are denied.
 
-Deny rules of any level take precedence over allow rules of any level. If no rule matches, the
-nearest level with a mode decides. If the evaluation of rules times out, a deny rule counts as
-matched, and an allow rule as not matched.
+The levels are the tool, its toolset, the application and the installation. A deny rule at any level
+overrides all allow rules. If no rule matches, the nearest level with a mode decides. If rules
+cannot be evaluated in time, a deny rule counts as matched, and an allow rule as not matched.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from apps.patterns import compile_pattern
 logger = logging.getLogger(__name__)
 
 DECISION_SECONDS = 0.1
-"""The timeout in seconds for evaluating the rules for one call. It is short because this happens on
-the event loop.
+"""The timeout in seconds for evaluating the rules for one call. It is short because this blocks the
+event loop.
 """
 
 SHORT = (",", ":")
@@ -55,14 +55,14 @@ class Matcher:
         errors of invalid rules.
         """
         return any(
-            pattern.search(text, timeout=left_until(deadline))
+            pattern.search(text, timeout=seconds_until(deadline))
             for pattern in self.patterns
             for text in texts
-        ) or any(schema.accepts(arguments, left_until(deadline)) for schema in self.schemas)
+        ) or any(schema.accepts(arguments, seconds_until(deadline)) for schema in self.schemas)
 
 
-def left_until(deadline: float) -> float:
-    """Return the seconds until the deadline on the monotonic clock. Raises `TimeoutError` if it has
+def seconds_until(deadline: float) -> float:
+    """Return the seconds until the deadline, a monotonic time. Raises `TimeoutError` if it has
     passed.
     """
     left = deadline - time.monotonic()
@@ -73,15 +73,13 @@ def left_until(deadline: float) -> float:
 
 @dataclass(frozen=True)
 class ApprovalRules:
-    """The approval rules for a tool: those of the tool, its toolset, the application and the
-    installation, nearest first.
-    """
+    """The approval rules for a tool, nearest level first."""
 
     levels: tuple[Approval, ...] = ()
     matchers: tuple[tuple[Matcher, Matcher], ...] = field(default=(), compare=False)
-    """The deny rules and the allow rules of each level, compiled."""
+    """The compiled deny rules and allow rules of each level."""
     asks: bool = True
-    """If False, no call needs approval. Calls can still be denied."""
+    """False if no call needs approval. Calls can still be denied."""
 
     @classmethod
     def of(cls, *levels: Approval | None) -> ApprovalRules:

@@ -36,14 +36,14 @@ MOST_VIOLATIONS = 20
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The arguments of a tool. `schema` is for the model; `defaults` are the values of optional
-    parameters; `inject` adds constants.
-    """
+    """Describes and validates the arguments of a tool."""
 
     schema: Mapping[str, Any]
+    """The JSON Schema for the model."""
     schema_check: SchemaCheck
     defaults: Mapping[str, Any]
     inject: Inject
+    """A function that adds the constants to the arguments of a call."""
 
     @property
     def constants(self) -> Mapping[str, Any]:
@@ -52,11 +52,11 @@ class Arguments:
         return constants
 
     def check(self, given: Mapping[str, Any], unshown: Collection[str] = ()) -> dict[str, Any]:
-        """Return the arguments with defaults and constants. Raises `InvalidParameter` if they do
-        not match the schema, and `ToolError` if the check takes too long.
+        """Return the arguments with defaults and constants. Null for an optional parameter counts
+        as omitted.
 
-        A null for an optional parameter counts as omitted. The error does not quote the `unshown`
-        arguments.
+        Raises `InvalidParameter` if they do not match the schema, and `ToolError` if the check
+        takes too long. The error does not quote the `unshown` arguments.
         """
         required = self.schema["required"]
         named = {k: v for k, v in given.items() if v is not None or k in required}
@@ -89,7 +89,7 @@ def with_integers(value: Any, schema: Any) -> Any:
 
 
 def read_arguments(parameters: FunctionParameters | RestFunctionParameters) -> Arguments:
-    """Compile the parameters of a function, once for each manifest."""
+    """Compile the parameters of a function. This is done once per manifest."""
     schema = parameters_schema(parameters)
     defaults = {
         name: parameter.default
@@ -108,8 +108,8 @@ def with_arguments(
     """Return a tool whose work receives only valid arguments, with files loaded in place of
     references.
 
-    Arguments in `addresses` are URLs of files and not loaded. Calls raise `InvalidParameter` if an
-    argument is invalid.
+    Arguments in `addresses` are URLs of files, which are not loaded. Calls raise `InvalidParameter`
+    if an argument is invalid.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -132,8 +132,8 @@ def refusal(
 def problems(
     violation: ValidationError, unshown: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """Yield the path of each parameter that violates the schema, with a sentence about the problem."""
-    path = place(violation.absolute_path)
+    """Yield the path of each invalid parameter with a sentence about the problem."""
+    path = parameter_path(violation.absolute_path)
     value: Any = violation.instance
     expected: Any = violation.validator_value
     found = f"found {kind_of(value)} {one_line(value_text(value), 60)}".rstrip()
@@ -143,7 +143,10 @@ def problems(
         case "required":
             for name in expected:
                 if name not in value:
-                    yield place((*violation.absolute_path, name)), "it is required but missing."
+                    yield (
+                        parameter_path((*violation.absolute_path, name)),
+                        "it is required but missing.",
+                    )
         case "enum":
             options = one_line(", ".join(map(value_text, expected)), 500)
             yield path, f"expected one of {options}; {found}."
@@ -154,7 +157,9 @@ def problems(
 
 
 def unknown_names(violation: ValidationError, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the path of each unknown name in an object, with a sentence that lists the valid names."""
+    """Yield the path of each unknown name in an object with a sentence that lists the valid
+    names.
+    """
     schema: Any = violation.schema
     given: Any = violation.instance
     taken = schema.get("properties", {})
@@ -164,10 +169,10 @@ def unknown_names(violation: ValidationError, path: str) -> Iterator[tuple[str, 
     for name in given:
         if name not in taken:
             text = f"`{one_line(name, 60)}` is not {whole}; {known}"
-            yield place((*violation.absolute_path, name)), text
+            yield parameter_path((*violation.absolute_path, name)), text
 
 
-def place(path: Iterable[str | int]) -> str:
+def parameter_path(path: Iterable[str | int]) -> str:
     text = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
     return text.removeprefix(".")
 

@@ -21,8 +21,8 @@ from apps.workspace.stored_files import FileInfo
 logger = logging.getLogger(__name__)
 
 CANNOT_STORE = "The service can’t store files right now."
-"""The error for the model if the file storage is unavailable. The storage's own error would ask the
-model to repeat the call.
+"""The error for the model if the file storage is unavailable. The storage's own error asks to
+repeat the call.
 """
 
 
@@ -39,24 +39,24 @@ def with_attachments(tool: PreparedTool, wanted: AttachmentFilter) -> PreparedTo
         for attachment in kept:
             invocation.stage.attach(attachment)
         chosen = filter_attachments(result.propagated, wanted, tool.spec.name)
-        places = AttachmentPlaces.of(kept, wanted)
-        shown = tuple(dict.fromkeys((*chosen, *places.beside)))
-        return replace(result, attachments=kept, propagated=shown, pictures=places.inside)
+        display = ShownAttachments.of(kept, wanted)
+        shown = tuple(dict.fromkeys((*chosen, *display.listed)))
+        return replace(result, attachments=kept, propagated=shown, pictures=display.inline)
 
     return replace(tool, work=work)
 
 
 @dataclass(frozen=True, slots=True)
-class AttachmentPlaces:
-    """The attachments that an answer shows `inside` its text and `beside` it."""
+class ShownAttachments:
+    """The attachments that an answer shows in its text (`inline`) and next to it (`listed`)."""
 
-    inside: tuple[Attachment, ...]
-    beside: tuple[Attachment, ...]
+    inline: tuple[Attachment, ...]
+    listed: tuple[Attachment, ...]
 
     @classmethod
     def of(cls, kept: Sequence[Attachment], wanted: AttachmentFilter) -> Self:
-        # Only stored files, because a page would load any other URL in the text automatically.
-        inside = tuple(
+        # The text shows only stored files, because a page would load any other URL automatically.
+        inline = tuple(
             a
             for a in kept
             if matches_any(a.type, wanted.propagate_types_to_text)
@@ -64,7 +64,7 @@ class AttachmentPlaces:
             and locate_file(a.url).kind == "stored"
         )
         types = wanted.propagate_types_to_choice
-        return cls(inside, tuple(a for a in kept if a not in inside and matches_any(a.type, types)))
+        return cls(inline, tuple(a for a in kept if a not in inline and matches_any(a.type, types)))
 
 
 async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> Attachment:
@@ -78,8 +78,8 @@ async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> A
 
 
 async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> FileInfo:
-    """Store a file of the caller. Raises `FileRefused` if it cannot be stored. This includes
-    outages of the storage, because the tool itself did not fail.
+    """Store a file of the caller. Raises `FileRefused` if it cannot be stored, even in an outage of
+    the storage, because the tool itself did not fail.
     """
     try:
         return await opening.workspace.files.keep(name, content, kind)
@@ -91,7 +91,7 @@ async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> 
 
 
 def see_files(attachments: Sequence[Attachment]) -> str:
-    """Return a sentence that names the attachments. It replaces an empty result, which models
+    """Return a sentence that names the attachments, in place of an empty result, which models
     reject.
     """
     names = ", ".join(one.title or one.type for one in attachments)

@@ -21,23 +21,22 @@ from apps.manifest.toolsets.fallback_strategies import Fallback
 
 @dataclass(frozen=True, slots=True)
 class ToolOptions:
-    """The options of one tool in a manifest. `seconds` is the timeout.
-
-    File references in the arguments in `addresses` are not loaded. If `attachment` is None, the
-    tool filters its attachments itself. `is_repeatable` means that calling the tool twice has the
-    same effect as calling it once. `is_untrusted` means that outsiders can control the content of
-    results. `is_private` and `full_name` are as in `Tool`.
-    """
+    """The options of one tool in a manifest. `is_private` and `full_name` are as in `Tool`."""
 
     arguments: Arguments
     display: Display
     seconds: float
+    """The timeout of a call in seconds."""
     attachment: AttachmentFilter | None = field(default_factory=AttachmentFilter)
+    """The filter for attachments, or None if the tool filters them itself."""
     fallback: Fallback = field(default_factory=Fallback)
     is_repeatable: bool = False
+    """True if calling the tool twice has the same effect as calling it once."""
     is_untrusted: bool = False
+    """True if outsiders can control the content of results."""
     is_private: bool = False
     addresses: frozenset[str] = frozenset()
+    """The arguments whose file references are not loaded."""
     approval: ApprovalRules = field(default_factory=ApprovalRules)
     risk: Risk = "changes"
     full_name: str = ""
@@ -47,42 +46,42 @@ def prepared_tool(
     name: str,
     description: str,
     work: Work,
-    wishes: ToolOptions,
+    options: ToolOptions,
     *,
     toolset: str = "",
     streams: str = "",
 ) -> PreparedTool:
-    spec = ToolSpec(name, description, wishes.arguments.schema)
-    return wrap_tool(PreparedTool(spec, work, toolset, streams), wishes)
+    spec = ToolSpec(name, description, options.arguments.schema)
+    return wrap_tool(PreparedTool(spec, work, toolset, streams), options)
 
 
-def wrap_tool(tool: PreparedTool, wishes: ToolOptions) -> PreparedTool:
+def wrap_tool(tool: PreparedTool, options: ToolOptions) -> PreparedTool:
     """Return the tool with all wrappers that the options require."""
-    tool = with_retries(tool, wishes.fallback, wishes.seconds, is_repeatable=wishes.is_repeatable)
-    tool = with_timeout(tool, wishes.seconds)
-    tool = with_arguments(tool, wishes.arguments, wishes.addresses)
-    if wishes.attachment is not None:
-        tool = with_attachments(tool, wishes.attachment)
+    tool = with_retries(
+        tool, options.fallback, options.seconds, is_repeatable=options.is_repeatable
+    )
+    tool = with_timeout(tool, options.seconds)
+    tool = with_arguments(tool, options.arguments, options.addresses)
+    if options.attachment is not None:
+        tool = with_attachments(tool, options.attachment)
     tool = with_limit(tool)
     tool = with_log(tool)
-    tool = with_fallback(tool, wishes.fallback)
-    tool = with_stage(tool, wishes.display)
-    if wishes.is_untrusted:
+    tool = with_fallback(tool, options.fallback)
+    tool = with_stage(tool, options.display)
+    if options.is_untrusted:
         tool = with_untrusted_results(tool)
     tool = replace(
         tool,
-        is_repeatable=wishes.is_repeatable,
-        is_private=wishes.is_private,
-        is_read_only=wishes.risk == "read-only",
-        full_name=wishes.full_name,
+        is_repeatable=options.is_repeatable,
+        is_private=options.is_private,
+        is_read_only=options.risk == "read-only",
+        full_name=options.full_name,
     )
-    return with_approval(tool, wishes.approval, wishes.arguments, wishes.display, wishes.risk)
+    return with_approval(tool, options.approval, options.arguments, options.display, options.risk)
 
 
 def with_untrusted_results(tool: PreparedTool) -> PreparedTool:
-    """Return a tool whose results, including failures, mark the run as having read untrusted
-    content.
-    """
+    """Return a tool whose results and failures mark the run as having read untrusted content."""
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
         result: ToolResult | None = None

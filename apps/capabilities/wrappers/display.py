@@ -32,16 +32,14 @@ _placeholder = re.compile(r"\{([^{}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """The options for showing a tool's calls in stages. `name` is the title unless `stage` sets
-    one.
-
-    `parameters` has the display options of parameters, in the order of the manifest.
-    """
+    """The options for showing a tool's calls in stages."""
 
     name: Localized
+    """The title, unless `stage` sets one."""
     visibility: Visibility = "always"
     stage: ToolStage | None = None
     parameters: Mapping[str, ParameterStage] = field(default_factory=dict)
+    """The display options of parameters, in the order of the manifest."""
 
     def title(self, arguments: Mapping[str, Any], locale: str) -> str:
         configured = self.stage.name if self.stage is not None and self.stage.show else None
@@ -69,8 +67,8 @@ class Display:
         return configured[: first.start()] if first is not None else configured
 
     def lead(self, name: str) -> str:
-        """Return the text before an argument that is shown while the model writes it, or "" if it
-        is not shown this way.
+        """Return the text before an argument that the stage shows while the model writes it, or ""
+        if it does not.
         """
         shown = self.shown_as(name)
         is_itself = not shown.ignore and shown.replaced_value_info is None
@@ -107,8 +105,8 @@ PLAIN = ParameterStage()
 
 
 def tool_title(toolset: Localized, tool: str, otherwise: str) -> Localized:
-    """Return the title of a tool, prefixed with the name of its toolset, or `otherwise` if the
-    toolset has no name.
+    """Return the title of a tool, prefixed with its toolset's name. Without a name, return
+    `otherwise`.
     """
     if not localize_text(toolset):
         return otherwise
@@ -154,9 +152,7 @@ def visibility(level: str, stage: ToolStage | None, system: bool) -> Visibility:
 
 
 def fill_template(template: str, arguments: Mapping[str, Any]) -> str:
-    """Replace each `{argument}` in the template with its value, or remove it if the argument is
-    missing.
-    """
+    """Replace each `{argument}` in the template with its value, or with "" if it is missing."""
     return _placeholder.sub(
         lambda match: shorten_text(value_text(arguments.get(match[1])), VALUE_CHARACTERS), template
     )

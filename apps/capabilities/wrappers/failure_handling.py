@@ -31,8 +31,9 @@ NOT_SHOWN = "An error occurred while executing the tool."
 
 
 class ShownError(ToolError):
-    """Raised for a failure that a stage shows in more detail than the message for the model.
-    `shown` is Markdown. `told` contains the arguments of `ToolError`.
+    """Raised for a failure that a stage shows in more detail than the model sees.
+
+    `shown` is Markdown. `told` contains arguments of `ToolError`.
     """
 
     def __init__(self, message: str, shown: str, **told: Any) -> None:
@@ -42,17 +43,14 @@ class ShownError(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class FallbackStep:
-    """One fallback strategy. If `ends` is True, the run stops; otherwise, the model receives the
-    error and the `instructions`.
-    """
-
     ends: bool
+    """True if the run stops. Otherwise, the model receives the error and the `instructions`."""
     trigger: Trigger | None = None
     instructions: str = ""
 
     def applies(self, text: str, *, explicitly: bool) -> bool:
-        """Return True if the strategy applies to this failure. Without a trigger, it applies to all
-        failures unless `explicitly` is True.
+        """Return True if the strategy applies to this failure. If `explicitly` is True, only a
+        trigger counts.
         """
         if self.trigger is None:
             return not explicitly

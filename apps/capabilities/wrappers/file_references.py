@@ -1,8 +1,6 @@
-"""Replaces file references in arguments, `file:{prefix}::{path or URL}`, with the content of the
-files.
+"""Replaces file references in arguments, `file:{prefix}::{path or URL}`, with the files' content.
 
-The model writes the reference, and the tool receives the content. The conversation and the stage
-contain only the reference.
+The tool receives the content. The conversation and the stage contain only the reference.
 """
 
 import asyncio
@@ -34,25 +32,23 @@ _signatures = {
 
 @dataclass(frozen=True, slots=True)
 class FileReference:
-    """A reference to a file. `prefix` is `base64`, `text`, `url` or `data`."""
-
     prefix: str
+    """One of `base64`, `text`, `url` and `data`."""
     url: str
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFiles:
-    """The arguments of a call after files were loaded. `loaded` has the names of the arguments that
-    contain files.
-    """
+    """The arguments of a call after files were loaded."""
 
     arguments: Mapping[str, Any]
     loaded: frozenset[str] = frozenset()
+    """The names of the arguments that contain files."""
 
 
 def read_reference(text: str) -> FileReference | None:
-    """Parse a reference, or return None for any other text. Raises `FileRefused` if the reference
-    is incomplete.
+    """Parse a reference, or return None for other text. Raises `FileRefused` if the reference is
+    incomplete.
     """
     found = _reference.fullmatch(text)
     if found is None:
@@ -80,8 +76,8 @@ async def load_references(
 ) -> ResolvedFiles:
     """Load the files in arguments, and in elements of lists, concurrently.
 
-    Arguments in `addresses` are URLs of files and not loaded. If a file cannot be loaded, raises
-    `InvalidParameter` after all other loads have ended.
+    Arguments in `addresses` are URLs of files, which are not loaded. If a file cannot be loaded,
+    raises `InvalidParameter` after all other loads have ended.
     """
     work = ReferenceLoader(loader, frozenset(addresses))
     names = [name for name, value in given.items() if may_refer(value)]
@@ -125,8 +121,8 @@ class ReferenceLoader:
         )
 
     async def element(self, name: str, place: str, value: Any) -> Any:
-        """Replace a file reference, which is an argument or an element of a list, with the file's
-        content. Raises `InvalidParameter` about the argument path `place` if this fails.
+        """Replace a file reference, an argument or an element of a list, with the file's content.
+        Raises `InvalidParameter` about the argument path `place` if this fails.
         """
         try:
             reference = read_reference(value) if isinstance(value, str) else None
@@ -139,8 +135,8 @@ class ReferenceLoader:
             raise InvalidParameter(place, str(error)) from error
 
     async def content(self, name: str, reference: FileReference) -> str:
-        """Return the content of a file in the encoding that the reference's prefix specifies.
-        Raises `QuickAppError` if it cannot be loaded.
+        """Return the content of a file in the encoding of the reference's prefix. Raises
+        `QuickAppError` if it cannot be loaded.
         """
         self.files += 1
         if self.files > MOST_FILES:
@@ -161,9 +157,7 @@ class ReferenceLoader:
 
 
 def decoded_text(content: bytes) -> str:
-    """Decode UTF-8 with or without a byte order mark. Raises `FileRefused` if the content is not
-    text.
-    """
+    """Decode UTF-8 with or without a byte order mark. Raises `FileRefused` for binary content."""
     for kind, signatures in _signatures.items():
         if content.startswith(signatures):
             raise FileRefused(f"File appears to be binary ({kind}). {INSTEAD}")

@@ -1,6 +1,4 @@
-"""Prepares the tools that QuickApps itself declares, with the timeout and stage level that the
-manifest sets.
-"""
+"""Prepares the tools that QuickApps itself declares."""
 
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -30,7 +28,7 @@ from apps.workspace.loading.shared_loads import rules_of
 
 EVERYTHING = AttachmentFilter()
 IN_TITLE = ParameterDisplay(stage=ParameterStage(show_value_in_stage_title=True))
-"""Makes a parameter's value part of the stage's title."""
+"""These display options show a parameter's value in the stage's title."""
 
 
 def parameters(properties: dict[str, Parameter], *required: str) -> FunctionParameters:
@@ -43,21 +41,20 @@ def text_parameter(description: str, default: str | None = None, **fields: Any) 
 
 @dataclass(frozen=True, slots=True)
 class PlatformTool:
-    """Declares a tool of QuickApps itself: its texts for models and users, and its risk.
-
-    A `read-only` tool can be repeated and needs no approval. File references in the arguments in
-    `addresses` are not loaded. `streams` is the argument that is shown while the model writes it,
-    or "". `is_system` tools are shown only at the level `debug`; `is_private` is as in `Tool`.
-    """
+    """Declares a tool of QuickApps itself. `is_private` is as in `Tool`."""
 
     name: str
     description: str
     parameters: FunctionParameters
     title: Localized
     risk: Risk
+    """A `read-only` tool can be repeated and needs no approval."""
     addresses: frozenset[str] = frozenset()
+    """The arguments whose file references are not loaded."""
     streams: str = ""
+    """The argument that the stage shows while the model writes it, or ""."""
     is_system: bool = False
+    """True if stages show the tool only at the level `debug`."""
     is_private: bool = False
 
 
@@ -75,7 +72,7 @@ def internal_tool(
     """
     rules = approval_rules(manifest) if approval is None else approval
     reads = declared.risk == "read-only"
-    wishes = ToolOptions(
+    options = ToolOptions(
         read_arguments(declared.parameters),
         display_of(
             manifest, declared.title, parameters=declared.parameters, system=declared.is_system
@@ -90,7 +87,7 @@ def internal_tool(
         is_private=declared.is_private,
     )
     return prepared_tool(
-        declared.name, declared.description, work, wishes, streams=declared.streams
+        declared.name, declared.description, work, options, streams=declared.streams
     )
 
 
@@ -110,7 +107,7 @@ def plain_result(invocation: Invocation, text: str) -> ToolResult:
 
 
 def field_or_setting(wanted: BaseModel, field: str, default: Any) -> Any:
-    """Return the value of a field if the manifest sets it. Otherwise, return `default`, which is an
-    installation setting.
+    """Return the value of a field if the manifest sets it, otherwise `default`, an installation
+    setting.
     """
     return getattr(wanted, field) if field in wanted.model_fields_set else default

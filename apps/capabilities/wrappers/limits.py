@@ -11,18 +11,16 @@ from apps.capabilities.wrappers.value_texts import shorten_text
 from apps.errors import ToolTimedOut
 
 RESULT_CHARACTERS = 400_000
-"""The maximum number of characters of a result: about 100,000 tokens, the whole context window of
+"""The maximum length of a result in characters: about 100,000 tokens, the whole context window of
 most models.
 """
 WHOLE_RESULTS = Key[dict[str, str]]("whole_results")
-"""The key for the full texts of truncated results, by call ID. Texts are stored only if a
-capability has set this value.
+"""The full texts of truncated results, by call ID. Texts are stored only if a capability has set
+this value.
 """
 
 KEEP_RESULT = Key[KeepResult]("keep_result")
-"""The key for the function that stores results that do not fit into a request. It is set only if a
-capability provides one.
-"""
+"""The function that stores results that do not fit into a request, if a capability provides one."""
 
 
 def with_limit(tool: PreparedTool) -> PreparedTool:
@@ -32,16 +30,16 @@ def with_limit(tool: PreparedTool) -> PreparedTool:
         result = await tool.work(opening, invocation)
         if len(result.content) <= RESULT_CHARACTERS:
             return result
-        if WHOLE_RESULTS in opening.known:
-            opening.known[WHOLE_RESULTS][invocation.id] = result.content
+        if WHOLE_RESULTS in opening.findings:
+            opening.findings[WHOLE_RESULTS][invocation.id] = result.content
         return replace(result, content=shorten_text(result.content, RESULT_CHARACTERS))
 
     return replace(tool, work=work)
 
 
 def with_timeout(tool: PreparedTool, seconds: float) -> PreparedTool:
-    """Return a tool whose calls raise `ToolTimedOut` after `seconds`, or if a timeout occurs within
-    the tool.
+    """Return a tool whose calls raise `ToolTimedOut` after `seconds`, or after a timeout within the
+    tool.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:

@@ -5,8 +5,9 @@ from apps.errors import ModelFailed, ToolError, ToolTimedOut
 
 
 def tool_error(name: str, seconds: float, error: ModelFailed, *, has_answered: bool) -> ToolError:
-    """Convert the failed model call to an error of the tool `name`. `seconds` is the model's
-    timeout. `has_answered` means that the model's answer had begun.
+    """Convert a failed model call to an error of the tool `name`.
+
+    `seconds` is the model's timeout. `has_answered` means that the model's answer had begun.
     """
     if error.reason == "timeout":
         found: ToolError = ToolTimedOut(name, seconds)

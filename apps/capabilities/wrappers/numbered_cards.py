@@ -1,6 +1,4 @@
-"""Formats a question or approval request as text with numbered choices, for users who answer with
-their next message.
-"""
+"""Formats a question or approval request as text, for users who answer with a message."""
 
 import re
 from collections.abc import Sequence
@@ -12,15 +10,15 @@ _numbers = re.compile(r"[1-9][0-9]?(?:\s*,\s*[1-9][0-9]?)*")
 
 @dataclass(frozen=True, slots=True)
 class NumberedCard:
-    """A card as text. `text` is the question in Markdown; the `choices` are numbered from 1.
-
-    `several` means that more than one choice is possible. `advice` explains how to answer.
-    """
+    """A question as text, with choices numbered from 1."""
 
     text: str
+    """The question in Markdown."""
     choices: tuple[str, ...]
     advice: str
+    """A sentence about how to answer."""
     several: bool = False
+    """True if more than one choice is possible."""
 
     @property
     def markdown(self) -> str:

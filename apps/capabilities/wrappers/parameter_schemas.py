@@ -1,6 +1,4 @@
-"""Splits a manifest's tool parameters into a JSON Schema for the model and constants that the model
-does not see.
-"""
+"""Separates tool parameters into a JSON Schema for the model and constants that it does not see."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

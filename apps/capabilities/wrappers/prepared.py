@@ -21,23 +21,23 @@ def announce_nothing(locale: str) -> Announcement | None:
 
 @dataclass(frozen=True, slots=True)
 class PreparedTool:
-    """A tool that is prepared for a manifest and not yet bound to a run. `toolset` is the path of
-    its toolset in the manifest, or "".
+    """A tool that is prepared for a manifest and not yet bound to a run.
 
-    `streams` is the argument that is shown while the model writes it, or "". For a locale,
-    `announce` returns the announcement that opens a stage before the arguments are complete.
-    `constants` are arguments of every call that the model does not see. `is_repeatable` means that
-    calling the tool twice has the same effect as calling it once. `is_private`, `is_read_only` and
-    `full_name` are as in `Tool`.
+    `is_private`, `is_read_only` and `full_name` are as in `Tool`.
     """
 
     spec: ToolSpec
     work: Work
     toolset: str = ""
+    """The path of its toolset in the manifest, or ""."""
     streams: str = ""
+    """The argument that the stage shows while the model writes it, or ""."""
     announce: Announce = announce_nothing
+    """Returns, for a locale, what a stage shows before the arguments are complete."""
     constants: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments of every call that the model does not see."""
     is_repeatable: bool = False
+    """True if calling the tool twice has the same effect as calling it once."""
     is_private: bool = False
     is_read_only: bool = False
     full_name: str = ""

@@ -1,5 +1,4 @@
-"""Redacts credentials that a server repeats in its response, for example in an error about a wrong
-key.
+"""Redacts credentials that a server repeats in its response, for example in an error about a key.
 
 Servers repeat them in JSON, URLs and HTML. Each of these formats has several escapes for the same
 character, so the unescaped text is searched too.
@@ -14,16 +13,14 @@ from functools import lru_cache
 from urllib.parse import unquote
 
 SHORTEST = 6
-"""Shorter credentials, in characters, are not redacted, because they may occur in texts by
-chance.
-"""
+"""Credentials below this length are not redacted, because they may occur by chance."""
 SHOWN = "[hidden]"
 MOST_LAYERS = 2
-"""The maximum number of nested escapes that are decoded, such as HTML in a JSON string."""
+"""Up to this many nested escapes are decoded, such as HTML in a JSON string."""
 
-MOST_KNOWN = 1024
-"""The maximum number of decoded escapes of one kind that are cached. Most texts repeat a few
-escapes many times.
+MOST_CACHED = 1024
+"""Up to this many decoded escapes of one kind are cached. Most texts repeat a few escapes many
+times.
 """
 SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "/": "/"}
 """Maps JSON escapes, without their backslash, to characters."""
@@ -37,24 +34,24 @@ _html = re.compile("&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,
 
 
 @dataclass(frozen=True, slots=True)
-class Needles:
+class CredentialPatterns:
     """The texts to redact, and the patterns and decoders for escapes in them."""
 
     texts: frozenset[str] = field(repr=False)
     escapes: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]
 
 
-def needles(credentials: Collection[str]) -> Needles:
+def credential_patterns(credentials: Collection[str]) -> CredentialPatterns:
     long = [one for one in credentials if len(one) >= SHORTEST]
     # URLs may also have a plus in place of a space.
     texts = frozenset([*long, *(one.replace(" ", "+") for one in long)])
     json = (json_pattern("".join(texts)), from_json)
-    return Needles(texts, (json, (_percent, from_percent), (_html, from_html)))
+    return CredentialPatterns(texts, (json, (_percent, from_percent), (_html, from_html)))
 
 
 def json_pattern(letters: str) -> re.Pattern[str]:
-    """Return a pattern for JSON escapes of these characters only, because a text may contain many
-    others, such as quotation marks.
+    """Return a pattern for JSON escapes of these characters only. A text may contain many others,
+    such as quotation marks.
 
     JSON within JSON has more backslashes before an escape.
     """
@@ -64,7 +61,7 @@ def json_pattern(letters: str) -> re.Pattern[str]:
     return re.compile(rf"\\\\|{one}" if "\\" in letters else one)
 
 
-@lru_cache(MOST_KNOWN)
+@lru_cache(MOST_CACHED)
 def from_json(escape: str) -> str:
     name = escape.lstrip("\\")
     if len(name) < len("u0000"):
@@ -73,20 +70,22 @@ def from_json(escape: str) -> str:
     return b"".join(unit.to_bytes(2, "big") for unit in units).decode("utf-16-be", "replace")
 
 
-from_percent = lru_cache(MOST_KNOWN)(unquote)
-from_html = lru_cache(MOST_KNOWN)(html.unescape)
+from_percent = lru_cache(MOST_CACHED)(unquote)
+from_html = lru_cache(MOST_CACHED)(html.unescape)
 
 
-def hide_credentials(text: str, wanted: Needles) -> str:
+def hide_credentials(text: str, wanted: CredentialPatterns) -> str:
     """Replace each credential in the text, with or without escapes."""
     parts, end = [], 0
-    for start, stop in merge_places(sorted(places(text, wanted))):
+    for start, stop in merge_ranges(sorted(find_credentials(text, wanted))):
         parts += [text[end:start], SHOWN]
         end = stop
     return "".join([*parts, text[end:]])
 
 
-def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tuple[int, int]]:
+def find_credentials(
+    text: str, wanted: CredentialPatterns, layers: int = MOST_LAYERS
+) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each credential in the text, in any order."""
     for needle in wanted.texts:
         start = text.find(needle)
@@ -96,14 +95,12 @@ def places(text: str, wanted: Needles, layers: int = MOST_LAYERS) -> Iterator[tu
     for pattern, read in wanted.escapes if wanted.texts and layers else ():
         if pattern.search(text):
             plain = UnescapedText(text, pattern, read)
-            for start, stop in places(plain.text, wanted, layers - 1):
-                yield plain.place(start), plain.place(stop)
+            for start, stop in find_credentials(plain.text, wanted, layers - 1):
+                yield plain.original_position(start), plain.original_position(stop)
 
 
 class UnescapedText:
-    """A text with its escapes decoded. It maps positions in the decoded text to positions in the
-    original.
-    """
+    """A text with decoded escapes, which maps its positions to positions in the original text."""
 
     def __init__(self, escaped: str, pattern: re.Pattern[str], read: Callable[[str], str]) -> None:
         parts: list[str] = []
@@ -119,16 +116,16 @@ class UnescapedText:
             self.escaped_ends.append(end)
         self.text = "".join([*parts, escaped[end:]])
 
-    def place(self, place: int) -> int:
+    def original_position(self, position: int) -> int:
         """Return the position in the original text for a position in the decoded text."""
-        index = bisect_right(self.ends, place) - 1
-        return place if index < 0 else self.escaped_ends[index] + place - self.ends[index]
+        index = bisect_right(self.ends, position) - 1
+        return position if index < 0 else self.escaped_ends[index] + position - self.ends[index]
 
 
-def merge_places(sorted_places: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def merge_ranges(sorted_ranges: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Merge overlapping ranges, which must be sorted."""
     last: tuple[int, int] | None = None
-    for start, stop in sorted_places:
+    for start, stop in sorted_ranges:
         if last and start < last[1]:
             last = last[0], max(last[1], stop)
             continue

@@ -27,8 +27,8 @@ def with_retries(
     is_repeatable: bool,
     wait: Wait = asyncio.sleep,
 ) -> PreparedTool:
-    """Return a tool that retries failed calls as the fallback strategies define. The last attempt's
-    `ToolError` is raised.
+    """Return a tool that retries failed calls as the fallback strategies define. Raises the
+    `ToolError` of the last attempt.
 
     All attempts share the timeout of `seconds`. A tool that is not repeatable is retried only if
     the strategy explicitly allows it.
@@ -44,23 +44,22 @@ def with_retries(
             try:
                 return await tool.work(opening, invocation)
             except ToolError as error:
-                wanted = wanted_for(error, fallback.strategies)
+                wanted = find_retry_options(error, fallback.strategies)
                 if wanted is None or not (is_repeatable or wanted.any_method):
                     raise
                 backoff = Backoff(wanted.attempts, wanted.initial_delay, wanted.max_delay)
                 pause = backoff.pause(attempt, error.retry_after, deadline - time.monotonic())
                 if pause is None:
                     raise
-                tell(tool.spec.name, invocation, attempt, wanted.attempts, error, pause)
+                log_retry(tool.spec.name, invocation, attempt, wanted.attempts, error, pause)
             await wait(pause)
             invocation.stage.write(f"> Attempt {attempt + 1} of {wanted.attempts}\n\n")
 
     return replace(tool, work=work)
 
 
-def wanted_for(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts | None:
-    """Return the retry options of the first strategy that applies to the error, or None if there
-    are none.
+def find_retry_options(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts | None:
+    """Return the retry options of the first strategy that applies to the error, or None.
 
     Timeouts and permanent errors are retried only if a trigger matches them. A call whose answer
     has begun is never retried.
@@ -76,7 +75,7 @@ def wanted_for(error: ToolError, strategies: Sequence[AnyStrategy]) -> Attempts 
     return None
 
 
-def tell(
+def log_retry(
     name: str, invocation: Invocation, attempt: int, attempts: int, error: ToolError, pause: float
 ) -> None:
     logger.warning(

@@ -1,9 +1,8 @@
 """Makes tool calls wait until the user has signed in with their own account on the server.
 
-The JSON of the card contains `title`; `account`, the ID of the sign-in in `apps.workspace.oauth`;
-`server`, the host that will be called with the account; and `host`, the host of the sign-in page.
-
-The answer is `{"outcome": "connected" | "skipped" | "timeout"}`.
+The page shows a card. Its JSON contains `title`; `account`, the ID of the sign-in in
+`apps.workspace.oauth`; `server`, the host that will be called with the account; and `host`, the
+host of the sign-in page. The answer is `{"outcome": "connected" | "skipped" | "timeout"}`.
 """
 
 from __future__ import annotations
@@ -47,17 +46,17 @@ def with_sign_in(tool: PreparedTool, wanted: WantedAccount) -> PreparedTool:
 
 
 async def person_token(wanted: WantedAccount, bucket: str, refused: str = "") -> str:
-    """Return the user's token, or "" if the user has to sign in. `refused` is a token that the
-    server has rejected.
+    """Return the user's token, or "" if the user has to sign in. Raises `ToolError` if the token
+    cannot be renewed.
 
-    Raises `ToolError` if the token cannot be renewed.
+    `refused` is a token that the server has rejected.
     """
     account = await find_account(wanted, bucket)
     return await access_token(account.pk, refused) if account is not None else ""
 
 
 async def ask_person(wanted: WantedAccount, opening: Opening, invocation: Invocation) -> ToolResult:
-    """Ask the user to sign in, or return a failed result if the user did not or cannot. Raises
+    """Ask the user to sign in. Return a failed result if the user did not or cannot. Raises
     `ToolError` if the sign-in cannot be prepared.
     """
     title = one_line(wanted.title, TITLE_CHARACTERS)

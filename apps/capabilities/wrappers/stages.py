@@ -36,7 +36,7 @@ class DeferredEmit:
             self.emit(event)
 
 
-class BrokenOff(Exception):
+class StageFailed(Exception):
     """Raised to close a stage as failed. `result` is the result for the model."""
 
     def __init__(self, result: ToolResult) -> None:
@@ -46,8 +46,8 @@ class BrokenOff(Exception):
 def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
     """Return a tool whose calls are shown in stages.
 
-    If a failed call has a result for the model, its stage is closed as excused. If the stage
-    already shows a partial answer, it is closed as failed, because it must not look complete.
+    A failed call with a result for the model does not mark its stage as failed. The exception is a
+    stage with a partial answer, which must not look complete.
     """
 
     async def work(opening: Opening, invocation: Invocation) -> ToolResult:
@@ -55,11 +55,11 @@ def with_stage(tool: PreparedTool, display: Display) -> PreparedTool:
             with show_stage(tool.spec.name, display, opening, invocation) as visible:
                 result = await tool.work(opening, visible)
                 if isinstance(result.failure, ToolError) and result.failure.has_answered:
-                    raise BrokenOff(result)
+                    raise StageFailed(result)
                 visible.stage.excused = result.failure is not None
                 return result
-        except BrokenOff as broken:
-            return broken.result
+        except StageFailed as failed:
+            return failed.result
 
     # Clients choose the locale, so the number of locales is not limited.
     announce = lru_cache(maxsize=16)(partial(announcement, display, tool.streams))
@@ -108,9 +108,7 @@ def request(display: Display, invocation: Invocation) -> str:
 
 
 def announcement(display: Display, argument: str, locale: str) -> Announcement | None:
-    """Return the announcement with which a tool's stage opens early, or None if it must not open
-    early.
-    """
+    """Return what a tool's stage shows when it opens early, or None if it must not open early."""
     title = display.beginning(locale)
     if display.visibility != "always" or not title:
         return None

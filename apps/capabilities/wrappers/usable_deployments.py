@@ -19,13 +19,11 @@ USABLE_IDS = Key[frozenset[str] | None]("usable_deployments")
 
 
 async def usable_ids(manifest: Manifest, opening: Opening) -> frozenset[str] | None:
-    """Return the decoded IDs of the deployments that the caller may use, or None if no tool must be
-    omitted.
-    """
+    """Return the decoded IDs of the deployments that the caller may use, or None for all."""
     wanted = manifest.features.tool_access_filter if manifest.features is not None else None
     if wanted is None or not wanted.enabled:
         return None
-    return await opening.known.get_or_ask(USABLE_IDS, partial(ask, opening.workspace))
+    return await opening.findings.get_or_ask(USABLE_IDS, partial(ask, opening.workspace))
 
 
 async def ask(workspace: Workspace) -> frozenset[str] | None:

@@ -9,7 +9,7 @@ from apps.agent.events import AttachmentAdded, Finished, StageOpened
 from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.capabilities.attachments.contents import REFUSED
 from apps.capabilities.attachments.policies import TOOL_NAME
-from apps.capabilities.attachments.view import BROUGHT
+from apps.capabilities.attachments.view import FILES_INTRODUCTION
 from apps.errors import ModelFailed
 from tests.capabilities.attachments.conversations import (
     PAPER,
@@ -266,7 +266,7 @@ async def test_a_service_that_takes_text_from_tools_alone_gets_contents_behind_t
         ModelMessage(
             "user",
             (
-                {"type": "text", "text": BROUGHT},
+                {"type": "text", "text": FILES_INTRODUCTION},
                 {
                     "type": "file",
                     "file": {

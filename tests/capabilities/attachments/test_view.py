@@ -9,7 +9,7 @@ from apps.agent.messages import Attachment, ModelMessage, ToolCall, to_dicts
 from apps.agent.stages import silent
 from apps.capabilities.attachments.capability import attachments
 from apps.capabilities.attachments.view import MOST_CHARACTERS
-from apps.capabilities.registry import GivenConversation, Opening
+from apps.capabilities.registry import ContinuedConversation, Opening
 from apps.workspace.port import DeploymentInfo
 from tests.capabilities.attachments.conversations import (
     CALLER,
@@ -104,7 +104,7 @@ async def test_a_conversation_without_attachments_is_the_very_same():
     assert opener is not None
     messages = [ModelMessage("user", "Hello")]
     # nothing of the workspace is needed for it
-    opening = Opening(FakeWorkspace(CALLER), CALLER, silent, GivenConversation(messages))
+    opening = Opening(FakeWorkspace(CALLER), CALLER, silent, ContinuedConversation(messages))
 
     async with opener(opening) as contribution:
         (view,) = contribution.view
@@ -209,7 +209,7 @@ async def test_files_are_read_once_however_often_the_model_is_asked():
     messages = [ModelMessage("user", "Look", attachments=(PICTURE,))]
 
     async with opener(
-        Opening(workspace, CALLER, silent, GivenConversation(messages))
+        Opening(workspace, CALLER, silent, ContinuedConversation(messages))
     ) as contribution:
         (view,) = contribution.view
         first = await view(messages)

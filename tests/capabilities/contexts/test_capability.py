@@ -13,7 +13,7 @@ from apps.agent.stages import silent
 from apps.agent.tools import Invocation
 from apps.capabilities.contexts.capability import DISCLAIMER, TOOL_NAME, contexts
 from apps.capabilities.contexts.entries import MOST_ENTRIES
-from apps.capabilities.registry import Contribution, GivenConversation, Opening
+from apps.capabilities.registry import ContinuedConversation, Contribution, Opening
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.manifests import manifest, stage_text
 from tests.contract import proves
@@ -30,7 +30,7 @@ FOLDER = {"type": "folder", "url": "files/user-7/docs/", "description": "Papers"
 async def opened(
     *given: dict[str, Any], messages: Sequence[ModelMessage] = (QUESTION,)
 ) -> Contribution:
-    opening = Opening(LocalWorkspace(CALLER), CALLER, silent, GivenConversation(messages))
+    opening = Opening(LocalWorkspace(CALLER), CALLER, silent, ContinuedConversation(messages))
     opener = contexts.prepare(manifest(contexts=list(given)))
     assert opener is not None
     async with opener(opening) as contribution:

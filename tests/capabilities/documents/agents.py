@@ -13,7 +13,7 @@ from apps.agent.stages import silent
 from apps.agent.tools import Invocation, Spend, Tool, ToolResult, ignore_usage
 from apps.capabilities.documents.capability import documents
 from apps.capabilities.documents.document_vectors import embedding_queue
-from apps.capabilities.registry import GivenConversation, Opening
+from apps.capabilities.registry import ContinuedConversation, Opening
 from apps.errors import DeploymentNotFound, InvalidParameter
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.loading.shared_loads import Loading, rules_of
@@ -148,7 +148,7 @@ class Desk:
             self.workspace(caller),
             caller,
             silent,
-            GivenConversation(state=state),
+            ContinuedConversation(state=state),
             loading=loading,
             spend=spend,
             meter=meter,

@@ -169,7 +169,7 @@ async def test_what_another_person_has_read_is_not_there_for_others(desk):
         missing = await run.refused(request=QUESTION, file_urls=[path, "files/user-2/x.txt"])
 
     assert missing.startswith("Parameter file_urls[0] is invalid: The file")
-    assert len(cache.kept) == 1
+    assert len(cache.entries) == 1
 
 
 async def test_pages_without_text_are_told(desk):

@@ -50,7 +50,7 @@ def test_what_belongs_to_nobody_is_not_kept():
     kept = DocumentCache()
     kept.put(key("a", owner=""), document())
 
-    assert kept.kept == {}
+    assert kept.entries == {}
 
 
 @pytest.mark.parametrize(
@@ -89,6 +89,6 @@ def test_it_is_forgotten_with_its_conversation():
 
     conversation.delete()
 
-    kept = {one.folder for one in module.cache.kept}
+    kept = {one.folder for one in module.cache.entries}
     assert kept & {own, other} == {other}  # other tests may have left documents
     module.cache.forget_folder(other)

@@ -133,7 +133,7 @@ async def test_a_deployment_is_asked_and_paid_for_only_while_the_answer_goes_on(
         await run.ask(QUESTION, path)
         await asyncio.wait_for(embedder.waiting.wait(), 60)
     assert document_vectors.embedding_queue().tasks == {}
-    ((document, _),) = cache.kept.values()
+    ((document, _),) = cache.entries.values()
     assert document.vectors.count == document_vectors.BATCH
 
     desk.embedder = HashedEmbedder()
@@ -153,7 +153,7 @@ async def test_a_caller_without_files_leaves_nothing_behind(desk):
         result = await run.ask("dogs", uri)
         await asyncio.wait_for(embedder.waiting.wait(), 60)
 
-    assert (cache.kept, document_vectors.embedding_queue().tasks) == ({}, {})
+    assert (cache.entries, document_vectors.embedding_queue().tasks) == ({}, {})
     assert result.propagated[0].reference_url is None
 
 
@@ -190,7 +190,7 @@ async def test_a_document_that_nobody_keeps_any_more_is_not_embedded_further(des
     await document_vectors.embedding_queue().aclose()
 
     assert task.done()
-    assert cache.kept == {}
+    assert cache.entries == {}
 
 
 async def test_a_document_that_is_too_long_is_searched_by_words(desk, monkeypatch):
@@ -213,5 +213,5 @@ async def test_a_document_that_cannot_be_kept_is_searched_by_words(desk, monkeyp
     async with desk.run() as run:
         await run.ask(QUESTION, path, emit=events.append)
 
-    assert (cache.kept, document_vectors.embedding_queue().tasks) == ({}, {})
+    assert (cache.entries, document_vectors.embedding_queue().tasks) == ({}, {})
     assert "- a.txt: searched by words; " in stage_text(events)

@@ -87,7 +87,7 @@ async def test_what_is_small_or_excluded_stays_as_it_is(own, settings, name, con
 
 async def test_a_result_for_which_there_is_no_room_any_more_is_read_back_from_a_file(own, settings):
     agent = await agent_on(own, tool_call_result_offload=WANTED)
-    keep = agent.opening.known[KEEP_RESULT]
+    keep = agent.opening.findings[KEEP_RESULT]
 
     path = await keep("docs_search", "eins\nzwei")
     settings.FILES_MAX_BYTES_PER_USER = 5

@@ -413,7 +413,7 @@ async def test_what_could_not_be_read_in_time_is_told_and_read_on_later(own):
     await agent.keep("slow.pdf", pdf("One", "Two"))
     await agent.use("read_lines", path="slow.pdf", start_line=0, end_line=1)
     # As if the time were over after the first page, and again for each later page.
-    (found,) = agent.opening.known[DOCUMENTS].kept.values()
+    (found,) = agent.opening.findings[DOCUMENTS].documents.values()
     found.lines, found.pages, found.is_complete = found.lines[:2], 1, False
     found.content = pdf("One", "Two")
     found.extract = nothing_in_time
@@ -445,7 +445,7 @@ async def nothing_in_time(content: bytes, order: Order, bounds: Bounds) -> Extra
 
 
 async def test_texts_are_kept_while_there_is_room_for_them(monkeypatch):
-    monkeypatch.setattr(documents, "KEPT", 10)
+    monkeypatch.setattr(documents, "CACHE_LIMIT", 10)
     kept = documents.RunDocumentCache()
     files = [Loaded(name, "text/plain", b"12345") for name in "abc"]
 
@@ -456,7 +456,7 @@ async def test_texts_are_kept_while_there_is_room_for_them(monkeypatch):
     kept.drop_oldest()
 
     assert again is found[0]
-    assert list(kept.kept.values()) == [found[2], found[0]]
+    assert list(kept.documents.values()) == [found[2], found[0]]
     large = kept.get(Loaded("d", "text/plain", b"1" * 100), "ada")
     kept.drop_oldest()
-    assert list(kept.kept.values()) == [large]
+    assert list(kept.documents.values()) == [large]

@@ -17,7 +17,7 @@ from apps.agent.stages import silent
 from apps.agent.taint import Taint
 from apps.agent.tools import Invocation, Tool, ToolResult
 from apps.capabilities.interpreter.capability import interpreter
-from apps.capabilities.registry import GivenConversation, Opening
+from apps.capabilities.registry import ContinuedConversation, Opening
 from apps.errors import FileRefused
 from apps.manifest.manifest import Manifest
 from apps.workspace.port import Workspace
@@ -95,7 +95,7 @@ async def python(
     manifest: Manifest | None = None,
 ) -> AsyncIterator[Python]:
     opening = Opening(
-        cast(Workspace, files or Folder()), caller, silent, GivenConversation(state=state or {})
+        cast(Workspace, files or Folder()), caller, silent, ContinuedConversation(state=state or {})
     )
     opener = interpreter.prepare(manifest or document())
     assert opener is not None

@@ -1,7 +1,7 @@
 import mcp_types as types
 import pytest
 
-from apps.capabilities.mcp.tools import is_told_repeatable
+from apps.capabilities.mcp.tools import is_declared_repeatable
 
 
 @pytest.mark.parametrize(
@@ -15,4 +15,4 @@ from apps.capabilities.mcp.tools import is_told_repeatable
     ],
 )
 def test_a_tool_may_be_repeated_that_its_server_calls_read_only_or_idempotent(told, expected):
-    assert is_told_repeatable(told) == expected
+    assert is_declared_repeatable(told) == expected

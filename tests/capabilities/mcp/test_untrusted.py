@@ -6,7 +6,7 @@ import mcp_types as types
 import pytest
 
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.mcp.tools import is_told_open
+from apps.capabilities.mcp.tools import is_declared_open
 from apps.workspace.local.files.caller_files import LocalFiles
 from tests.capabilities.manifests import use
 from tests.capabilities.mcp.core import CoreWorkspace, core_before
@@ -59,7 +59,7 @@ async def test_a_resource_that_is_read_ahead_counts_as_read(http_url):
     ],
 )
 def test_a_server_may_say_itself_that_a_tool_brings_what_others_wrote(told, expected):
-    assert is_told_open(told) == expected
+    assert is_declared_open(told) == expected
 
 
 class OthersFiles(LocalFiles):

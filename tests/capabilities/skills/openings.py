@@ -7,7 +7,12 @@ from typing import Any
 from apps.accounts.caller import Caller
 from apps.agent.messages import ModelMessage
 from apps.agent.stages import silent
-from apps.capabilities.registry import Contribution, GivenConversation, Opening, PredefinedContent
+from apps.capabilities.registry import (
+    ContinuedConversation,
+    Contribution,
+    Opening,
+    PredefinedContent,
+)
 from apps.capabilities.skills.capability import skills
 from apps.manifest.markdown.skill_document import InstalledSkill, read_skill_document
 from apps.manifest.validation.validation import read_manifest
@@ -50,7 +55,7 @@ async def opened(
         workspace or LocalWorkspace(CALLER),
         CALLER,
         silent,
-        GivenConversation(messages),
+        ContinuedConversation(messages),
         predefined=PredefinedContent(predefined),
     )
     async with opener(opening) as contribution:

@@ -170,7 +170,7 @@ async def test_of_skills_with_one_name_predefined_ones_go_first_then_prompts(
     ]
 
     async with opened(TONE, configured=configured, workspace=workspace(core.url)) as (own, found):
-        kept = {name: skill.text for name, skill in own.known[SKILLS].skills.items()}
+        kept = {name: skill.text for name, skill in own.findings[SKILLS].skills.items()}
         issues = soft(found)
 
     assert kept == {"tone": TONE.text, "zeal": text_of("zeal", "b")}
@@ -191,7 +191,7 @@ async def test_one_that_cannot_be_used_is_told_and_the_others_stay(core, bucket,
     configured = [prompt(f"prompts/{bucket}/{name}") for name in names]
 
     async with opened(TONE, configured=configured, workspace=workspace(core.url)) as (own, found):
-        assert list(own.known[SKILLS].skills) == ["tone", "good"]
+        assert list(own.findings[SKILLS].skills) == ["tone", "good"]
         gone, bad, empty = soft(found)
 
     assert gone.startswith(f"skills[0]: prompts/{bucket}/gone: The file '")
@@ -220,7 +220,7 @@ async def test_while_core_cannot_be_asked_only_the_predefined_ones_are_there(set
         own,
         found,
     ):
-        assert list(own.known[SKILLS].skills) == ["tone"]
+        assert list(own.findings[SKILLS].skills) == ["tone"]
         [issue] = found.issues
 
     assert (issue.section, issue.is_hard) == ("Skill loading", True)
@@ -234,7 +234,7 @@ async def test_without_dial_a_skill_of_core_is_told_to_be_missing():
     configured = [prompt("prompts/b/one"), folder("skills/b/two")]
 
     async with opened(TONE, configured=configured) as (own, found):
-        assert list(own.known[SKILLS].skills) == ["tone"]
+        assert list(own.findings[SKILLS].skills) == ["tone"]
         assert [message.partition(" is stored")[0] for message in soft(found)] == [
             "skills[0]: prompts/b/one: The prompt 'prompts/b/one'",
             "skills[1]: skills/b/two: The skill 'skills/b/two'",
@@ -269,7 +269,7 @@ async def test_what_nobody_foresaw_leaves_the_predefined_ones(caplog):
 
     configured = [prompt("prompts/b/one")]
     async with opened(TONE, configured=configured, workspace=Broken()) as (own, found):  # type: ignore[arg-type]
-        assert list(own.known[SKILLS].skills) == ["tone"]
+        assert list(own.findings[SKILLS].skills) == ["tone"]
         [issue] = found.issues
 
     assert issue.message == (

@@ -82,7 +82,7 @@ async def test_a_picked_skill_is_listed_and_can_be_read(core, bucket):
     asked = [question("One", f"{bucket}/a")]
 
     async with opened(TONE, messages=asked, workspace=workspace(core.url)) as (own, found):
-        collection = own.known[SKILLS]
+        collection = own.findings[SKILLS]
         assert list(collection.skills) == ["brief", "tone"]
         assert await collection.skills["brief"].read_file("x.md") == "X"
         assert found.instructions == (collection.prompt,)
@@ -94,7 +94,7 @@ async def test_a_picked_skill_goes_before_one_of_the_application(core, bucket):
     asked = [question("One", f"{bucket}/a")]
 
     async with opened(TONE, messages=asked, workspace=workspace(core.url)) as (own, found):
-        assert own.known[SKILLS].skills["tone"].text == text_of("tone", "Theirs.")
+        assert own.findings[SKILLS].skills["tone"].text == text_of("tone", "Theirs.")
         assert soft(found) == [
             f"The skill 'tone' of the predefined content is left out: {bucket}/a has a skill with the same name, which takes precedence. Rename one of them."
         ]
@@ -129,7 +129,7 @@ async def test_a_skill_that_is_both_picked_and_configured_is_one(core, bucket):
         own,
         found,
     ):
-        assert list(own.known[SKILLS].skills) == ["brief"]
+        assert list(own.findings[SKILLS].skills) == ["brief"]
         assert soft(found) == []
     assert len([hop for hop in core.requests if hop.path.endswith("SKILL.md")]) == 1
 
@@ -173,7 +173,7 @@ async def test_while_core_cannot_be_asked_every_pick_fails(settings):
 
     assert issue.message.endswith(". Only predefined skills are available.")
     assert messages[2].text.startswith("Error: The skill 'tone' could not be loaded: DIAL Core")
-    assert list(own.known[SKILLS].skills) == ["tone"]
+    assert list(own.findings[SKILLS].skills) == ["tone"]
 
 
 @proves("15")
@@ -189,7 +189,7 @@ async def test_only_so_many_of_the_newest_are_used(core, bucket, settings):
 
     async with opened(messages=asked, workspace=workspace(core.url)) as (own, found):
         messages = await through(found, asked)
-        assert list(own.known[SKILLS].skills) == ["c", "b"]
+        assert list(own.findings[SKILLS].skills) == ["c", "b"]
         assert soft(found) == [
             ("3 skills were picked; the limit is 2, so only the newest are used.")
         ]
@@ -227,7 +227,7 @@ async def test_without_preview_picks_are_taken_out_and_nothing_else(written, set
 
     async with opened(TONE, messages=asked) as (own, found):
         messages = await through(found, asked)
-        assert (list(own.known[SKILLS].skills), soft(found)) == (["tone"], [])
+        assert (list(own.findings[SKILLS].skills), soft(found)) == (["tone"], [])
 
     assert messages == [
         ModelMessage("user", "One", extra={"form_value": 1}),

@@ -133,7 +133,7 @@ async def test_a_document_that_is_too_large_for_the_installation_drops_the_skill
     configured = [{"type": "dial-skill", "url": url}]
 
     async with opened(TONE, configured=configured, workspace=workspace(core.url)) as (own, found):
-        assert list(own.known[SKILLS].skills) == ["tone"]
+        assert list(own.findings[SKILLS].skills) == ["tone"]
         [issue] = found.issues
 
     assert "is too large; the limit is 100 bytes" in issue.message

@@ -36,12 +36,16 @@ def test_a_skill_is_usable_with_all_tools_that_it_requires(tools, is_usable):
     assert RECALL.is_usable(tools) is is_usable
 
 
-async def prompt_with(*names: str) -> str:
+async def prompt_with(*names: str, **orchestrator: object) -> str:
     tools = [tool("https://memory.example/") for _ in names]
     for name, one in zip(names, tools, strict=True):
         one["open_ai_tool"]["function"]["name"] = name
     manifest = manifest_with(
-        orchestrator={"deployment": {"deployment_id": "big"}, "system_prompt": PROMPT},
+        orchestrator={
+            "deployment": {"deployment_id": "big"},
+            "system_prompt": PROMPT,
+            **orchestrator,
+        },
         tool_sets=[tool_set(*tools, name="memory")] if tools else [],
     )
     await sync_to_async(make_application)("asked", manifest=manifest)
@@ -67,3 +71,13 @@ async def test_an_application_without_a_memory_server_is_not_told_of_its_skill()
 @pytest.mark.django_db
 async def test_and_one_with_its_tools_is():
     assert "<name>dial-memory</name>" in await prompt_with("store_memory", "search_archive")
+
+
+@pytest.mark.django_db
+async def test_and_one_whose_tools_the_model_has_to_search(settings):
+    settings.ENABLE_PREVIEW_FEATURES = True
+    discovery = {"enabled": True, "min_tools_for_deferral": 1}
+
+    prompt = await prompt_with("store_memory", "search_archive", tool_discovery=discovery)
+
+    assert "<name>dial-memory</name>" in prompt

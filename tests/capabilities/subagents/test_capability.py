@@ -189,7 +189,7 @@ async def test_stages_of_subagents_can_be_left_out():
     assert [e.stage_id for e in events if isinstance(e, StageOpened)] == ["1"]
 
 
-TOOL_SETS_TOLD = (
+TOOL_SETS_DESCRIPTION = (
     "Only for general-purpose, where it is required: the toolsets that the sub-agent may use, [] for "
     "none. Give it only those that the task needs. Omit it for other sub-agents. Toolsets:\n"
 )
@@ -230,7 +230,7 @@ def test_the_model_reads_the_types_in_their_order_and_the_enabled_toolsets():
             "tool_sets": {
                 "type": "array",
                 "items": {"type": "string", "enum": ["Shop", "experts", "my notes"]},
-                "description": f"{TOOL_SETS_TOLD}- Shop: Orders.\n- experts\n- my notes",
+                "description": f"{TOOL_SETS_DESCRIPTION}- Shop: Orders.\n- experts\n- my notes",
             },
         },
         "required": ["subagent_type", "prompt"],
@@ -245,7 +245,7 @@ def test_without_toolsets_any_name_fits_the_schema_and_the_model_reads_that_ther
     assert spec_of(helped()).parameters["properties"]["tool_sets"] == {
         "type": "array",
         "items": {"type": "string"},
-        "description": f"{TOOL_SETS_TOLD}- (none)",
+        "description": f"{TOOL_SETS_DESCRIPTION}- (none)",
     }
 
 

@@ -7,7 +7,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from apps.capabilities.wrappers.redaction import hide_credentials, needles
+from apps.capabilities.wrappers.redaction import credential_patterns, hide_credentials
 
 CREDENTIAL = "sk/+&<b>'\"\\ ü\U0001f511-0123"
 LETTERS = CREDENTIAL.encode("utf-16-be")
@@ -42,7 +42,7 @@ SPELLINGS = {
 @pytest.mark.parametrize("spelling", SPELLINGS.values(), ids=SPELLINGS)
 def test_each_spelling_is_hidden_and_what_is_around_it_stays(spelling):
     around = r"Wrong \"key\" %41 &amp; \u00e9: {} 100% & \/ &lt; twice: {}."
-    wanted = needles([CREDENTIAL, "other-one", "short"])
+    wanted = credential_patterns([CREDENTIAL, "other-one", "short"])
 
     told = hide_credentials(around.replace("{}", spelling), wanted)
 
@@ -50,7 +50,7 @@ def test_each_spelling_is_hidden_and_what_is_around_it_stays(spelling):
 
 
 def test_a_credential_that_is_a_part_of_another_leaves_nothing_of_it():
-    wanted = needles(["marked-0123", "sk-marked-0123456789", "0123456789-and-more"])
+    wanted = credential_patterns(["marked-0123", "sk-marked-0123456789", "0123456789-and-more"])
 
     assert hide_credentials("sk-marked-0123456789 marked-0123", wanted) == "[hidden] [hidden]"
     assert hide_credentials("sk-marked-0123456789-and-more!", wanted) == "[hidden]!"
@@ -58,9 +58,13 @@ def test_a_credential_that_is_a_part_of_another_leaves_nothing_of_it():
 
 def test_a_letter_in_two_units_is_read_when_only_one_has_its_backslash_again():
     assert (
-        hide_credentials(r"is \\ud83d\\udd11-0123!", needles(["\U0001f511-0123"])) == "is [hidden]!"
+        hide_credentials(r"is \\ud83d\\udd11-0123!", credential_patterns(["\U0001f511-0123"]))
+        == "is [hidden]!"
     )
 
 
 def test_without_a_long_credential_nothing_is_hidden():
-    assert hide_credentials(r"short \u0073hort", needles(["short", ""])) == r"short \u0073hort"
+    assert (
+        hide_credentials(r"short \u0073hort", credential_patterns(["short", ""]))
+        == r"short \u0073hort"
+    )

@@ -101,7 +101,7 @@ async def test_nothing_of_a_large_corpus_is_kept_in_the_process(desk: Desk, proc
         result = await run.ask("dogs")
 
     assert result.propagated[0].data == "Dogs stay free."
-    assert [key for key in cache.kept if key.owner == OWNER] == []
+    assert [key for key in cache.entries if key.owner == OWNER] == []
 
 
 async def test_a_passage_of_a_large_corpus_has_its_neighbours_and_the_names_of_its_pages(

@@ -182,11 +182,11 @@ async def test_the_index_is_made_once_for_a_version(desk: Desk, process: Process
     await index(process)
     async with desk.run() as run:
         await run.ask("dogs")
-    first = [kept[0] for key, kept in cache.kept.items() if key.owner == OWNER]
+    first = [kept[0] for key, kept in cache.entries.items() if key.owner == OWNER]
 
     async with desk.run(Caller("user-2")) as run:
         await run.ask("dogs")
-    second = [kept[0] for key, kept in cache.kept.items() if key.owner == OWNER]
+    second = [kept[0] for key, kept in cache.entries.items() if key.owner == OWNER]
     await database_sync_to_async(share)("dogs.txt", "Dogs pay.")
     await database_sync_to_async(compare_soon)()
     await index(process)

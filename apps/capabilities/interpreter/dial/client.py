@@ -45,7 +45,7 @@ PREFIX = "/v1/ops/code_interpreter"
 MOST_BYTES = 64 * 1024 * 1024
 """The size limit of a response in bytes. Responses contain images as base64."""
 FIRST_PAUSE_SECONDS = 0.1
-"""The pause before the first retry in seconds. It doubles before each further retry."""
+"""The pause in seconds before the first retry. It doubles before each further retry."""
 PASSING = frozenset({502, 503, 504})
 """The HTTP statuses with which a proxy reports that the service is temporarily unavailable."""
 
@@ -55,7 +55,7 @@ R = TypeVar("R", bound=Response)
 
 @dataclass(frozen=True, slots=True)
 class InterpreterClient:
-    """Calls DIAL's code interpreter. Operations raise `InterpreterFailed` if the service fails, and
+    """Calls DIAL's code interpreter. Raises `InterpreterFailed` if the service fails, and
     `TimeoutError` if it does not respond in time.
     """
 
@@ -93,9 +93,7 @@ class InterpreterClient:
         read(FileResponse, body)
 
     async def upload(self, name: str, content: bytes, content_type: str) -> str:
-        """Upload a file to the storage of the interpreter's DIAL installation, and return its path
-        there.
-        """
+        """Upload a file to the interpreter's DIAL installation, and return its path there."""
         bucket = read(BucketResponse, await self.ask("GET", "/v1/bucket"))
         path = f"files/{bucket.bucket}/{name}"
         files = {"file": (name, content, content_type)}
@@ -111,8 +109,8 @@ class InterpreterClient:
     async def ask(
         self, method: str, path: str, *, repeatable: bool = True, **content: Any
     ) -> bytes:
-        """Send a request with retries, and return the body of the response. A request that is not
-        `repeatable` is not sent twice.
+        """Send a request, and return the body of the response. Retry it if it is `repeatable` or
+        was not sent.
         """
         if not self.key:
             raise InterpreterFailed(UNAUTHORIZED)
@@ -153,7 +151,7 @@ class InterpreterClient:
         self, method: str, path: str, content: Mapping[str, Any]
     ) -> tuple[int, bytes]:
         """Send a request, and return its status and body. Raises `HTTPError` if the connection
-        fails, and `TimeoutError` if the response does not arrive in time.
+        fails, and `TimeoutError` if the response is late.
         """
         seconds = self.seconds
         try:
@@ -176,8 +174,8 @@ class InterpreterClient:
 
 
 def client_of(url: str) -> AsyncClient:
-    """Return an HTTP client for the interpreter. If it is not DIAL Core itself, a private host must
-    be on the allowlist.
+    """Return an HTTP client for the interpreter. A private host other than DIAL Core must be on the
+    allowlist.
     """
     return find_client(Trust.DIAL if url.rstrip("/") == settings.DIAL_URL else Trust.OPERATOR)
 

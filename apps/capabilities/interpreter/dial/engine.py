@@ -1,5 +1,5 @@
-"""Runs code in DIAL's code interpreter. The service stores the session, and later calls refer to it
-by its ID.
+"""Runs code in DIAL's code interpreter. The service stores the session, to which later calls refer
+by ID.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,7 +58,7 @@ class DialSession:
     opening: Opening
     client: InterpreterClient
     is_separate: bool
-    id: str = ""  # The session is known to be alive.
+    id: str = ""  # Set once the session is known to be alive.
 
     async def execute(self, request: Request, messages: Sequence[ModelMessage]) -> Execution:
         """Run the code of a call. Raises `InterpreterFailed` if it cannot be run, and
@@ -75,14 +75,12 @@ class DialSession:
         return execution_of(answer)
 
     async def ensure(self, request: Request, messages: Sequence[ModelMessage]) -> None:
-        """Continue the session of this run or conversation. Open a new session if there is none or
-        the request requires one.
-        """
+        """Continue the session of this run or conversation, or open a new one."""
         if request.open_session:
-            await self.close(self.id or known_id(self.opening, messages))
+            await self.close(self.id or find_session_id(self.opening, messages))
         elif self.id:
             return
-        elif (known := known_id(self.opening, messages)) and await self.is_alive(known):
+        elif (known := find_session_id(self.opening, messages)) and await self.is_alive(known):
             self.remember(known)
             return
         self.remember(await self.client.open_session())
@@ -117,7 +115,7 @@ class DialSession:
         problems.check()
 
     async def transfer(self, file: InputFile) -> str:
-        """Transfer a file to the session. Return the reason if this fails, or "". Raises
+        """Transfer a file to the session. Return the reason for a failure, or "". Raises
         `SessionFailed` if the session is gone.
         """
         try:
@@ -131,7 +129,7 @@ class DialSession:
 
     async def source_of(self, file: InputFile) -> str:
         """Return the URL from which the interpreter reads the file. Raises `FileRefused` or
-        `InterpreterFailed` if it cannot be provided.
+        `InterpreterFailed` if there is none.
         """
         if self.is_separate:
             return await self.copy(file)
@@ -148,7 +146,7 @@ class DialSession:
         return await self.client.upload(quote(file.name, safe=""), found.content, found.type)
 
 
-def known_id(opening: Opening, messages: Sequence[ModelMessage]) -> str:
+def find_session_id(opening: Opening, messages: Sequence[ModelMessage]) -> str:
     """Return the session ID from this request, from the newest answer that has one, or from the
     settings.
     """

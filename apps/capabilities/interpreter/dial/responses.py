@@ -41,9 +41,7 @@ class BucketResponse(Response):
 
 
 def execution_of(response: ExecutionResponse) -> Execution:
-    """Convert the response to an execution with its visible outputs. Of each media type, only the
-    last output is included.
-    """
+    """Convert the response to an execution. Of each media type, only the last output counts."""
     display = {
         kind: data
         for item in response.display or ()
@@ -71,9 +69,7 @@ def execution_of(response: ExecutionResponse) -> Execution:
 
 
 def result_text(result: str | Mapping[str, Any] | None) -> str:
-    """Return the result as text. If it has several representations, only text representations are
-    used.
-    """
+    """Return the text representations of the result."""
     if isinstance(result, Mapping):
         return "\n".join(str(data) for kind, data in result.items() if kind in TEXTS)
     return result or ""
@@ -96,7 +92,7 @@ UNREACHABLE = "Python Code Interpreter cannot be reached. Try again later."
 
 
 class SessionFailed(InterpreterFailed):
-    """Raised if the session is unknown or unusable. A new session may help."""
+    """Raised if the session is unknown or unusable. A new session may work."""
 
 
 def failure_of(status: int, details: str) -> InterpreterFailed:

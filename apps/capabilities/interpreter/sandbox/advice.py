@@ -11,7 +11,7 @@ MODULES = (
 
 
 def language_advice() -> str:
-    """Return what the model must know about the Python version and the limits of a call."""
+    """Describe the supported Python subset and the limits of a call."""
     return (
         "The interpreter is a sandbox with a subset of Python 3. "
         f"Modules: {MODULES}. No others exist (no numpy, pandas, matplotlib, statistics, io, "
@@ -25,7 +25,7 @@ def language_advice() -> str:
 
 
 def attachment_advice() -> str:
-    """Return what the model must know about input files and attachments."""
+    """Describe how code reads input files and returns attachments."""
     return (
         "Variables and functions remain for later calls, files do not. Print what you need, or "
         "end with an expression: its value is the result. Files named in attachment_urls are in "
@@ -37,7 +37,7 @@ def attachment_advice() -> str:
 
 
 def session_advice() -> str:
-    """Return what the model must know about the session's state."""
+    """Describe what remains in a session between calls."""
     return (
         "Variables, functions and files remain for later calls with the same session_id. Print "
         "what you need, or end with an expression: its value is the result. Files are written to "

@@ -1,6 +1,4 @@
-"""Runs a subset of Python in the built-in sandbox, a process without access to files or the
-network.
-"""
+"""Runs a subset of Python in the built-in sandbox, a process without file or network access."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -67,9 +65,7 @@ class SandboxSession:
     def restore(
         self, request: Request, messages: Sequence[ModelMessage]
     ) -> tuple[bytes | None, list[str]]:
-        """Return two values: the state after the conversation's newest call or None, and notes for
-        the model.
-        """
+        """Return the state after the newest call, or None, and notes for the model."""
         if request.open_session:
             return None, []
         written = newest(self.opening, messages)
@@ -79,8 +75,8 @@ class SandboxSession:
             return None, [str(reason)]
 
     def save(self, outcome: SandboxOutcome) -> list[str]:
-        """Store the state after the call, and return notes for the model. If the call was
-        interrupted, the previous state remains.
+        """Store the state after the call, and return notes for the model. After an interrupted
+        call, the previous state remains.
         """
         if outcome.is_state_lost:
             self.opening.conversation.saved[KEY] = {}  # The state must not be loaded again.
@@ -103,9 +99,7 @@ def newest(opening: Opening, messages: Sequence[ModelMessage]) -> Any:
 
 
 def shown_files(files: Mapping[str, bytes]) -> tuple[tuple[ProducedFile, ...], list[str]]:
-    """Return the files that are shown as attachments, and notes for the model about the other
-    files.
-    """
+    """Return the files to show as attachments, and notes for the model about the others."""
     produced = [
         ProducedFile(one_line(name.rpartition("/")[2]), kind, content)
         for name, content in files.items()

@@ -18,12 +18,12 @@ from apps.capabilities.interpreter.sandbox import workers
 from apps.capabilities.interpreter.sandbox.folder import HOME, SandboxFolder
 
 MOST_OUTPUT_BYTES = 100_000
-"""The maximum number of bytes that the code may print. A model cannot use more."""
+"""The code may print up to this many bytes. A model cannot use more."""
 MOST_ERROR_CHARACTERS = 4_000
 
 OUT_OF_MEMORY = ("MemoryError: memory limit exceeded", "MemoryError: the worker exceeded")
-"""The prefixes of the interpreter's error messages about memory limits. The code itself can also
-raise errors with these messages.
+"""Prefixes of the interpreter's messages about memory limits. The code itself can raise errors with
+these messages too.
 """
 
 ROLLED_BACK = "Variables are as they were before this call."
@@ -34,26 +34,24 @@ NO_VALUE = "\nNone"
 
 @dataclass(frozen=True, slots=True)
 class SandboxOutcome:
-    """The result of running code. `state` is None if there is none to store.
-
-    `files` are the files that the code created or changed, and `removed` the input files that it
-    deleted. `is_state_lost` means that the earlier state could not be loaded.
-    """
+    """The result of running code."""
 
     execution: Execution
     state: bytes | None = None
+    """The session's state, or None if there is none to store."""
     files: Mapping[str, bytes] = field(default_factory=dict)
+    """The files that the code created or changed."""
     notes: tuple[str, ...] = ()
     is_state_lost: bool = False
+    """True if the earlier state could not be loaded."""
     removed: tuple[str, ...] = ()
+    """The input files that the code deleted."""
 
 
 def execute_code(
     session: MontySession, code: str, files: Mapping[str, bytes], before: bytes | None
 ) -> SandboxOutcome:
-    """Run the code with the state of an earlier call. Errors of the code are part of the outcome
-    and are not raised.
-    """
+    """Run the code with the state of an earlier call. Its errors are part of the outcome."""
     is_lost = False
     if before is not None:
         try:
@@ -92,13 +90,13 @@ def run(session: MontySession, code: str, files: Mapping[str, bytes]) -> Sandbox
         stdout=printed_text(output, "stdout"),
         stderr=printed_text(output, "stderr") + end_of(stderr, MOST_ERROR_CHARACTERS),
     )
-    return SandboxOutcome(execution, dump_session(session), folder.made(), removed=folder.removed())
+    return SandboxOutcome(
+        execution, dump_session(session), folder.changed_files(), removed=folder.removed_files()
+    )
 
 
 def limit_reached(error: MontyRuntimeError) -> str:
-    """Return a sentence about the limit that the code exceeded, or "" for errors of the code
-    itself.
-    """
+    """Return a sentence about the exceeded limit, or "" for errors of the code itself."""
     text = error.display("type-msg")
     if text.startswith("TimeoutError: feed time limit exceeded"):
         return (
@@ -159,8 +157,7 @@ def with_text_result(code: str) -> str:
     """Make the code convert the value of its last expression to text of limited length.
 
     The value itself could consist of any number of Python objects, which this process would have to
-    load. Line numbers do not change. Code that cannot be parsed is returned unchanged, and has no
-    value.
+    load. Line numbers do not change. Code that cannot be parsed is returned without a value.
     """
     last = trailing_expression(code)
     if last is None:

@@ -1,4 +1,4 @@
-"""Simulates the files of one execution in memory, with size limits."""
+"""Simulates the file system of one execution in memory, with size limits."""
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -6,45 +6,41 @@ from pathlib import PurePosixPath
 from pydantic_monty import MemoryFile, MontyFileHandle, OSAccess
 
 HOME = "/data"
-"""The folder in which the code finds its input files and writes its output."""
+"""The working directory of the code, with its input files."""
 MOST_WRITTEN_BYTES = 32 * 1024 * 1024
-"""The maximum number of bytes that the code may write. They stay in the server's memory until the
-code ends.
-"""
+"""The code may write up to this many bytes. The server's memory holds them until the code ends."""
 MOST_READ_BYTES = 256 * 1024 * 1024
-"""The maximum number of bytes that the code may read in total, because each read copies the
-file.
-"""
+"""The code may read up to this many bytes in total. Each read copies the file."""
 
 
 class GrowingFile(MemoryFile):
-    """A file in memory that collects appended pieces in a list, so that many small appends take
+    """A file in memory that collects appended data in a list, so that many small appends take
     linear time.
     """
 
     def __init__(self, path: PurePosixPath, content: bytes) -> None:
         super().__init__(path, b"")
-        self.pieces = [content]
+        self.chunks = [content]
 
     def read_content(self) -> bytes:
-        self.pieces = [b"".join(self.pieces)]
-        return self.pieces[0]
+        self.chunks = [b"".join(self.chunks)]
+        return self.chunks[0]
 
     def write_content(self, content: str | bytes) -> None:
-        self.pieces = [as_bytes(content)]
+        self.chunks = [as_bytes(content)]
 
     def append(self, content: bytes) -> None:
-        self.pieces.append(content)
+        self.chunks.append(content)
 
 
 class SandboxFolder(OSAccess):
-    """The file system of the sandbox. It has no environment, no clock and no network."""
+    """The file system of the sandbox, without environment variables, clock or network."""
 
-    def __init__(self, given: Mapping[str, bytes]) -> None:
-        paths = {PurePosixPath(HOME) / name: content for name, content in given.items()}
+    def __init__(self, inputs: Mapping[str, bytes]) -> None:
+        paths = {PurePosixPath(HOME) / name: content for name, content in inputs.items()}
         files = [GrowingFile(path, content) for path, content in paths.items()]
         super().__init__(files, environ={}, root_dir=HOME, max_sleep=0)
-        self.given = paths
+        self.inputs = paths
         self.written = 0
         self.read = 0
         self.path_mkdir(PurePosixPath(HOME), parents=True, exist_ok=True)
@@ -93,7 +89,7 @@ class SandboxFolder(OSAccess):
         if self.read > MOST_READ_BYTES:
             raise OSError(f"[Errno 5] A call can read at most {MOST_READ_BYTES} bytes of files")
 
-    def made(self) -> dict[str, bytes]:
+    def changed_files(self) -> dict[str, bytes]:
         """Return the content of new and changed files, by path below `HOME`."""
         found: dict[str, bytes] = {}
         folders = [PurePosixPath(HOME)]
@@ -105,13 +101,13 @@ class SandboxFolder(OSAccess):
                     folders.append(path)
                     continue
                 content = super().path_read_bytes(path)
-                if content and self.given.get(path) != content:
+                if content and self.inputs.get(path) != content:
                     found[str(path.relative_to(HOME))] = content
         return found
 
-    def removed(self) -> tuple[str, ...]:
+    def removed_files(self) -> tuple[str, ...]:
         """Return the input files that the code deleted, by path below `HOME`."""
-        gone = (path for path in self.given if not self.path_exists(path))
+        gone = (path for path in self.inputs if not self.path_exists(path))
         return tuple(str(path.relative_to(HOME)) for path in gone)
 
 

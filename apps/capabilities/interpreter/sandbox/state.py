@@ -1,7 +1,7 @@
-"""Packs and signs the sandbox state, which is stored in the conversation between calls.
+"""Packs and signs the sandbox state, which the conversation stores between calls.
 
 Clients could manipulate the state to attack the interpreter. It is therefore loaded only if this
-installation has signed it for this caller.
+installation signed it for this caller.
 """
 
 import base64
@@ -23,19 +23,17 @@ MOST_BYTES = 131_072
 the state.
 """
 PACKING = 20
-"""A state that is more than this many times as large as `MOST_BYTES` is rejected without packing
-it.
-"""
+"""A state more than this many times as large as `MOST_BYTES` is rejected without packing it."""
 MOST_UNPACKED_BYTES = 256 * 1024 * 1024
 
 
 class StateUnusable(Exception):
-    """Raised if the state cannot be stored or loaded. The message is for the model."""
+    """Raised if the state cannot be stored or loaded. The model receives the message."""
 
 
 def fingerprint() -> str:
-    """Return the interpreter's version and limits, which must be the same when a stored state is
-    loaded.
+    """Return the interpreter's version and limits. A stored state is valid only with the same
+    fingerprint.
     """
     return f"{pydantic_monty.__version__}/{workers.CODE_SECONDS:g}s/{workers.MEMORY_MB}MB"
 
@@ -63,8 +61,8 @@ def write_state(content: bytes, caller: Caller) -> dict[str, str]:
 def read_state(written: Any, caller: Caller) -> bytes | None:
     """Verify and unpack a state, or return None if there is none.
 
-    Raises `StateUnusable` if this installation did not sign it for this caller, or if it cannot be
-    unpacked.
+    Raises `StateUnusable` if this installation did not sign it for this caller, or if it is
+    damaged.
     """
     if not isinstance(written, Mapping) or not written.get("state"):
         return None
@@ -85,7 +83,7 @@ def read_state(written: Any, caller: Caller) -> bytes | None:
 
 
 async def hide_state(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Remove the stored states from the messages, because a model cannot use them."""
+    """Remove stored states from the messages for the model, which cannot use them."""
     return [
         replace(m, state={k: v for k, v in m.state.items() if k != KEY}) if KEY in m.state else m
         for m in messages

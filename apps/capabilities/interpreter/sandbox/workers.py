@@ -1,7 +1,7 @@
 """Runs code in a pool of worker processes. A thread waits for each running process.
 
-The interpreter's own asynchronous pool would abort this whole process if a run is canceled while
-its event loop ends.
+The interpreter's own asynchronous pool would abort the whole server process if a run were canceled
+while the event loop ends.
 """
 
 import asyncio
@@ -22,17 +22,15 @@ T = TypeVar("T")
 
 MOST_DEPTH = 400
 MOST_FILE_OPERATIONS = 20_000
-"""The maximum number of file operations of a call. A write takes about 0.1 ms."""
+"""The maximum number of file operations in a call. A write takes about 0.1 ms."""
 CODE_SECONDS = 10.0
 """The timeout of a call's code in seconds."""
 MEMORY_MB = 128
 """The memory limit of a call's code in megabytes."""
 WAIT_SECONDS = 10.0
-"""A call has this many seconds for loading and file operations, in addition to the timeout of its
-code.
-"""
+"""The additional time of a call in seconds for loading and file operations."""
 POLICY: OSPolicy = {"sleep": "zero"}
-"""Makes `sleep` return immediately, because sleeping code would block other calls."""
+"""This policy makes `sleep` return immediately, because sleeping code would block other calls."""
 SIGNAL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
@@ -58,13 +56,13 @@ def limits() -> ResourceLimits:
     }
 
 
-class Abandoned(Exception):
+class WorkerStopped(Exception):
     pass
 
 
 @dataclass(slots=True)
 class WorkerJob:
-    """A job in a worker process. Any thread can end it with `stop`."""
+    """A job in a worker process. Any thread can stop it."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     pid: int | None = None
@@ -88,7 +86,7 @@ class WorkerJob:
 
     def check(self) -> None:
         if self.is_stopped:
-            raise Abandoned
+            raise WorkerStopped
 
     def stop(self) -> None:
         self.is_stopped = True

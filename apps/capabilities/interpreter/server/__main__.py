@@ -1,7 +1,7 @@
 """Serves the sandbox over MCP: `python -m apps.capabilities.interpreter.server [--port PORT]`.
 
-It uses stdio, or Streamable HTTP at `/mcp` on the loopback address if a port is given. The program
-has no access to the site: no database, no keys, no settings.
+With a port, it serves Streamable HTTP at `/mcp` on the loopback interface, otherwise stdio. The
+program uses no database, keys or settings of the site.
 """
 
 import argparse

@@ -23,10 +23,8 @@ class SessionInfo(BaseModel):
 
 
 class ExecutionResult(BaseModel):
-    """The result of running code.
-
-    `output` is the printed text, `result` the value of the last expression as text, `error` the
-    last line of `traceback`. `files` are the created and changed files.
+    """The result of running code. `output` is the printed text, `result` the value of the last
+    expression, `error` the last line of `traceback`. `files` are the created and changed files.
     """
 
     success: bool

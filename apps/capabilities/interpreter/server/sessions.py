@@ -1,9 +1,7 @@
 """Stores the state of the interpreter server's sessions between calls.
 
-A session consists only of data: the variables in the format of the sandbox, and the files. Each
-call runs in a separate process from a pool. The process ends with the call or at its time limit.
-The code of a call can therefore neither continue to run after the call nor write to the result of
-another call.
+A session consists only of data: the variables in the sandbox's format, and the files. Each call
+runs in its own worker process, so code cannot continue after its call or affect another call.
 """
 
 import asyncio
@@ -24,7 +22,7 @@ from apps.capabilities.interpreter.sandbox.workers import run_in_worker
 ALPHABET = string.ascii_lowercase + string.digits  # Hosts in URIs are lower case.
 ID_CHARACTERS = 16
 NEW = frozenset({"", "0"})
-"""The session IDs with which a client requests a new session."""
+"""With these session IDs, a client requests a new session."""
 IDLE_SECONDS = 30 * 60.0
 SWEEP_SECONDS = 5 * 60.0
 MOST_SESSIONS = 64
@@ -50,8 +48,8 @@ class SessionExpired(ToolError):
 
 @dataclass(slots=True)
 class Session:
-    """A session of the interpreter server. Each call needs the state of the previous call, so calls
-    take turns.
+    """A session of the interpreter server. Calls run one at a time, because each needs the previous
+    state.
     """
 
     id: str
@@ -66,17 +64,15 @@ class Session:
 
 
 class Sessions:
-    """Stores and evicts the sessions of the interpreter server. `clock` returns monotonic
-    seconds.
-    """
+    """Stores and evicts the sessions of the interpreter server."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
         self.open: dict[str, Session] = {}
 
     def find_or_start(self, session_id: str) -> Session:
-        """Return the requested session, or start a new one. Raises `SessionExpired` if the
-        requested session does not exist.
+        """Return the requested session, or start one. Raises `SessionExpired` if the requested
+        session does not exist.
         """
         if session_id not in NEW:
             return self.find(session_id)
@@ -87,7 +83,7 @@ class Sessions:
         return session
 
     def find(self, session_id: str) -> Session:
-        """Return the session with this ID. Raises `SessionExpired` if it does not exist."""
+        """Return the session. Raises `SessionExpired` if it does not exist."""
         self.sweep()
         session = self.open.get(session_id)
         if session is None:
@@ -96,7 +92,7 @@ class Sessions:
         return session
 
     def clear(self, session_id: str) -> None:
-        """Delete a session. Code that is still running finishes, but its state is discarded. Raises
+        """Delete a session. Running code finishes, but its state is discarded. Raises
         `SessionExpired` if the session does not exist.
         """
         del self.open[self.find(session_id).id]
@@ -109,9 +105,7 @@ class Sessions:
                 del self.open[session.id]
 
     def make_room(self, needed: Session) -> None:
-        """Delete sessions other than `needed`, least recently used first, until all limits are
-        satisfied.
-        """
+        """Delete the least recently used sessions, except `needed`, until the limits are met."""
         others = sorted(self.open.values(), key=lambda one: one.used_at, reverse=True)
         total = sum(one.size for one in others)
         while len(self.open) > MOST_SESSIONS or total > MOST_BYTES:
@@ -138,8 +132,8 @@ class Sessions:
             raise SessionExpired(session.id)
 
     def keep(self, session: Session, outcome: SandboxOutcome) -> SandboxOutcome:
-        """Store the state and files of a call in the session. Return the outcome with the stored
-        files, and notes about the others.
+        """Store the state and files of a call. Return the outcome with the stored files, and notes
+        about the others.
         """
         notes = list(outcome.notes)
         if outcome.is_state_lost:
@@ -166,7 +160,7 @@ class Sessions:
         return replace(outcome, files=kept, notes=tuple(notes))
 
     def file_problem(self, session: Session, name: str, content: bytes) -> str:
-        """Return the reason why a file cannot be stored in the session, or ""."""
+        """Return the reason why a file cannot be stored, or ""."""
         if not is_file_name(name):
             return "its name is not a valid file name"
         if name not in session.files and len(session.files) >= MOST_SESSION_FILES:

@@ -56,8 +56,8 @@ SessionToUse = Annotated[
 
 
 class InterpreterServer(MCPServer[None]):
-    """The sandbox's MCP server. It sets the media type of each file itself, because a resource
-    template has only one type.
+    """The sandbox's MCP server. It sets the media type of each file, because the SDK's resource
+    templates have only one type.
     """
 
     async def read_resource(
@@ -71,8 +71,8 @@ class InterpreterServer(MCPServer[None]):
 
 @dataclass(frozen=True, slots=True)
 class SessionTools:
-    """The tools and the resource of the interpreter server. Each tool raises `SessionExpired` if
-    its session does not exist.
+    """The tools and the resource of the server. All raise `SessionExpired` if the session does not
+    exist.
     """
 
     sessions: Sessions
@@ -91,8 +91,8 @@ class SessionTools:
         return ClearedSession(session_id=session_id, cleared=True)
 
     async def session_file(self, session_id: str, file: str) -> bytes:
-        """Return the content of a session's file. Raises `ResourceNotFoundError` if the session or
-        the file does not exist.
+        """Return the content of a session's file. Raises `ResourceNotFoundError` if it does not
+        exist.
         """
         try:
             return self.sessions.find(session_id).files[file]
@@ -128,7 +128,7 @@ def interpreter_server(sessions: Sessions) -> InterpreterServer:
 
 @asynccontextmanager
 async def sweeping(sessions: Sessions, server: MCPServer[None]) -> AsyncIterator[None]:
-    """Run the server, and delete idle sessions periodically while it runs."""
+    """Delete idle sessions periodically while the server runs."""
     task = asyncio.create_task(sweep_for_ever(sessions))
     try:
         yield

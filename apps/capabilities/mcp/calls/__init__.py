@@ -1,1 +1,1 @@
-"""Calls MCP tools: passes files, asks users to sign in or to open pages, and converts the results."""
+"""Calls MCP tools, including file arguments, sign-ins and the conversion of results."""

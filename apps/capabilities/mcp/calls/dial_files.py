@@ -38,11 +38,11 @@ async def grant_files(
     named = [(name, url) for name in sorted(names) for url in urls_in(arguments.get(name))]
     if not named:
         return
-    if not binding.toolset.kept_as:
+    if not binding.toolset.workspace_id:
         problem = "Files cannot be shared because dial_toolset_id is not configured."
         raise ToolError(problem, is_lasting=True)
     paths = [dial_path(name, url, binding.endpoint.url) for name, url in named]
-    await opening.workspace.grant(list(dict.fromkeys(paths)), binding.toolset.kept_as)
+    await opening.workspace.grant(list(dict.fromkeys(paths)), binding.toolset.workspace_id)
     for path in paths:
         await opening.loader.distrust(path)
 
@@ -54,8 +54,8 @@ def urls_in(value: Any) -> Iterator[str]:
 
 
 def dial_path(name: str, url: str, server: str) -> str:
-    """Return the path of a DIAL file, which may be written as a URL of the DIAL server. Raises
-    `InvalidParameter` for any other file.
+    """Return the path of a DIAL file, which may be given as a URL of the DIAL server. Raises
+    `InvalidParameter` for other files.
     """
     parts = urlsplit(server)
     path = url.removeprefix(f"{parts.scheme}://{parts.netloc}/v1/").lstrip("/")

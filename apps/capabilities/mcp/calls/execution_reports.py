@@ -1,6 +1,4 @@
-"""Converts the results of tools that run code: a report of the execution, and the files that it
-created.
-"""
+"""Converts the results of tools that run code: a report of the execution, and the created files."""
 
 from pathlib import PurePosixPath
 from typing import Any
@@ -37,27 +35,24 @@ from apps.manifest.names import sanitize
 from apps.workspace.media_types import matches_any, media_type
 
 OUTPUT_CHARACTERS = 200
-"""Each printed output is truncated to this many characters in a stage. The model receives all of
-it.
-"""
+"""A stage truncates each printed output to this many characters. The model receives all of it."""
 CODE = "code"
-"""The name of the argument that a stage shows as Python code."""
+"""The stage shows this argument as Python code."""
 
 
 class ReportedFile(BaseModel):
-    """A file in an execution report. It is a resource of the server. Its type overrides the type
-    that the server returns with the content.
-    """
+    """A file in an execution report, stored as a resource of the server."""
 
     model_config = ConfigDict(extra="ignore")
 
     uri: str
     name: str
     mime_type: str
+    """The media type. It overrides the type that the server returns with the content."""
 
 
 class ExecutionReport(BaseModel):
-    """The fields of an execution report that QuickApps uses. The model receives the other fields
+    """The fields of an execution report that QuickApps uses. The model receives the others
     unchanged.
     """
 
@@ -75,17 +70,17 @@ async def report_result(
     opening: Opening,
     stage: Stage,
 ) -> ToolResult:
-    """Return an execution report and its files as a tool result. A result without a report is
-    converted like the result of any other tool.
+    """Convert an execution report and its files to a tool result. A result without a report is
+    converted like any other.
 
     Raises `ToolError` if the server reports that the tool failed.
     """
     node = binding.toolset.node
-    told = told_report(answer)
-    if answer.is_error or told is None or failure_in(answer, binding.toolset.failure_texts):
+    found = find_report(answer)
+    if answer.is_error or found is None or failure_in(answer, binding.toolset.failure_texts):
         failures = binding.toolset.failure_texts
         return await make_result(answer, tool_name, node.attachment, opening, stage, failures)
-    written, report = told
+    written, report = found
     attachments, notes = await read_files(report.files, binding, opening)
     rest = {key: value for key, value in written.items() if key != "files" and value not in EMPTY}
     stage.write(f"> #### Result:\n\n{fence_code(shown_report(rest, report), 'json')}\n")
@@ -99,10 +94,10 @@ async def report_result(
 EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
-def told_report(answer: types.CallToolResult) -> tuple[dict[str, Any], ExecutionReport] | None:
-    """Return the report as an object and as an `ExecutionReport`, or None if there is none.
+def find_report(answer: types.CallToolResult) -> tuple[dict[str, Any], ExecutionReport] | None:
+    """Return the report as a dictionary and as an `ExecutionReport`, or None if there is none.
 
-    The report is the structured content, or a text that contains JSON.
+    A server sends it as structured content or as JSON text.
     """
     texts = [block.text for block in answer.content if isinstance(block, types.TextContent)]
     for value in (answer.structured_content, *map(decoded_json, texts)):
@@ -123,7 +118,7 @@ def decoded_json(text: str) -> Any:
 
 
 def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
-    """Return the report as users see it, with long output truncated and without the session."""
+    """Return the report for users, with long output truncated and without the session."""
     visible = {key: value for key, value in rest.items() if key != "session_info"}
     if report.output:
         visible["output"] = [shorten_text(text, OUTPUT_CHARACTERS) for text in report.output]
@@ -161,7 +156,7 @@ async def read_files(
 
 async def read_file(file: ReportedFile, binding: ToolsetBinding, opening: Opening) -> Attachment:
     """Read a file from the server, and store it for the caller. Raises `ConnectionFailed` or
-    `FileRefused` if this fails.
+    `FileRefused` on failure.
     """
 
     async def question(client: Client) -> Blob | None:

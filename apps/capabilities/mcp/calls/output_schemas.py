@@ -19,16 +19,16 @@ PROBLEM_CHARACTERS = 300
 
 @dataclass(frozen=True)
 class OutputSchema:
-    """The schema of a tool's results. `tool` is its name in the log; `schema` is None if the server
-    declares none.
-    """
+    """The declared schema of a tool's results."""
 
     tool: str
+    """The tool's name, for the log."""
     schema: Mapping[str, Any] | None
+    """The schema, or None if the server declares none."""
 
     @cached_property
     def check(self) -> SchemaCheck | None:
-        """Return the check of results, or None if there is no usable schema.
+        """Return the compiled schema, or None if there is no usable one.
 
         It is compiled on first use, because most tools of a server are never called.
         """
@@ -41,8 +41,8 @@ class OutputSchema:
             return None
 
     def report(self, result: types.CallToolResult) -> None:
-        """Log a warning if a result does not match the schema. The model still receives the result,
-        because it may be useful.
+        """Log a warning if a result does not match the schema. The model receives the result
+        anyway, because it may be useful.
         """
         if result.is_error or self.check is None:
             return

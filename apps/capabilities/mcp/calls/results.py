@@ -40,13 +40,12 @@ _blank = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Data in a result that is stored as a file. `stem` is the file name without its extension, or
-    "" for the tool's name.
-    """
+    """Data in a result that is stored as a file."""
 
     kind: str
     content: bytes = field(repr=False)
     stem: str = ""
+    """The file name without its extension, or "" for the tool's name."""
 
 
 async def make_result(
@@ -57,10 +56,10 @@ async def make_result(
     stage: Stage,
     failures: Iterable[str] = (),
 ) -> ToolResult:
-    """Convert a server's result to a tool result. Raises `ToolError` if the server reports that the
-    tool failed.
+    """Convert a server's result to a tool result. Raises `ToolError` if the server reports a
+    failure.
 
-    `failures` are prefixes of texts that report a failure although the result is not marked as one.
+    A result whose text begins with one of `failures` is a failure even without the error flag.
     """
     text = result_text(answer)
     if answer.is_error or failure_in(answer, failures):
@@ -75,17 +74,14 @@ async def make_result(
 
 
 def failure_in(answer: types.CallToolResult, beginnings: Iterable[str]) -> bool:
-    """Return True if the text of the result begins with one of these failure prefixes, ignoring
-    case.
-    """
+    """Return True if the text of the result begins with one of these prefixes, ignoring case."""
     said = tuple(one.strip().casefold() for one in beginnings if one.strip())
     return bool(said) and result_text(answer).lstrip().casefold().startswith(said)
 
 
 def result_text(answer: types.CallToolResult) -> str:
-    """Return the texts of a result, or its structured content if it has neither texts nor files.
-
-    Structured content usually repeats the other content.
+    """Return the texts of a result, or its structured content if there are neither texts nor files.
+    Structured content usually repeats the texts.
     """
     texts = list(filter(None, map(text_in, answer.content)))
     if texts or any(map(has_blob, answer.content)) or answer.structured_content is None:
@@ -114,7 +110,7 @@ def is_text(kind: str) -> bool:
 
 
 def decoded_text(content: bytes) -> str:
-    """Decode UTF-8. Return "" for any other encoding; the content is then only stored as a file."""
+    """Decode UTF-8. Return "" for any other encoding; such content is only stored as a file."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -122,7 +118,7 @@ def decoded_text(content: bytes) -> str:
 
 
 def blobs_of(content: Iterable[types.ContentBlock]) -> Iterator[Blob | None]:
-    """Yield the data of each image, audio or resource, or None if the data cannot be decoded."""
+    """Yield the data of each image, audio or resource, or None if it cannot be decoded."""
     for block in content:
         if isinstance(block, types.ImageContent | types.AudioContent):
             yield decode_blob(block.mime_type, block.data)
@@ -145,8 +141,8 @@ def blob_of(resource: types.TextResourceContents | types.BlobResourceContents) -
 
 
 def decode_blob(kind: str, data: str, stem: str = "") -> Blob | None:
-    """Decode base64 of any variant, or a `data:` URI, whose type overrides `kind`. Return None if
-    this is not possible.
+    """Decode base64 of any variant, or a `data:` URI, whose type overrides `kind`. Return None for
+    other data.
     """
     if found := _data_uri.match(data):
         kind, content = found[1] or kind, unquote_to_bytes(data[found.end() :])
@@ -162,10 +158,10 @@ def decode_blob(kind: str, data: str, stem: str = "") -> Blob | None:
 
 
 def type_of(content: bytes, stated: str) -> str:
-    """Return the type of an image or audio file by its first bytes, and the declared type of any
+    """Return the type of an image or audio file from its first bytes, and the declared type of
     other content.
 
-    Content that is only declared to be an image gets the type of binary data.
+    Content that is only declared to be an image is treated as binary data.
     """
     main, _, rest = stated.lower().partition("/")
     if main not in ("image", "audio") and stated.lower() != BINARY_TYPE:
@@ -182,7 +178,7 @@ async def store_attachments(
     blobs: Iterable[Blob | None], tool_name: str, wanted: AttachmentFilter, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
     """Store data of the allowed types as the caller's files. Return the attachments, and notes for
-    the model about other data.
+    the model about data that failed.
     """
     attachments: list[Attachment] = []
     notes: list[str] = []

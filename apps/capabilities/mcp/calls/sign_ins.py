@@ -1,6 +1,4 @@
-"""Asks the user to sign in or to open a page when a server requires this, and then retries the
-call.
-"""
+"""Asks the user to sign in or to open a page when a server requires this, and retries the call."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
@@ -10,7 +8,7 @@ from typing import TypeVar
 import mcp_types as types
 from mcp import Client
 
-from apps.capabilities.mcp.sessions.elicitation import MOST_AT_ONCE, ElicitationDesk, GoingCall
+from apps.capabilities.mcp.sessions.elicitation import MOST_AT_ONCE, ElicitationHandler, RunningCall
 from apps.capabilities.mcp.sessions.elicitation_forms import NotAskable
 from apps.capabilities.mcp.sessions.failures import ConnectionFailed
 from apps.capabilities.mcp.toolsets.bindings import ToolsetBinding
@@ -21,32 +19,30 @@ from apps.workspace.port import SignIn
 CHALLENGE = "dial.epam.com/auth-challenge"
 SERVICE_SIGN_IN = "external-service/signin"
 MOST_SCOPES = 10
-"""One tool result can request sign-ins for at most this many scopes."""
+"""One tool result can request sign-ins for up to this many scopes."""
 SCOPE_CHARACTERS = 1_000
 NOT_OPENED = "{} The user did not open the required page."
 
-WANTED = Key[dict[str, None]]("wanted_sign_ins")
+REQUIRED = Key[dict[str, None]]("wanted_sign_ins")
 OUTCOMES = Key[Mapping[str, SignIn]]("sign_in_outcomes")
 
 T = TypeVar("T")
 Question = Callable[[Client], Awaitable[T]]
 
 
-def want_sign_in(toolset_ids: Iterable[str], opening: Opening) -> None:
-    opening.known.get_or_make(WANTED, dict).update(dict.fromkeys(toolset_ids))
+def require_sign_in(toolset_ids: Iterable[str], opening: Opening) -> None:
+    opening.findings.get_or_make(REQUIRED, dict).update(dict.fromkeys(toolset_ids))
 
 
 async def sign_in_once(opening: Opening) -> Mapping[str, SignIn]:
-    """Ask the user to sign in to all toolsets that require it. Later calls in the run return the
-    same outcomes.
-    """
-    wanted = opening.known[WANTED]
+    """Ask the user to sign in to all required toolsets, once per run. Return the outcomes."""
+    wanted = opening.findings[REQUIRED]
     ask = partial(opening.workspace.sign_in, list(wanted))
-    return await opening.known.get_or_ask(OUTCOMES, ask)
+    return await opening.findings.get_or_ask(OUTCOMES, ask)
 
 
 def sign_in_problem(outcome: SignIn, label: str) -> str:
-    """Return the reason why a toolset is unavailable although the user was asked to sign in."""
+    """Return why a toolset is still unavailable after the user was asked to sign in."""
     match outcome:
         case "success":
             return f"Sign-in succeeded but toolset '{label}' initialization still failed"
@@ -66,12 +62,11 @@ async def ask_server(
     question: Question[T],
     make_context: Callable[[ToolsetBinding], RequestContext] = ToolsetBinding.request_context,
 ) -> T:
-    """Send a request to a server. If it requires a sign-in to a toolset of the workspace, ask the
-    user to sign in, and retry.
+    """Send a request to a server. If the toolset requires a sign-in, ask the user, and retry.
 
     Raises `ConnectionFailed` if the request fails.
     """
-    slot, toolset_id = binding.slot, binding.toolset.kept_as
+    slot, toolset_id = binding.slot, binding.toolset.workspace_id
     began = slot.sign_ins.count
 
     async def sign_in() -> bool:
@@ -91,8 +86,8 @@ async def ask_server(
 async def ask_tool(
     binding: ToolsetBinding, opening: Opening, question: Question[types.CallToolResult]
 ) -> types.CallToolResult:
-    """Call a tool. If the result requires a sign-in to a service behind the tool, ask the user to
-    sign in, and retry.
+    """Call a tool. If the result requires a sign-in to a service behind the tool, ask the user, and
+    retry.
 
     Raises `ConnectionFailed` if the call fails.
     """
@@ -114,9 +109,7 @@ async def ask_tool(
 
 
 def challenged_scopes(answer: types.CallToolResult) -> tuple[str, ...]:
-    """Return the scopes of the services to which the user must sign in according to the result,
-    without duplicates.
-    """
+    """Return the scopes of the services that require a sign-in, without duplicates."""
     found = (answer.meta or {}).get(CHALLENGE) if answer.is_error else None
     scopes = tuple(dict.fromkeys(scopes_in(found))) if isinstance(found, list) else ()
     return scopes[:MOST_SCOPES]
@@ -131,21 +124,20 @@ def scopes_in(challenges: Iterable[object]) -> Iterable[str]:
 
 
 async def call_after_pages(
-    desk: ElicitationDesk, going: GoingCall, call: Callable[[], Awaitable[T]]
+    handler: ElicitationHandler, running: RunningCall, call: Callable[[], Awaitable[T]]
 ) -> T:
-    """Call a tool. If the server requires that the user opens pages first, ask the user to open
-    them, and retry.
+    """Call a tool. If the server requires that the user opens pages first, ask the user, and retry.
 
     Raises `ConnectionFailed` if the call fails, or if the user does not open the pages.
     """
     try:
         return await call()
     except ConnectionFailed as failure:
-        is_askable = "elicitation" in going.ledger.can_ask
+        is_askable = "elicitation" in running.ledger.can_ask
         if not is_askable or not 0 < len(failure.pages) <= MOST_AT_ONCE:
             raise
         try:
-            if not await desk.show_pages(going, failure.pages):
+            if not await handler.show_pages(running, failure.pages):
                 raise replace(failure, text=NOT_OPENED.format(failure.text)) from failure
         except NotAskable:
             raise failure from None

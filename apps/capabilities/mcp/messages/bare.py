@@ -1,8 +1,7 @@
-"""Rewrites JSON-RPC messages that the SDK cannot read.
+"""Rewrites incoming JSON-RPC messages that the SDK would reject.
 
-The SDK rejects such messages before any other code sees them, so the incoming bytes are rewritten.
-Values that are nested too deeply and numbers that are too long are converted to texts, batches are
-split, and an ID such as `1.0` is converted to an integer. `LenientResults` then repairs the result.
+Values that are nested too deeply and numbers that are too long become texts, batches are split, and
+an ID such as `1.0` becomes an integer. `LenientResults` then repairs the result.
 """
 
 import re
@@ -18,26 +17,22 @@ SPACE = b" \t\r\n"
 MOST_DEPTH = 150
 """Values nested more deeply than this are replaced. The SDK's parser accepts 200 levels."""
 MOST_DIGITS = 400
-"""In a message that the SDK's parser rejects, numbers with at least this many digits are replaced.
-The parser accepts 4,300 digits.
+"""If the SDK's parser rejects a message, numbers with at least this many digits are replaced. The
+parser accepts 4,300 digits.
 """
 MOST_MESSAGES = 1_000
-"""The maximum number of messages in a batch. A larger batch is passed on unchanged, so the SDK
-rejects it.
-"""
+"""The maximum number of messages in a batch. A larger batch is not split, so the SDK rejects it."""
 LONGEST_ID = 40
 MOST_TOKENS = 200_000
-"""Messages with more JSON tokens are not rewritten. Rewriting this many tokens takes about 0.1 s.
-Strings and flat lists and objects do not count, unless the message has a long number.
+"""Messages with more JSON tokens than this are not rewritten. Rewriting this many takes about 0.1
+s. Strings and flat lists and objects do not count, unless the message has a long number.
 """
 MOST_REWRITTEN = 8 * 1024 * 1024
-"""Messages above this size in bytes are not rewritten. Rewriting a message of this size can take a
-second.
-"""
+"""Messages with more bytes than this are not rewritten. Rewriting this many can take a second."""
 DEEP = b'"(left out: it is nested too deeply)"'
 LONG = b'"(left out: a number of %d characters)"'
 
-# Possessive, and it also matches a text without an end, so that each byte is read once or twice.
+# The pattern is possessive and also matches an unterminated string, so no byte is read often.
 STRING = rb'"(?:[^"\\]++|\\.)*+"?'
 FLAT = rb'[^"\[\]{}]++|' + STRING
 _token = re.compile(
@@ -72,10 +67,10 @@ _batch = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def messages_in(text: bytes) -> list[bytes]:
-    """Split incoming bytes into messages, and rewrite each with `with_objects`.
+    """Split incoming bytes into messages that the SDK can read.
 
-    The responses of a batch come last, because the SDK stops reading after a response. Bytes that
-    are not UTF-8 are replaced.
+    The responses of a batch come last, because the SDK stops reading after a response. Invalid
+    UTF-8 is replaced.
     """
     text = as_utf8(text)
     if not text.removeprefix(BOM).lstrip(SPACE).startswith(b"["):
@@ -109,8 +104,7 @@ def is_answer(message: bytes) -> bool:
 def with_objects(message: bytes) -> bytes:
     """Return the message in a form that the SDK can read, unchanged if possible.
 
-    The result or error is converted to an object, the ID to an integer, and the version to `2.0`.
-    Values that the SDK's parser rejects are replaced.
+    The result or error becomes an object, the ID an integer, and the version `2.0`.
     """
     message = readable(message.removeprefix(BOM))
     try:
@@ -132,8 +126,8 @@ def with_objects(message: bytes) -> bytes:
 
 
 def whole_id(found: Envelope) -> int | None:
-    """Return the ID of a message as an integer if it is written as `1.0` or, in a response, as
-    `"1.0"`. Return None for any other ID.
+    """Return the ID as an integer if it is written as `1.0` or, in a response, as `"1.0"`,
+    otherwise None.
     """
     written = b"" if found.id is msgspec.UNSET else bytes(found.id).strip(SPACE)
     is_asked = found.result is msgspec.UNSET and found.error is msgspec.UNSET
@@ -203,8 +197,8 @@ def as_text(value: Any) -> str:
 
 
 def readable(message: bytes) -> bytes:
-    """Replace the values that the SDK's parser rejects, or return the message unchanged if that
-    does not help.
+    """Replace the values that the SDK's parser rejects. Return the message unchanged if that does
+    not help.
     """
     if not can_be_refused(message) or is_readable(message) or len(message) > MOST_REWRITTEN:
         return message
@@ -213,9 +207,7 @@ def readable(message: bytes) -> bytes:
 
 
 def can_be_refused(message: bytes) -> bool:
-    """Return True if the message has so many brackets or digits that the SDK's parser may reject
-    it.
-    """
+    """Return True if the SDK's parser may reject the message because of its brackets or digits."""
     brackets = message.count(b"{") + message.count(b"[")
     return brackets > MOST_DEPTH or _long_number.search(message) is not None
 
@@ -229,7 +221,7 @@ def is_readable(message: bytes) -> bool:
 
 
 def without_deep_values(message: bytes) -> bytes | None:
-    """Replace deeply nested values and long numbers, or return None if the message has too many
+    """Replace deeply nested values and long numbers. Return None if the message has too many
     tokens.
     """
     pieces: list[bytes] = []

@@ -1,5 +1,6 @@
-"""Converts untrusted JSON Schemas to tool parameters. References are resolved, and size and
-validation time are limited.
+"""Converts untrusted JSON Schemas to tool parameters.
+
+References are resolved, and size and validation time are limited.
 """
 
 import json
@@ -22,14 +23,14 @@ from apps.json_schemas.structure import (
 )
 
 MOST_SCHEMAS = 2_000
-"""The maximum number of nested schemas per tool, because resolving references can multiply them
-without end.
+"""The maximum number of nested schemas per tool. Resolving references can multiply them without
+limit.
 """
 MOST_ALTOGETHER = 20_000
-"""The maximum number of nested schemas in all tools of a toolset together."""
+"""The maximum number of nested schemas in all tools of a toolset."""
 MOST_DEPTH = 40
 MOST_CHARACTERS = 100_000
-"""The maximum length of one tool's schema in characters of JSON. A schema of this length adds about
+"""The maximum length of a tool's schema in characters of JSON. This many characters add about
 25,000 tokens to each request.
 """
 
@@ -41,13 +42,13 @@ LEFT_OUT = frozenset(
     | {"$recursiveRef", "$recursiveAnchor", "$vocabulary", "$comment"}
 )
 UNCHECKED = frozenset({"pattern", "patternProperties"})
-"""The keywords that the model sees, but that are not used to check arguments, because an untrusted
-regular expression may run without end.
+"""Arguments are not checked against these keywords, because an untrusted regular expression may run
+forever. The model still sees them.
 """
 
 
 class SchemaInvalid(ValueError):
-    """Raised if a tool's schema cannot be used. The message is the reason."""
+    """Raised if a tool's schema cannot be used. The message contains the reason."""
 
 
 class InputSchemaReader:
@@ -57,9 +58,7 @@ class InputSchemaReader:
         self.left = MOST_ALTOGETHER
 
     def read(self, schema: Mapping[str, Any]) -> Arguments:
-        """Convert the schema of one tool. Raises `SchemaInvalid` if it is too large or cannot be
-        used.
-        """
+        """Convert the schema of one tool. Raises `SchemaInvalid` if it is too large or invalid."""
         resolver = SchemaResolver(schema, min(MOST_SCHEMAS, self.left))
         before = resolver.left
         try:
@@ -73,10 +72,9 @@ class InputSchemaReader:
 
 
 def read_schema(whole: dict[str, Any]) -> Arguments:
-    """Convert a schema without references. Parameters with a constant value are hidden from the
-    model and filled in.
+    """Convert a schema without references. Raises `SchemaInvalid` if it cannot be used.
 
-    Raises `SchemaInvalid` if the schema cannot be used.
+    Parameters with a constant value are hidden from the model and filled in.
     """
     if not isinstance(whole.get("properties", {}), dict):
         raise SchemaInvalid("its `properties` are not an object.")
@@ -106,8 +104,7 @@ def read_schema(whole: dict[str, Any]) -> Arguments:
 class SchemaResolver:
     """Replaces references within a document with their targets.
 
-    A recursive reference, or a reference to another document, is replaced with a schema that allows
-    any value.
+    Recursive references and references to other documents become schemas that allow any value.
     """
 
     def __init__(self, document: Mapping[str, Any], most: int) -> None:
@@ -115,8 +112,8 @@ class SchemaResolver:
         self.left = most
 
     def resolved(self, schema: Any, inside: tuple[str, ...], depth: int) -> Any:
-        """Return the schema with its references resolved. Raises `SchemaInvalid` if it is too large
-        or too deeply nested.
+        """Return the schema with resolved references. Raises `SchemaInvalid` if it is too large or
+        deeply nested.
         """
         if not isinstance(schema, list | Mapping):
             return schema
@@ -165,8 +162,8 @@ class SchemaResolver:
 def standard_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return one level of a schema in standard form.
 
-    Servers in Go send null for missing values, servers in PHP send an empty list for an empty
-    object, and others write types in capitals or as `any`.
+    Some servers send null for missing values or an empty list for an empty object, or write types
+    in capitals or as `any`.
     """
     found = {
         key: plain_members(key, value)

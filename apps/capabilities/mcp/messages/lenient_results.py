@@ -1,8 +1,7 @@
 """Repairs server results that deviate from the protocol.
 
-The SDK rejects a whole result because of one invalid field: all tools because of one tool, or a
-call's result because of one part. This module therefore omits and reports invalid parts before the
-SDK validates the result.
+The SDK rejects a whole list or result because of one invalid field. This module therefore omits and
+reports invalid parts before the SDK validates the result.
 """
 
 import json
@@ -21,7 +20,7 @@ from apps.capabilities.mcp.messages.structured_content import without_binary
 from apps.capabilities.wrappers.value_texts import one_line, shorten_text
 
 VERSION = "2025-11-25"
-"""The protocol version against which results are checked until the server reports its version."""
+"""The protocol version to validate against until the server reports its version."""
 MOST_REASONS = 50
 MOST_ODD_FIELDS = 10
 PART_CHARACTERS = 2_000
@@ -29,7 +28,7 @@ CURSOR_CHARACTERS = 100
 NEEDED = {"tools": frozenset({"name", "inputSchema"}), "resources": frozenset({"uri", "name"})}
 METHODS = {"tools": "tools/list", "resources": "resources/list"}
 VALUE_CHARACTERS = 60
-WANTED: Mapping[str, str] = {
+EXPECTED: Mapping[str, str] = {
     "bool_type": "a boolean",
     "dict_type": "an object",
     "list_type": "a list",
@@ -37,15 +36,15 @@ WANTED: Mapping[str, str] = {
     "model_type": "an object",
     "string_type": "a text",
 }
-"""Descriptions of the expected value, by pydantic's type of error."""
+"""Descriptions of the expected value, by pydantic's error type."""
 CALL_KEYS = frozenset({"content", "structuredContent", "isError"})
 OTHER_KEYS = frozenset(
     {"protocolVersion", "serverInfo", "supportedVersions", "capabilities", "tools", "resources"}
     | {"resourceTemplates", "contents", "prompts", "messages", "completion", "roots", "action"}
     | {"model", "task", "tasks", "taskId", "inputRequests", "resultType"}
 )
-"""The keys that occur only in results of methods other than tool calls. The result of a tool call
-may have any other keys.
+"""Keys that occur only in results of other methods than tool calls. The result of a tool call may
+have any other keys.
 """
 PARTS: Mapping[str, tuple[str, ...]] = {
     "text": ("text",),
@@ -61,7 +60,7 @@ Object = dict[str, Any]
 def fitted_opening(result: Object) -> Object:
     """Convert the server's response to `initialize` to a valid form.
 
-    Servers in PHP send an empty list for an empty object, and others omit fields.
+    Some servers omit fields or send an empty list for an empty object.
     """
     told = result.get("serverInfo")
     info = told if isinstance(told, dict) else {"name": told}
@@ -100,9 +99,7 @@ def fitted_capability(value: Any) -> Object:
 
 
 class LenientResults:
-    """Repairs the results of one session, according to the protocol version that the server
-    uses.
-    """
+    """Repairs the results of one session, according to the server's protocol version."""
 
     def __init__(self) -> None:
         self.version = VERSION
@@ -208,9 +205,7 @@ class LenientResults:
         return fitting
 
     def fitted_part(self, part: Any, result: Object) -> Object:
-        """Return a valid form of a part of a result: the part itself, the part with only its
-        required fields, or a text that describes it.
-        """
+        """Return a valid form of a part: itself, its required fields, or a text about it."""
         if isinstance(part, str):
             return text_part(part)
         if not isinstance(part, dict) or not isinstance(part.get("type", ""), str):
@@ -223,9 +218,7 @@ class LenientResults:
 
 
 def only(result: Object, part: Object) -> Object:
-    """Return the result with only this part, and with the fields that the protocol version
-    requires.
-    """
+    """Return the result with only this part, and with the fields that the protocol requires."""
     kept = {key: value for key, value in result.items() if key not in (*CALL_KEYS, "_meta")}
     return {**kept, "content": [part]}
 
@@ -233,8 +226,8 @@ def only(result: Object, part: Object) -> Object:
 def fitted_entry(
     entry: Any, needed: frozenset[str], check: Callable[[Object], ValidationError | None]
 ) -> tuple[Object | None, str]:
-    """Remove invalid optional fields of an entry. Return the entry and "", or None and the reason
-    if a required field is invalid.
+    """Remove invalid optional fields of an entry. Return the entry and "". If a required field is
+    invalid, return None and the reason.
     """
     if not isinstance(entry, dict):
         return None, f"it is {json_kind(entry)}, not an object."
@@ -255,8 +248,8 @@ def fitted_entry(
 
 
 def unread_field(entry: Object, path: Sequence[str | int], fault: str) -> str:
-    """Describe what is wrong with a field of an entry. `path` leads to the field, and `fault` is
-    pydantic's type of error.
+    """Describe an invalid field. `path` leads to it in the entry, and `fault` is pydantic's error
+    type.
     """
     if fault == "missing":
         return f"{'.'.join(map(str, path))} is missing."
@@ -270,14 +263,12 @@ def unread_field(entry: Object, path: Sequence[str | int], fault: str) -> str:
     shown = json_kind(value)
     if isinstance(value, str):
         shown = f"“{one_line(value, VALUE_CHARACTERS)}”"
-    wanted = f", not {WANTED[fault]}" if fault in WANTED else ", which cannot be read"
+    wanted = f", not {EXPECTED[fault]}" if fault in EXPECTED else ", which cannot be read"
     return f"{'.'.join(names) or 'it'} is {shown}{wanted}."
 
 
 def object_schema(schema: Any) -> Any:
-    """Return the schema of a tool's arguments with the type `object`, even if the server omits the
-    type.
-    """
+    """Return the schema of a tool's arguments, with the type `object` if there is none."""
     if isinstance(schema, str):
         schema = schema_of_text(schema)
     if schema is None or schema is True or schema == []:
@@ -292,9 +283,7 @@ def object_schema(schema: Any) -> Any:
 
 
 def schema_of_text(text: str) -> Any:
-    """Parse a schema that a server sends as JSON text, or return a text that is not an object
-    unchanged.
-    """
+    """Parse a schema that a server sends as JSON text. Return any other text unchanged."""
     if len(text) > MOST_CHARACTERS:
         return text
     try:

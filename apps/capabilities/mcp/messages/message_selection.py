@@ -1,7 +1,7 @@
 """Skips the messages of an event stream that would make a call fail.
 
-In the SDK, a call fails at the first message that cannot be parsed. The SDK also treats any
-response on a call's stream as the response to this call.
+In the SDK, a call fails at the first invalid message. The SDK also treats any response on a call's
+stream as the response to this call.
 """
 
 import logging
@@ -16,27 +16,23 @@ from apps.capabilities.mcp.messages.bare import Envelope, is_answer
 
 logger = logging.getLogger(__name__)
 NO_ID = (b"", b"null")
-"""The IDs of responses whose server could not read the request's ID."""
+"""The IDs in responses of servers that could not read the request's ID."""
 
 
 class MessageSelection:
-    """Selects the messages of one session that the SDK should read, and logs the first one that it
-    skips. `title` is the server's name.
-    """
+    """Selects the messages that the SDK reads in one session, and logs the first skipped one."""
 
     def __init__(self, title: str) -> None:
         self.title = title
         self.has_logged = False
 
     def of(self, request: bytes) -> Callable[[bytes], bool]:
-        """Return a function that returns True for each message on this request's stream that the
-        SDK should read.
-        """
+        """Return a filter for the messages on this request's stream."""
         return partial(self.takes, id_of(request))
 
     def takes(self, asked: bytes, message: bytes) -> bool:
-        """Return True if the SDK should read the message. `asked` is the ID of the request that
-        opened the stream, or b"".
+        """Return True if the SDK should read the message. `asked` is the ID of the stream's
+        request, or b"".
         """
         if is_answer(message):
             if not asked or (found := id_of(message)) in (*NO_ID, asked):

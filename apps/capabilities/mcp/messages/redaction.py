@@ -1,4 +1,4 @@
-"""Redacts the credentials that were sent to a server if messages from the server repeat them."""
+"""Redacts credentials in the messages of a server that repeats what it received."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -10,16 +10,16 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPC
 
 from apps.capabilities.wrappers.redaction import (
     MOST_LAYERS,
-    Needles,
+    CredentialPatterns,
+    credential_patterns,
+    find_credentials,
     hide_credentials,
-    needles,
-    places,
 )
 from apps.manifest.secrets import reads_as_credential
 
 LISTS = frozenset({"tools", "resources"})
 REDACTED = frozenset({"title", "description"})
-"""The fields of list entries that are redacted. Other fields identify the entries and must not
+"""Only these fields of list entries are redacted. Other fields identify the entries and must not
 change.
 """
 
@@ -29,12 +29,12 @@ class SentCredentials:
 
     def __init__(self) -> None:
         self.credentials: set[str] = set()
-        self.needles: Needles = needles(())
+        self.patterns: CredentialPatterns = credential_patterns(())
 
     def add(self, *credentials: str) -> None:
         if not self.credentials.issuperset(credentials):
             self.credentials |= set(credentials)
-            self.needles = needles(self.credentials)
+            self.patterns = credential_patterns(self.credentials)
 
     def add_named(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Add the values whose header or variable names suggest credentials."""
@@ -44,7 +44,7 @@ class SentCredentials:
                 self.add(rest.strip() if kind.lower() in {"bearer", "basic"} else value)
 
     def redacted(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
-        if not self.needles.texts or isinstance(item, Exception):
+        if not self.patterns.texts or isinstance(item, Exception):
             return item
         match item.message:
             case JSONRPCResponse() as message if self.may_repeat(message.result):
@@ -62,14 +62,14 @@ class SentCredentials:
         return replace(item, message=message.model_copy(update=changes))
 
     def may_repeat(self, value: Any) -> bool:
-        """Return True if a value may contain a credential. This check is much faster than redacting
-        the value.
+        """Return True if a value may contain a credential. This is much faster than redacting the
+        value.
         """
         try:
             written = msgspec.json.encode(value).decode()
         except (TypeError, ValueError, OverflowError):
             return True  # The message contains numbers that are too long, or invalid characters.
-        return any(True for _ in places(written, self.needles, MOST_LAYERS + 1))
+        return any(True for _ in find_credentials(written, self.patterns, MOST_LAYERS + 1))
 
     def redact_result(self, result: Mapping[str, Any]) -> dict[str, Any]:
         return {
@@ -87,7 +87,7 @@ class SentCredentials:
     def redact(self, value: Any) -> Any:
         match value:
             case str():
-                return hide_credentials(value, self.needles)
+                return hide_credentials(value, self.patterns)
             case list():
                 return [self.redact(one) for one in value]
             case dict():

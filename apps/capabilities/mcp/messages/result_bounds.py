@@ -15,9 +15,9 @@ from mcp_types import JSONRPCError, JSONRPCResponse
 from apps.capabilities.wrappers.value_texts import one_line
 
 MOST_VALUES = 200_000
-"""The maximum number of values in one field of a response, or in all list entries together."""
+"""The maximum number of values in one field of a response, or in all entries of a list."""
 MOST_COUNTED = 5 * MOST_VALUES
-"""Values in list entries, including omitted entries, are counted up to this number."""
+"""Values in list entries, including omitted ones, are counted up to this number."""
 MOST_NAMED = 10
 MOST_PARTS = 1_000
 """The maximum number of parts in a call's result, or of contents in a resource."""
@@ -25,14 +25,14 @@ MOST_LISTED = 5_000
 """The maximum number of tools or other entries in a list."""
 LISTS = ("tools", "resources", "resourceTemplates", "prompts")
 LEFT_OUT = "quickapps.left_out"
-"""The key in a list's `_meta` under which sentences about omitted entries are stored."""
+"""The key in a list's `_meta` for sentences about omitted entries."""
 
 Object = dict[str, Any]
 
 
 def bound_message(item: SessionMessage | Exception) -> SessionMessage | Exception:
     """Limit the number of values in the message, and remove any `LEFT_OUT` key that the server
-    itself sent.
+    sent.
     """
     if isinstance(item, Exception):
         return item
@@ -82,9 +82,7 @@ def with_bounded_list(result: Object, key: str) -> Object:
 
 
 def names_of_missing(entries: list[Any], kept: list[Any]) -> str:
-    """Return the names of the first omitted entries in parentheses, or "" if these entries have no
-    names.
-    """
+    """Return the names of the first omitted entries in parentheses, or "" if they have no names."""
     there = {id(one) for one in kept}
     missing = islice((one for one in entries if id(one) not in there), MOST_NAMED)
     names = [one["name"] for one in missing if isinstance(one, dict) and "name" in one]
@@ -117,9 +115,7 @@ def with_left_out(result: Object, reasons: Sequence[str]) -> Object:
 
 
 def first_entries(entries: list[Any], most: int) -> list[Any]:
-    """Return the first entries within the limits. An entry that alone exceeds the limit is
-    skipped.
-    """
+    """Return the first entries within the limits, without entries that exceed a limit alone."""
     left, countable = MOST_VALUES, MOST_COUNTED
     kept: list[Any] = []
     for entry in entries[:most]:

@@ -7,15 +7,15 @@ from typing import Any
 from apps.capabilities.wrappers.value_texts import one_line
 
 LEAST_CHARACTERS = 1_024
-"""The minimum length in characters of base64 that counts as binary data. Shorter strings may be
-keys or cursors that the model has to send back.
+"""Base64 of at least this many characters counts as binary data. Shorter strings may be keys or
+cursors that the model has to send back.
 """
 LEAST_DATA_CHARACTERS = 64
-"""In an object with a media type, data with at least this many characters counts as binary data."""
+"""In an object with a media type, base64 of at least this many characters counts as binary data."""
 DATA = frozenset({"data", "blob"})
 BINARY_TYPE = "application/octet-stream"
 
-# Bounded and possessive, so that a long text is scanned only once.
+# The quantifiers are bounded and possessive, so that a long text is scanned only once.
 _data_uri = re.compile(
     r"data:([\w.+/-]{0,100}+)(?:;[\w.+=-]{1,100}+){0,5};base64,"
     r"([A-Za-z0-9+/_=-]*+(?:[\r\n]++[A-Za-z0-9+/_=-]{60,}+)*+)",
@@ -28,8 +28,7 @@ _inside = re.compile(rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{LEAST_CHARACTERS},}}+=
 def without_binary(value: Any, kind: str = "", key: str = "") -> Any:
     """Replace binary data with notes about its type and size.
 
-    Binary data is the data of a content block, a data URI, or long base64. `kind` is the media type
-    that applies to the value, and `key` is its key.
+    `kind` is the media type that applies to the value, and `key` is the value's key in its object.
     """
     if isinstance(value, str):
         return text_without_binary(value, kind, key)
@@ -55,7 +54,7 @@ def is_blob(text: str, least: int) -> bool:
 
 
 def is_mixed(text: str) -> bool:
-    """Return True if the text has capitals, small letters and digits, as long base64 has, unlike
+    """Return True if the text has capitals, small letters and digits, like long base64, but unlike
     words, hexadecimal digits and DNA.
     """
     return all(re.search(part, text) for part in ("[A-Z]", "[a-z]", "[0-9]"))

@@ -1,1 +1,1 @@
-"""Opens, shares and closes sessions with MCP servers, and asks users on behalf of the servers."""
+"""Opens, shares and closes sessions with MCP servers, and passes server questions to users."""

@@ -1,4 +1,4 @@
-"""Opens and closes sessions with MCP servers. A dedicated task owns each session; any task may use
+"""Opens and closes sessions with MCP servers. A separate task owns each session; any task may use
 it.
 """
 
@@ -41,9 +41,7 @@ notifying a service up to five.
 """
 LAST_WORDS_SECONDS = 2.0
 LISTEN_AGAIN_SECONDS = (1.0, 5.0, 30.0, 60.0)
-"""The pauses in seconds before attempts to reopen a lost notification stream. After the last
-attempt, the stream remains closed.
-"""
+"""The pauses in seconds before attempts to reopen a lost notification stream."""
 INFO = types.Implementation(name="QuickApps", version="1")
 
 T = TypeVar("T")
@@ -51,10 +49,10 @@ LIST_CHANGES = (types.ToolListChangedNotification, types.ResourceListChangedNoti
 
 
 class SessionConnection:
-    """A session with a server. `changed` is called when the server reports that its lists have
-    changed.
+    """A session with a server. The connections of a pool share `handshakes`.
 
-    If `elicit` is set, the server may ask the user. The connections of a pool share `handshakes`.
+    `changed` is called when the server reports that its lists changed. With `elicit`, the server
+    may ask the user.
     """
 
     def __init__(
@@ -75,7 +73,7 @@ class SessionConnection:
         self.settled = asyncio.Event()
         self.stopping = asyncio.Event()
         self.opened_at = 0.0
-        self.asked = 0
+        self.active_requests = 0
         self.is_lost = False
         self.task: asyncio.Task[None] | None = None
 
@@ -113,12 +111,11 @@ class SessionConnection:
             self.settled.set()
 
     async def serve_either(self, context: RequestContext, seconds: float) -> BaseException | None:
-        """Run the session with the newer protocol revision if the server supports it, otherwise
-        with the older revision. Return the error that ended it, if any.
+        """Run the session with the newer protocol revision if possible, otherwise with the older
+        revision. Return the error that ended it, if any.
 
-        The older revision is tried first for servers over stdio or SSE, and for servers that needed
-        it within the last hour. It is also tried first if the server may ask the user, because many
-        tools ask only in the older revision.
+        The older revision is tried first for stdio and SSE, for servers that needed it within the
+        last hour, and if the server may ask the user. Many tools ask only in the older revision.
         """
         url, known = self.endpoint.url, self.handshakes
         is_older = self.endpoint.protocol != "streamable_http" or self.endpoint.seat
@@ -134,9 +131,7 @@ class SessionConnection:
     async def serve(
         self, mode: Literal["legacy", "auto"], context: RequestContext, seconds: float
     ) -> BaseException | None:
-        """Connect, and stay connected until `stopping` is set. Return the error that ended the
-        session, if any.
-        """
+        """Stay connected until `stopping` is set. Return the error that ended the session."""
         try:
             async with AsyncExitStack() as stack:
                 async with asyncio.timeout(seconds):
@@ -168,9 +163,7 @@ class SessionConnection:
         return None
 
     async def listen(self, client: Client, context: RequestContext) -> None:
-        """Subscribe to changes of the server's lists. In the newer protocol revision, servers
-        report them only to subscribers.
-        """
+        """Subscribe to changes of the server's lists. The newer protocol revision requires this."""
         CURRENT.set(replace(context.fresh(), listens=True))
         for seconds in (*LISTEN_AGAIN_SECONDS, None):
             try:
@@ -194,9 +187,7 @@ class SessionConnection:
         self.stopping.set()
 
     def abort(self, context: RequestContext) -> None:
-        """End the session because a message was not delivered, so its request would never get a
-        response.
-        """
+        """End the session because a message was not delivered. Its request would wait forever."""
         if self.stopping.is_set():
             return
         self.failure = self.failure or read_failure(ConnectionError("not delivered"), context)
@@ -213,15 +204,15 @@ class SessionConnection:
             self.changed()
 
     async def ask(self, context: RequestContext, question: Callable[[Client], Awaitable[T]]) -> T:
-        """Call `question` with the client of the session. Raises `ConnectionFailed` or
-        `TimeoutError` if the request fails.
+        """Send a request with the session's client. Raises `ConnectionFailed` or `TimeoutError` if
+        it fails.
         """
         client = self.client
         if client is None:
             raise copy(self.failure or ConnectionFailed("the connection was closed."))
         self.sent.add_named(context.headers.items())
         token = CURRENT.set(context)
-        self.asked += 1
+        self.active_requests += 1
         try:
             return await question(client)
         except TimeoutError:
@@ -230,14 +221,14 @@ class SessionConnection:
             raise await self.explain(error, context) from error
         finally:
             CURRENT.reset(token)
-            self.asked -= 1
+            self.active_requests -= 1
             if self.is_lost:
                 self.end_unused()
 
     def end_unused(self) -> None:
         """End the session as soon as no request is running in it."""
         self.is_lost = True
-        if not self.asked:
+        if not self.active_requests:
             self.stopping.set()
 
     async def explain(self, error: Exception, context: RequestContext) -> ConnectionFailed:

@@ -20,16 +20,16 @@ logger = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 300.0
 MOST_AT_ONCE = 5
-MOST_ASKED = 20
-"""The maximum number of questions that a server can ask during a call, so that it cannot block the
-call forever.
+MOST_QUESTIONS = 20
+"""A server can ask up to this many questions during a call, so that it cannot block the call
+forever.
 """
 
 Elicited = types.ElicitResult | types.ErrorData
 
 
 class Elicit(Protocol):
-    """The SDK's type of callback for questions to the user. The first argument is the SDK's request
+    """The SDK's callback for questions to the user. The first argument is the SDK's request
     context.
     """
 
@@ -37,29 +37,29 @@ class Elicit(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class GoingCall:
-    """A running tool call. `server` is the title of its toolset. `limits` are its time limits,
-    which are paused while the user is asked.
-    """
+class RunningCall:
+    """A running tool call."""
 
     ledger: Ledger
     key: str
     server: str
+    """The title of the tool's toolset."""
     limits: tuple[TimeLimit, ...]
+    """The call's time limits, which are paused while the user is asked."""
 
 
-class ElicitationDesk:
-    """Asks the user the questions of one session's server."""
+class ElicitationHandler:
+    """Passes the questions of one session's server to the user."""
 
     def __init__(self) -> None:
-        self.calls: list[GoingCall] = []
-        self.asking: set[asyncio.Task[Mapping[str, Any]]] = set()
-        self.asked = 0
+        self.calls: list[RunningCall] = []
+        self.open_questions: set[asyncio.Task[Mapping[str, Any]]] = set()
+        self.question_count = 0
 
     @contextmanager
-    def serving(self, call: GoingCall) -> Iterator[None]:
-        """Allow the server to ask the user during the block. When the last running call ends, its
-        open questions are canceled.
+    def serving(self, call: RunningCall) -> Iterator[None]:
+        """Allow the server to ask the user during the block. When the last call ends, cancel open
+        questions.
         """
         self.calls.append(call)
         try:
@@ -67,15 +67,15 @@ class ElicitationDesk:
         finally:
             self.calls.remove(call)
             if not self.calls:
-                self.asked = 0
-                for task in self.asking:
+                self.question_count = 0
+                for task in self.open_questions:
                     task.cancel()
 
     async def elicit(self, context: Any, params: types.ElicitRequestParams) -> Elicited:
         if not self.calls:
             return refusal_error("Users can be asked only during a tool call.")
-        self.asked += 1
-        if self.asked > MOST_ASKED or len(self.asking) >= MOST_AT_ONCE:
+        self.question_count += 1
+        if self.question_count > MOST_QUESTIONS or len(self.open_questions) >= MOST_AT_ONCE:
             return refusal_error("The server asked too many questions during this call.")
         # The protocol does not identify the call to which a question belongs.
         call = self.calls[-1]
@@ -83,38 +83,38 @@ class ElicitationDesk:
             card = card_of(call.server, params)
         except NotAskable as error:
             return types.ErrorData(code=types.INVALID_PARAMS, message=str(error))
-        return result_of(await self.ask_in_peace(call, card), card)
+        return result_of(await self.ask_with_paused_limits(call, card), card)
 
     async def show_pages(
-        self, call: GoingCall, pages: Sequence[types.ElicitRequestURLParams]
+        self, call: RunningCall, pages: Sequence[types.ElicitRequestURLParams]
     ) -> bool:
         """Ask the user to open each page. Return False as soon as the user declines. Raises
-        `NotAskable` if a page has an invalid URL.
+        `NotAskable` for an invalid URL.
         """
         cards = [card_of(call.server, page) | {"repeats": True} for page in pages]
         for card in cards:
-            answer = await self.ask_in_peace(call, card)
+            answer = await self.ask_with_paused_limits(call, card)
             if answer.get("outcome") != "accepted":
                 return False
         return True
 
-    async def ask_in_peace(self, call: GoingCall, card: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Ask the user, and return the answer. In the meantime, the time limits of all calls in the
-        session are paused.
-        """
+    async def ask_with_paused_limits(
+        self, call: RunningCall, card: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
+        """Ask the user, and pause the time limits of all calls in the session in the meantime."""
         limits = {limit for going in self.calls for limit in going.limits}
         with standing_still(limits):
             return await self.ask(call, card)
 
-    async def ask(self, call: GoingCall, card: Mapping[str, Any]) -> Mapping[str, Any]:
+    async def ask(self, call: RunningCall, card: Mapping[str, Any]) -> Mapping[str, Any]:
         question = InteractionRequest(call.key, "elicitation", card, ANSWER_SECONDS)
         task = asyncio.ensure_future(call.ledger.ask_now(question))
-        self.asking.add(task)
+        self.open_questions.add(task)
         try:
             # Not awaited directly, because a cancellation must not cancel the SDK's task.
             await asyncio.wait({task})
         finally:
-            self.asking.discard(task)
+            self.open_questions.discard(task)
             if not task.done():
                 task.cancel()
         if task.cancelled():

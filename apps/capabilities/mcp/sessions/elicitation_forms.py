@@ -1,10 +1,11 @@
-"""Converts a server's question to the JSON of a card, and validates the answer.
+"""Converts a server's question to JSON that the chat page shows as a card, and validates the
+answer.
 
 The card of a form has `mode` "form", the server's `message`, `server` and `fields`. A field has
 `name`, `label`, `hint`, `type`, `required`, `default`, `format`, and for the types `choice` and
 `choices` also `options` with `value` and `label`. `least` and `most` limit a number, or the number
 of characters or choices. The card of a page has `mode` "url", `url` and its `host`. With `repeats`,
-the call is retried once the user confirms that they have finished there.
+the call is retried once the user confirms that they have finished on that page.
 """
 
 import math
@@ -22,8 +23,8 @@ MOST_OPTIONS = 200
 MESSAGE_CHARACTERS = 4_000
 HINT_CHARACTERS = 1_000
 LABEL_CHARACTERS = 200
-"""The maximum length in characters of field names and option values, because these cannot be
-truncated.
+"""The maximum length of labels. Longer field names and option values are rejected, because they
+cannot be truncated.
 """
 URL_CHARACTERS = 2_000
 MOST_CHARACTERS = 20_000
@@ -36,7 +37,7 @@ FORMATS: Mapping[str, re.Pattern[str]] = {
 
 
 class NotAskable(ValueError):
-    """Raised if a question cannot be shown as a card. The message is for the server."""
+    """Raised if a question cannot be shown as a card. The server receives the message."""
 
 
 def card_of(server: str, asked: types.ElicitRequestParams) -> dict[str, Any]:
@@ -124,8 +125,8 @@ def bounds(schema: Mapping[str, Any], least: str, most: str) -> dict[str, Any]:
 
 
 def options_of(schema: Mapping[str, Any]) -> list[dict[str, str]] | None:
-    """Return the options of a field, each with value and label, or None if it has no options.
-    Raises `NotAskable` if they cannot be shown.
+    """Return the options of a field with value and label, or None if it has none. Raises
+    `NotAskable` if they cannot be shown.
     """
     titled = schema.get("oneOf") or schema.get("anyOf")
     values = schema.get("enum")
@@ -149,9 +150,7 @@ def option(value: Any, name: Any) -> dict[str, str]:
 
 
 def content_problem(asked: Mapping[str, Any], content: Mapping[str, Any]) -> str:
-    """Return the reason why the content of an answer is invalid for the card, or "" if it
-    is valid.
-    """
+    """Return the reason why an answer is invalid for the card, or ""."""
     fields = {field["name"]: field for field in asked.get("fields", ())}
     if unknown := sorted(content.keys() - fields.keys()):
         return f"“{unknown[0][:100]}” is not a field of this question."

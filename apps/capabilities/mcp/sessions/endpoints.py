@@ -39,29 +39,29 @@ from apps.workspace.oauth.accounts import access_token
 class ServerEndpoint:
     """A server with the credentials of one caller. Toolsets with equal endpoints can share a
     connection.
-
-    `program` is set for the protocol `stdio`, and `url` for the others. `carried` is a hash of the
-    headers from the caller's request, or "". `secrets` has the names and versions of the secrets in
-    use, so that a new version opens a new session. `seat` is 0 for a session that runs share and in
-    which the server may not ask users. Otherwise, it is the number of a session that serves one run
-    at a time. `account` is the user's own account on the server, and the time of the sign-in.
     """
 
     protocol: Literal["sse", "streamable_http", "stdio"]
     url: str = ""
+    """The server's URL, or "" for the protocol `stdio`."""
     trust: Trust = Trust.OPERATOR
     authorization: McpAuthorization | None = field(default=None, repr=False)
     program: RegisteredServer | None = None
+    """The program that runs the server, for the protocol `stdio`."""
     carried: str = ""
+    """A hash of the headers from the caller's request, or ""."""
     secrets: tuple[tuple[str, int], ...] = ()
+    """The names and versions of the secrets in use. A new version opens a new session."""
     seat: int = 0
+    """The number of a session that serves one run at a time, so that its server may ask the user.
+    The number is 0 for a session that runs share.
+    """
     account: tuple[UUID, datetime | None] | None = None
+    """The user's own account on the server, and the time of the sign-in."""
 
     @property
     def title(self) -> str:
-        """Return the program's name, or the URL without its query, because a query may contain a
-        secret.
-        """
+        """Return the program's name, or the URL without its query, which may contain a secret."""
         return self.program.name if self.program is not None else self.url.partition("?")[0]
 
     def authorizing(self, sent: SentCredentials) -> Authorize:
@@ -99,9 +99,7 @@ def needs_of(info: McpServerInfo) -> list[SecretNeed]:
 
 
 def endpoint_problem(info: McpServerInfo) -> tuple[str, str]:
-    """Return the name of an invalid field and the reason why it is invalid, or two empty strings if
-    all fields are valid.
-    """
+    """Return the name of an invalid field and the reason, or two empty strings."""
     how = info.authorization
     problem = address_problem({} if info.protocol == "stdio" else {"url": info.url})
     if problem[1]:

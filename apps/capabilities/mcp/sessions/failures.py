@@ -24,7 +24,7 @@ from apps.workspace.egress.request_context import RequestContext, SSEError
 MESSAGE_CHARACTERS = 500
 DETAIL_CHARACTERS = 4_000
 ENDED = "the server ended the connection."
-"""Describes a connection that ended without an exception."""
+"""The reason for the end of a connection without an exception."""
 TERMINATED = "Session terminated"
 NO_SERVER = (
     "the URL does not behave as an MCP server; probably there is none at it (404), or the "
@@ -33,41 +33,41 @@ NO_SERVER = (
 UNPARSED = "Failed to parse "
 """The prefix of the SDK's message about input that it cannot parse."""
 VERSION = "Unsupported protocol version from the server: "
-"""The prefix of the SDK's message about an unsupported protocol version. The version follows the
-prefix.
-"""
+"""The prefix of the SDK's message about an unsupported protocol version."""
 VERSION_CHARACTERS = 40
 CONNECTION = "connection"
 SERVER_CODES = range(-32099, -31999)
-"""The JSON-RPC error codes whose meaning a server defines itself."""
+"""The JSON-RPC error codes that each server defines itself."""
 STAND_INS = frozenset({"Server returned an error response", "Not Found"})
-"""The SDK's texts for HTTP errors. The status code is in the request context."""
+"""The SDK's texts for HTTP errors. The request context contains the status code."""
 
 
 @dataclass(eq=False)
 class ConnectionFailed(Exception):
-    """Raised if a connection or request fails. `text` is a sentence about the server, and `details`
-    the cause.
+    """Raised if a connection or request fails.
 
-    `last_words` is the last output of a program to stderr, for administrators only. `status` is the
-    HTTP status code if the server rejected the request, otherwise 0. `challenge` is the
-    `WWW-Authenticate` header of that response. `needs_scope` means that the user's sign-in lacks a
-    scope. `pages` are the pages that the user must open before the call is possible. A stored
-    failure is raised as a copy, because each raise extends the traceback.
+    A stored failure is raised as a copy, because each raise extends the traceback.
     """
 
     text: str
+    """A sentence about the server."""
     _: KW_ONLY
     kind: str = CONNECTION
     details: str = ""
+    """The causes, one per line."""
     last_words: str = ""
+    """The last output of a program to stderr, for administrators only."""
     needs_sign_in: bool = False
     needs_scope: bool = False
+    """True if the user's sign-in lacks a scope."""
     challenge: str = field(default="", repr=False)
+    """The `WWW-Authenticate` header of the response."""
     timed_out: bool = False
     status: int = 0
+    """The HTTP status if the server rejected the request, otherwise 0."""
     retry_after: float | None = None
     pages: tuple[ElicitRequestURLParams, ...] = ()
+    """The pages that the user must open before the call is possible."""
 
     @property
     def refuses_account(self) -> bool:
@@ -75,7 +75,7 @@ class ConnectionFailed(Exception):
         return self.needs_sign_in or self.needs_scope
 
     def message(self, label: str) -> str:
-        """Return a sentence for users about the failure. `label` is the name of the toolset in it."""
+        """Return a sentence about the failure for users. `label` is the name of the toolset."""
         if self.needs_sign_in:
             return f"Authentication required for toolset '{label}'"
         prefix = {"http": "HTTP error for", "mcp": "MCP error for"}.get(self.kind, "Toolset")
@@ -108,7 +108,7 @@ def read_failure(error: BaseException, context: RequestContext) -> ConnectionFai
         return refused(context.status_line, kind="http")
     text, kind = sentence_of(first)
     return failed(
-        text, kind=kind, timed_out=isinstance(first, TimeoutError), pages=wanted_pages(first)
+        text, kind=kind, timed_out=isinstance(first, TimeoutError), pages=required_pages(first)
     )
 
 
@@ -125,7 +125,7 @@ def missing_scope(context: RequestContext, details: str) -> ConnectionFailed:
     )
 
 
-def wanted_pages(error: BaseException) -> tuple[ElicitRequestURLParams, ...]:
+def required_pages(error: BaseException) -> tuple[ElicitRequestURLParams, ...]:
     if not isinstance(error, MCPError) or error.code != URL_ELICITATION_REQUIRED:
         return ()
     try:
@@ -166,7 +166,7 @@ def refused_version(error: BaseException) -> str:
 def has_lost_session(context: RequestContext) -> bool:
     """Return True if the server rejected the request because it no longer knows the session.
 
-    The status 404 always means this, and 400 only with an error about the session. Only the first
+    Status 404 always means this, and 400 only with an error about the session. Only the first
     response counts, because a later one may reject our answer to the server's question.
     """
     if context.first_status == HTTPStatus.BAD_REQUEST:
@@ -175,7 +175,7 @@ def has_lost_session(context: RequestContext) -> bool:
 
 
 def is_about_session(refusal: bytes) -> bool:
-    """Return True if the error in the body of a rejected request is about the session.
+    """Return True if the body of a rejection is about the session.
 
     Servers use different codes for such errors, but never the code for invalid arguments.
     """
@@ -193,7 +193,7 @@ class RefusalError(msgspec.Struct):
 
 
 class Refusal(msgspec.Struct):
-    """A JSON-RPC error that may lack an `id`. The SDK rejects errors without one."""
+    """A JSON-RPC error, possibly without an `id`. The SDK rejects errors without one."""
 
     error: RefusalError
 
@@ -205,8 +205,8 @@ def is_unreadable(error: BaseException) -> bool:
 
 
 def is_closed(error: BaseException) -> bool:
-    """Return True if the session may have ended during the request. Servers use the same error code
-    for their own errors.
+    """Return True if the session may have ended during the request. Servers may use this error code
+    too.
     """
     return (
         isinstance(error, MCPError)
@@ -216,8 +216,8 @@ def is_closed(error: BaseException) -> bool:
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
-    """Yield the exceptions in nested exception groups, in order, or the exception itself if it is
-    not a group.
+    """Yield the exceptions in nested exception groups, or the exception itself if it is not a
+    group.
     """
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:

@@ -27,30 +27,28 @@ P = TypeVar("P", types.ListToolsResult, types.ListResourcesResult)
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The tools and instructions of a server. `fingerprint` identifies the tools. It is the same
-    for all callers.
-
-    `problems` has sentences about omitted tools. `is_partial` means that a later page could not be
-    read. `server_name` is the server's own name, or "".
-    """
+    """The tools and instructions of a server."""
 
     tools: tuple[types.Tool, ...]
     instructions: str
     fingerprint: str
+    """A hash of the tools and problems. It is the same for all callers."""
     has_resources: bool
     problems: tuple[str, ...] = ()
+    """Sentences about omitted tools."""
     server_name: str = ""
+    """The server's own name, or ""."""
     is_partial: bool = False
+    """True if a page after the first could not be read."""
 
 
 @dataclass(slots=True)
 class ListingReader:
-    """Reads the tools and instructions of a server. `found` has the tools of the pages that have
-    arrived, by name.
-    """
+    """Reads the tools and instructions of a server."""
 
     client: Client | None = None
     found: dict[str, types.Tool] = field(default_factory=dict)
+    """The tools of the pages that have arrived, by name."""
     problems: list[str] = field(default_factory=list)
 
     async def read(self, client: Client) -> Listing:
@@ -153,9 +151,7 @@ def left_out(page: P) -> list[str]:
 
 
 async def read_resources(client: Client) -> tuple[types.Resource, ...]:
-    """Return the server's resources, at most `MOST_RESOURCES`, because they become part of the
-    prompt.
-    """
+    """Return the server's resources for the prompt, up to `MOST_RESOURCES`."""
     found: list[types.Resource] = []
     if client.server_capabilities.resources is not None:
         async for page in pages(client.list_resources):
@@ -168,8 +164,8 @@ async def read_resources(client: Client) -> tuple[types.Resource, ...]:
 async def pages(
     ask: Callable[..., Awaitable[P]], problems: list[str] | None = None
 ) -> AsyncIterator[P]:
-    """Yield the pages of a list. If a cursor repeats or there are too many pages, end the list, and
-    add the reason to `problems`.
+    """Yield the pages of a list. If a cursor repeats or there are too many pages, stop, and add the
+    reason to `problems`.
     """
     cursor: str | None = None
     known: set[str] = set()

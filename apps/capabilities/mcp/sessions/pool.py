@@ -17,20 +17,18 @@ from apps.workspace.egress.per_loop import loop_object
 
 IDLE_SECONDS = 300.0
 SWEEP_SECONDS = 30.0
-MOST_KEPT = 200
-"""If there are this many sessions, a new session evicts the least recently used idle session."""
+MOST_IDLE = 200
+"""With this many sessions, a new session evicts the least recently used idle one."""
 MOST_SESSIONS = 2_000
-"""The maximum number of sessions in use. Requests of DIAL Core never share a session, because each
-has its own key.
+"""The maximum number of sessions in use. It is high because requests from DIAL Core never share a
+session: each has its own key.
 """
 MOST_PROGRAMS = 32
-"""The maximum number of sessions with MCP servers that run as programs, because each program is a
-process.
-"""
+"""The maximum number of sessions with servers that run as programs. Each is a process."""
 FAREWELL_SECONDS = 5.0
-"""At its end, a run waits at most this many seconds for its private sessions to end."""
+"""The time in seconds that an ending run waits for its private sessions to close."""
 FORGET_SECONDS = 3_600.0
-"""After this many seconds without use, a server disappears from the administrator's list."""
+"""A server disappears from the administrator's list after this many seconds without use."""
 
 Key = tuple[ServerEndpoint, str]
 
@@ -57,11 +55,11 @@ class SessionPool:
     @asynccontextmanager
     async def leases(self) -> AsyncIterator[Leases]:
         """Yield the leases of a run. The run's private sessions end with the block."""
-        taken = Leases(self)
+        leases = Leases(self)
         try:
-            yield taken
+            yield leases
         finally:
-            ending = taken.give_back()
+            ending = leases.release()
             task = asyncio.current_task()
             # The last request of a session with DIAL needs the run's key, which is no longer valid
             # after the run. After a cancellation, Core has already revoked the key.
@@ -75,7 +73,7 @@ class SessionPool:
         if endpoint.program is not None:
             programs = [key for key in self.slots if key[0].program is not None]
             self.limit(MOST_PROGRAMS, MOST_PROGRAMS, programs)
-        self.limit(MOST_KEPT, MOST_SESSIONS, list(self.slots))
+        self.limit(MOST_IDLE, MOST_SESSIONS, list(self.slots))
 
     def limit(self, kept: int, most: int, keys: Sequence[Key]) -> None:
         if len(keys) < min(kept, most):
@@ -87,8 +85,8 @@ class SessionPool:
             raise ConnectionFailed("too many servers are in use at once; try again later.")
 
     def drop(self, key: Key) -> asyncio.Task[None] | None:
-        """End a session in the background. Return the task that ends it, or None if the session no
-        longer exists.
+        """End a session in the background. Return the task, or None if the session no longer
+        exists.
         """
         slot = self.slots.pop(key, None)
         return None if slot is None else self.close_later(slot)
@@ -105,7 +103,7 @@ class SessionPool:
             self.sweeper = loop.call_later(SWEEP_SECONDS, self.sweep)
 
     def sweep(self) -> None:
-        """End idle sessions, and forget servers that have not been used for a long time."""
+        """Close idle sessions, and forget servers that have not been used for a long time."""
         self.sweeper = None
         now = time.monotonic()
         for key, slot in list(self.slots.items()):
@@ -132,29 +130,28 @@ class Leases:
 
     def __init__(self, pool: SessionPool) -> None:
         self.pool = pool
-        self.taken: list[tuple[SessionSlot, bool]] = []
+        self.leased: list[tuple[SessionSlot, bool]] = []
 
     def take(
         self, endpoint: ServerEndpoint, bucket: str, *, alone: bool = False, asks: bool = False
     ) -> SessionSlot:
-        """Lease a session. A leased session stays open.
+        """Lease a session, which then stays open. Raises `ConnectionFailed` if the pool is full.
 
-        `alone` means that only this run can use the session. `asks` means that the server may ask
-        the user, so no other run uses the session during the lease. Raises `ConnectionFailed` if
-        the pool is full.
+        With `alone`, no other run ever uses the session. With `asks`, no other run uses it during
+        the lease, so that its server may ask the user.
         """
         if asks:
             endpoint = self.seated(endpoint, bucket)
         slot = self.pool.slot(endpoint, bucket)
         slot.users += 1
-        self.taken.append((slot, alone))
+        self.leased.append((slot, alone))
         return slot
 
     def seated(self, endpoint: ServerEndpoint, bucket: str) -> ServerEndpoint:
-        """Return the endpoint of a session that this run already uses, or else of the first session
-        that no run uses.
+        """Return the endpoint of a session that this run already uses, or of the first unused
+        session.
         """
-        mine = {(slot.endpoint, slot.bucket) for slot, _ in self.taken}
+        mine = {(slot.endpoint, slot.bucket) for slot, _ in self.leased}
         for seat in count(1):
             key = replace(endpoint, seat=seat), bucket
             slot = self.pool.slots.get(key)
@@ -162,10 +159,10 @@ class Leases:
                 return key[0]
         raise AssertionError
 
-    def give_back(self) -> list[asyncio.Task[None]]:
-        """End all leases. Return the tasks that end private sessions."""
+    def release(self) -> list[asyncio.Task[None]]:
+        """End all leases. Return the tasks that close private sessions."""
         ending = []
-        for slot, alone in self.taken:
+        for slot, alone in self.leased:
             slot.users -= 1
             slot.used_at = time.monotonic()
             if alone and not slot.users:
@@ -174,5 +171,5 @@ class Leases:
 
 
 def current_pool() -> SessionPool:
-    """Return the pool of the running event loop, which closes with the loop."""
+    """Return the pool of the running event loop. It closes with the loop."""
     return loop_object(SessionPool, SessionPool)

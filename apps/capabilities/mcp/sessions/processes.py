@@ -1,6 +1,4 @@
-"""Runs MCP servers as programs, without a shell. When a program ends, its child processes are
-killed.
-"""
+"""Runs MCP servers as programs, without a shell. Their child processes are killed with them."""
 
 import asyncio
 import atexit
@@ -22,11 +20,9 @@ from apps.capabilities.mcp.sessions.failures import ConnectionFailed
 from apps.workspace.local.tools.mcp_servers import RegisteredServer
 
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
-"""The only environment variables that a program inherits from this process, because others may
-contain secrets.
-"""
+"""A program inherits only these environment variables, because others may contain secrets."""
 GRACE_SECONDS = 1.0
-"""A program has this many seconds to exit after its input is closed, and again after SIGTERM."""
+"""A program has this many seconds to exit after its input closes, and again after SIGTERM."""
 MOST_STDERR_BYTES = 4096
 MOST_GARBAGE_LINES = 50
 
@@ -50,15 +46,15 @@ def kill(group: int, number: signal.Signals) -> None:
 class StderrTail:
     """Collects the end of a program's stderr for administrators."""
 
-    kept: bytearray = field(default_factory=bytearray)
+    tail: bytearray = field(default_factory=bytearray)
 
     def add(self, piece: bytes) -> None:
-        self.kept += piece
-        del self.kept[:-MOST_STDERR_BYTES]
+        self.tail += piece
+        del self.tail[:-MOST_STDERR_BYTES]
 
     @property
     def text(self) -> str:
-        return self.kept.decode("utf-8", "replace").strip()
+        return self.tail.decode("utf-8", "replace").strip()
 
 
 @asynccontextmanager
@@ -70,8 +66,7 @@ async def process_streams(
         MemoryObjectSendStream[SessionMessage],
     ]
 ]:
-    """Start a program, and yield its streams of incoming and outgoing messages, one message per
-    line.
+    """Start a program, and yield its incoming and outgoing message streams. Each line is a message.
 
     Raises `ConnectionFailed` if the program cannot be started.
     """
@@ -122,8 +117,8 @@ async def start(server: RegisteredServer, most_bytes: int) -> asyncio.subprocess
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
-    """Close the program's input, and wait until it exits. If it does not exit in time, terminate
-    and finally kill it.
+    """Close the program's input, and wait until it exits. After a timeout, terminate and finally
+    kill it.
     """
     if process.stdin is not None:
         process.stdin.close()
@@ -142,9 +137,7 @@ async def is_over(process: asyncio.subprocess.Process) -> bool:
 
 
 async def drain(process: asyncio.subprocess.Process) -> None:
-    """Read the rest of the program's output, because its pipes are closed only when everything is
-    read.
-    """
+    """Read the remaining output of the program. Its pipes close only when everything is read."""
     with suppress(TimeoutError):
         async with asyncio.timeout(GRACE_SECONDS):
             for pipe in (process.stdout, process.stderr):
@@ -159,7 +152,7 @@ async def read_messages(
 ) -> None:
     """Forward each line of the program's output as a message.
 
-    The stream ends with the output, or after too many lines that are not messages.
+    The stream ends with the output, or after too many invalid lines.
     """
     assert process.stdout is not None  # noqa: S101 it was asked for
     garbage = 0

@@ -1,5 +1,4 @@
-"""Remembers which servers support only the older protocol revision, and recognizes errors about
-revisions.
+"""Remembers which servers support only the older protocol revision.
 
 A client sends `server/discover` first (revision 2026-07-28), and falls back to `initialize`.
 Remembering the fallback saves a round trip.
@@ -12,7 +11,7 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
 REMEMBERED_SECONDS = 3_600.0
-"""After this many seconds, the newer revision is tried again, because the server may have been
+"""The newer revision is tried again after this many seconds, because the server may have been
 upgraded.
 """
 MOST_REMEMBERED = 1_000
@@ -23,7 +22,7 @@ HANDSHAKE_REFUSED = frozenset(
 
 
 class HandshakeServers:
-    """A set of URLs of servers that rejected `server/discover` and accepted `initialize`."""
+    """The URLs of servers that rejected `server/discover` and accepted `initialize`."""
 
     def __init__(self) -> None:
         self.until: dict[str, float] = {}

@@ -1,16 +1,13 @@
-"""Shares the user's answers to sign-in requests between concurrent calls, so that the user is asked
-only once.
-"""
+"""Shares the user's answers to sign-in requests between concurrent calls."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 
 
 class SignInResults:
-    """The user's answers to the sign-in requests of one session. `count` is the number of answers
-    so far.
+    """The user's answers to the sign-in requests of one session.
 
-    A call remembers this number at its start, to find answers that arrived in the meantime.
+    A call remembers the number of answers at its start, to find answers that arrive later.
     """
 
     def __init__(self) -> None:
@@ -19,8 +16,8 @@ class SignInResults:
         self.lock = asyncio.Lock()
 
     async def since(self, began: int, about: Hashable, ask: Callable[[], Awaitable[bool]]) -> bool:
-        """Return the newest answer for the key `about` if it arrived after answer number `began`.
-        Otherwise, call `ask`, and return its answer.
+        """Return the answer for the key `about` if it arrived after answer number `began`.
+        Otherwise, call `ask`.
         """
         async with self.lock:
             number, answer = self.last.get(about, (0, False))

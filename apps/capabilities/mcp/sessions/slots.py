@@ -1,6 +1,4 @@
-"""Manages the session of one caller with one server in the pool, with its cached lists and
-failures.
-"""
+"""Manages the session of one caller with one server, including cached lists and failures."""
 
 import asyncio
 import logging
@@ -15,7 +13,7 @@ from typing import Any, Literal, TypeVar
 from mcp import Client
 
 from apps.capabilities.mcp.sessions.connections import SessionConnection
-from apps.capabilities.mcp.sessions.elicitation import ElicitationDesk
+from apps.capabilities.mcp.sessions.elicitation import ElicitationHandler
 from apps.capabilities.mcp.sessions.endpoints import ServerEndpoint
 from apps.capabilities.mcp.sessions.failures import (
     ConnectionFailed,
@@ -26,17 +24,17 @@ from apps.capabilities.mcp.sessions.revisions import HandshakeServers
 from apps.capabilities.mcp.sessions.sign_in_results import SignInResults
 from apps.workspace.egress.request_context import RequestContext
 
-KEPT_SECONDS = 300.0
+CACHE_SECONDS = 300.0
 """The cache lifetime of lists in seconds, for servers that do not report changes."""
 CONNECT_SECONDS = 30.0
 LIST_SECONDS = 30.0
 """The timeout in seconds for all pages of a list, or for a prefetched resource."""
 SILENT_SECONDS = 60.0
-"""A request that timed out is not sent again for this many seconds, or for twice its timeout if
-that is less.
+"""A request that timed out is not repeated for this many seconds, or for twice its timeout if that
+is less.
 """
 STABLE_SECONDS = 60.0
-"""A session that lasted at least this many seconds resets the backoff."""
+"""A session that lasted this many seconds resets the backoff."""
 FIRST_WAIT_SECONDS = 1.0
 LONGEST_WAIT_SECONDS = 60.0
 
@@ -49,9 +47,7 @@ _ids = count(1)
 
 
 class SessionSlot:
-    """The session of one caller with one server. `users` counts the runs that use it, and `opened`
-    the connections so far.
-    """
+    """The session of one caller with one server, across reconnections."""
 
     def __init__(self, endpoint: ServerEndpoint, bucket: str, handshakes: HandshakeServers) -> None:
         self.id = next(_ids)
@@ -62,19 +58,21 @@ class SessionSlot:
         # The sessions that the server no longer knows, until their open requests have failed.
         self.lost: set[SessionConnection] = set()
         self.starting: asyncio.Task[SessionConnection] | None = None
-        self.kept: dict[Hashable, tuple[Any, float]] = {}
+        self.cache: dict[Hashable, tuple[Any, float]] = {}
         self.locks: dict[Hashable, asyncio.Lock] = {}
         self.unanswered: dict[Hashable, tuple[ConnectionFailed, float]] = {}
         self.leaving: set[asyncio.Task[Any]] = set()
         self.sign_ins = SignInResults()
-        self.desk = ElicitationDesk()
+        self.elicitations = ElicitationHandler()
         self.failure: ConnectionFailed | None = None
         self.failed_at: datetime | None = None
         self.failures = 0
         self.retry_at = 0.0
         self.users = 0
+        """The number of runs that use the session."""
         self.used_at = time.monotonic()
         self.opened = 0
+        """The number of connections so far."""
         self.changes = 0
 
     @property
@@ -95,8 +93,7 @@ class SessionSlot:
     async def connected(self, context: RequestContext) -> SessionConnection:
         """Return the open session, or open one. Concurrent callers share it.
 
-        Raises `ConnectionFailed` if opening fails. During the pause after a failure, raises it
-        without an attempt.
+        Raises `ConnectionFailed` if opening fails, or at once during the pause after a failure.
         """
         self.used_at = time.monotonic()
         self.notice_end()
@@ -112,7 +109,7 @@ class SessionSlot:
         return starting.result()
 
     async def connect(self, context: RequestContext) -> SessionConnection:
-        elicit = self.desk.elicit if self.endpoint.seat else None
+        elicit = self.elicitations.elicit if self.endpoint.seat else None
         connection = SessionConnection(self.endpoint, self.forget_lists, elicit, self.handshakes)
         self.opened += 1
         limit = min(CONNECT_SECONDS, context.seconds)
@@ -129,7 +126,7 @@ class SessionSlot:
         return connection
 
     def notice_end(self) -> None:
-        """Forget the connection if the session has ended, and record its failure."""
+        """If the session has ended, drop the connection and record its failure."""
         connection = self.connection
         if connection is None or connection.is_open:
             return
@@ -151,14 +148,12 @@ class SessionSlot:
         self.failures += 1
 
     def silent_until(self, failure: ConnectionFailed, limit: float) -> float:
-        """Log that the server timed out after `limit` seconds. Return the monotonic time of the
-        next attempt.
-        """
+        """Log a timeout after `limit` seconds. Return the monotonic time of the next attempt."""
         logger.warning("MCP server %s, after %g s: %s", self.endpoint.title, limit, failure.text)
         return time.monotonic() + min(SILENT_SECONDS, 2 * limit)
 
     async def close(self) -> None:
-        """End the session, and keep its cached lists."""
+        """End the session. Its cached lists remain."""
         if self.starting is not None:
             await asyncio.wait([self.starting])
         ending, self.lost = self.lost, set()
@@ -181,8 +176,8 @@ class SessionSlot:
         self.unanswered.clear()
 
     async def ask(self, context: RequestContext, question: Callable[[Client], Awaitable[T]]) -> T:
-        """Send a request in the session. If the server no longer knows the session, open a new one
-        and retry. Raises `ConnectionFailed` if the request fails.
+        """Send a request. If the server no longer knows the session, open a new one and retry.
+        Raises `ConnectionFailed` if the request fails.
         """
         connection = await self.connected(context)
         try:
@@ -196,7 +191,7 @@ class SessionSlot:
         return await (await self.connected(again)).ask(again, question)
 
     def abandon(self, connection: SessionConnection) -> None:
-        """Stop using a connection, and let the requests that are running in it finish."""
+        """Stop using a connection. Requests that are running in it may finish."""
         self.lost = {one for one in self.lost if not one.is_over}
         if self.connection is connection:
             self.connection = None
@@ -210,8 +205,8 @@ class SessionSlot:
         question: Callable[[Client], Awaitable[T]],
         late: Callable[[], T | None] = lambda: None,
     ) -> T:
-        """Return the response to a request, from the cache if it is still valid. Raises
-        `ConnectionFailed` if the request fails.
+        """Return a valid response from the cache, or send the request. Raises `ConnectionFailed` if
+        the request fails.
 
         The time limit includes all pages of a list, and the wait for a concurrent request with the
         same key. When it expires, `late` returns the part of the response that has arrived. This
@@ -223,7 +218,7 @@ class SessionSlot:
         self.raise_unanswered(key)
         connection = await self.connected(context)  # Opening the session has its own time limit.
         limit = min(LIST_SECONDS, context.seconds)
-        asking = asyncio.get_running_loop().create_task(self.asked_once(key, context, question))
+        asking = asyncio.get_running_loop().create_task(self.request_once(key, context, question))
         try:
             await asyncio.wait([asking], timeout=limit)
         finally:
@@ -235,9 +230,9 @@ class SessionSlot:
         self.raise_unanswered(key)  # The earlier caller has logged the failure.
         if (partial := late()) is not None:
             until = self.silent_until(read_failure(TimeoutError(), context), limit)
-            self.kept[key] = (partial, until)
+            self.cache[key] = (partial, until)
             return partial
-        if not self.kept:  # The session may be stuck, because no list was ever received in it.
+        if not self.cache:  # The session may be stuck, because no list was ever received in it.
             self.abandon(connection)
         failure = read_failure(TimeoutError(), context)
         self.unanswered[key] = failure, self.silent_until(failure, limit)
@@ -251,7 +246,7 @@ class SessionSlot:
         self.unanswered.pop(key, None)
 
     def leave(self, asking: asyncio.Task[Any]) -> None:
-        """Cancel a request without waiting for it, because the SDK takes seconds to notify a silent
+        """Cancel a request without waiting, because the SDK takes seconds to notify a silent
         server.
         """
         if asking.done():
@@ -261,7 +256,7 @@ class SessionSlot:
         asking.add_done_callback(retrieve_exception)
         asking.cancel()
 
-    async def asked_once(
+    async def request_once(
         self, key: Hashable, context: RequestContext, question: Callable[[Client], Awaitable[T]]
     ) -> T:
         found: tuple[T] | None
@@ -271,16 +266,16 @@ class SessionSlot:
             changes = self.changes
             answer = await self.ask(context, question)
             if self.changes == changes:
-                self.kept[key] = (answer, time.monotonic() + KEPT_SECONDS)
+                self.cache[key] = (answer, time.monotonic() + CACHE_SECONDS)
             return answer
 
     def find(self, key: Hashable) -> tuple[Any] | None:
-        answer, until = self.kept.get(key, (None, 0.0))
+        answer, until = self.cache.get(key, (None, 0.0))
         return (answer,) if time.monotonic() < until else None
 
     def forget_lists(self) -> None:
         self.changes += 1
-        self.kept.clear()
+        self.cache.clear()
         self.unanswered.clear()
         self.locks = {key: lock for key, lock in self.locks.items() if lock.locked()}
 
@@ -292,7 +287,5 @@ def retrieve_exception(task: asyncio.Task[Any]) -> None:
 
 
 def jitter(longest: float) -> float:
-    """Return a random delay in seconds, so that sessions that failed together do not reconnect at
-    the same time.
-    """
+    """Return a random delay in seconds, so that failed sessions do not all reconnect at once."""
     return random.uniform(0.0, longest)  # noqa: S311 - nobody has to guess it

@@ -27,12 +27,10 @@ from apps.capabilities.mcp.sessions.processes import StderrTail, process_streams
 from apps.workspace.egress.session_transport import Broken, make_session_client
 
 MOST_MESSAGE_BYTES = 16 * 1024 * 1024
-"""The size limit of a message in bytes. A file of 10 MiB, the default limit, fits into a message as
-base64.
-"""
+"""The size limit of a message in bytes. A file of 10 MiB, the default limit, fits as base64."""
 MOST_NOTICES = 2_000
 NOTICE_SECONDS = 10.0
-"""After this many seconds, the count of unsolicited messages starts again at 0."""
+"""Unsolicited messages are counted in periods of this many seconds."""
 
 Ended = Callable[[ConnectionFailed], None]
 
@@ -67,8 +65,7 @@ async def open_streams(
     """Open the streams. The same task must enter and leave the block.
 
     `ended` is called when no more messages can arrive, and `broken` when a message was not
-    delivered, so its request gets no response. Credentials in `sent` are redacted in received
-    messages.
+    delivered. Credentials in `sent` are redacted in received messages.
     """
     async with AsyncExitStack() as stack:
         incoming, outgoing = await stack.enter_async_context(
@@ -106,10 +103,10 @@ async def transport(
 
 
 class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
-    """The stream of incoming messages, with filters.
+    """The stream of incoming messages.
 
-    It reports the end of the stream, ends the session if there are too many messages, limits the
-    size of responses, redacts the credentials in `sent`, and repairs results for the SDK.
+    It reports the end of the stream, ends the session if there are too many messages, limits and
+    repairs results, and redacts the credentials in `sent`.
     """
 
     def __init__(self, inner: Receiving, ended: Ended, sent: SentCredentials) -> None:
@@ -122,8 +119,8 @@ class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
 
     @property
     def last_context(self) -> Any:
-        """Return the context in which the newest message was sent, or None if the transport
-        provides none.
+        """Return the context in which the newest message was sent, or None if the transport has
+        none.
         """
         return getattr(self.inner, "last_context", None)
 

@@ -24,17 +24,17 @@ from apps.workspace.oauth.accounts import find_account
 
 @dataclass(frozen=True, slots=True)
 class ToolsetBinding:
-    """A toolset that is bound to a run. `headers` are sent with every request. The endpoint
-    contains their hash, so runs with different headers use different sessions.
-
-    `is_private` means that the session ends with the run.
-    """
+    """A toolset that is bound to a run."""
 
     toolset: Toolset
     endpoint: ServerEndpoint
     bucket: str
     is_private: bool
+    """True if the session ends with the run."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Headers for every request. The endpoint contains their hash, so runs with different headers
+    use different sessions.
+    """
 
     @property
     def slot(self) -> SessionSlot:
@@ -61,10 +61,9 @@ def make_run_bucket() -> str:
 
 
 async def bind_toolset(toolset: Toolset, opening: Opening) -> ToolsetBinding:
-    """Bind a toolset to a run.
+    """Bind a toolset to a run. Raises `NotSignedIn` if the user has to sign in.
 
-    Raises `Unsupported`, `DeploymentNotFound` or `AddressInvalid` if its server cannot be used, and
-    `NotSignedIn` if the user has to sign in.
+    Raises `Unsupported`, `DeploymentNotFound` or `AddressInvalid` if the server cannot be used.
     """
     if isinstance(toolset.node, McpToolSet):
         endpoint = await find_endpoint(toolset.node.mcp_server_info)
@@ -75,27 +74,27 @@ async def bind_toolset(toolset: Toolset, opening: Opening) -> ToolsetBinding:
             endpoint = replace(endpoint, account=(account.pk, account.connected_at))
         headers: Mapping[str, str] = toolset.forwarded(opening.caller)
     else:
-        found = await opening.workspace.mcp_endpoint(toolset.kept_as)
+        found = await opening.workspace.mcp_endpoint(toolset.workspace_id)
         headers = found.headers
         is_core = bool(settings.DIAL_URL) and found.url.startswith(f"{settings.DIAL_URL}/")
         trust = Trust.DIAL if is_core else Trust.OPERATOR
         endpoint = ServerEndpoint(found.protocol, read_url(found.url).parts.geturl(), trust)
-        toolset = replace(toolset, known_as=known_as(toolset, found.display_name))
+        toolset = replace(toolset, workspace_name=find_workspace_name(toolset, found.display_name))
     caller = opening.caller
     return ToolsetBinding(
         toolset,
         replace(endpoint, carried=digest(headers)),
         # A caller without a bucket gets separate sessions for the run.
-        caller.bucket or opening.known.get_or_make(RUN_BUCKET, make_run_bucket),
+        caller.bucket or opening.findings.get_or_make(RUN_BUCKET, make_run_bucket),
         # A key of DIAL is valid for one request.
-        is_private=bool(toolset.kept_as) or not caller.bucket,
+        is_private=bool(toolset.workspace_id) or not caller.bucket,
         headers=headers,
     )
 
 
-def known_as(toolset: Toolset, name: str | Mapping[str, str]) -> Localized:
-    """Return the name of a `dial-mcp` toolset in the workspace. Return "" for other toolsets, which
-    have a name in the manifest.
+def find_workspace_name(toolset: Toolset, name: str | Mapping[str, str]) -> Localized:
+    """Return the name of a `dial-mcp` toolset in the workspace. Other toolsets have a name in the
+    manifest, so return "".
     """
     if toolset.node.type != "dial-mcp":
         return ""
@@ -103,7 +102,7 @@ def known_as(toolset: Toolset, name: str | Mapping[str, str]) -> Localized:
 
 
 def digest(headers: Mapping[str, str]) -> str:
-    """Return a hash of the headers that does not reveal them, or "" if there are none."""
+    """Return a hash of the headers, or "" if there are none."""
     if not headers:
         return ""
     said = sorted((name.lower(), value) for name, value in headers.items())

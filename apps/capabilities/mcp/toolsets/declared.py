@@ -16,26 +16,24 @@ from apps.workspace.egress.headers import header_name_problem, header_value_prob
 
 @dataclass(frozen=True, slots=True)
 class Toolset:
-    """A declared toolset. `path` is its path in the manifest, and `seconds` the timeout of a call.
-
-    `kept_as` is its ID in the workspace, or "" if the manifest contains the server's URL.
-    `known_as` is its name in the workspace, which overrides the name in the manifest. `server_name`
-    is the server's own name, for a toolset without any other name.
-    """
-
     path: str
+    """The toolset's path in the manifest, such as `tool_sets[2]`."""
     node: McpToolSet | DialMcpToolSet | DialAppToolSet
     manifest: Manifest
     seconds: float
-    kept_as: str = ""
-    known_as: Localized = ""
+    """The timeout of a call in seconds."""
+    workspace_id: str = ""
+    """The toolset's ID in the workspace, or "" if the manifest contains the server's URL."""
+    workspace_name: Localized = ""
+    """The toolset's name in the workspace, which overrides the name in the manifest."""
     server_name: str = ""
+    """The server's own name, for a toolset without any other name."""
 
     @property
     def name(self) -> Localized:
         """Return the name of the toolset, which is the prefix of its tools' names."""
-        if localize_text(self.known_as):
-            return self.known_as
+        if localize_text(self.workspace_name):
+            return self.workspace_name
         is_named = localize_text(self.node.name) and self.node.name != UNNAMED
         return self.node.name if is_named or not self.server_name else self.server_name
 
@@ -49,14 +47,12 @@ class Toolset:
         return self.node.resources if isinstance(self.node, McpTools) else None
 
     @property
-    def tells_instructions(self) -> bool:
+    def uses_instructions(self) -> bool:
         return isinstance(self.node, McpTools) and self.node.server_instructions
 
     @property
     def failure_texts(self) -> tuple[str, ...]:
-        """Return the prefixes of texts that report a failure although the server does not mark the
-        result as one.
-        """
+        """Return prefixes of texts that report a failure without the error flag."""
         return (self.node.failure_texts or ()) if isinstance(self.node, McpTools) else ()
 
     @property
@@ -69,8 +65,8 @@ class Toolset:
         return isinstance(self.node, McpToolSet) and self.node.is_optional
 
     def forwarded(self, caller: Caller) -> dict[str, str]:
-        """Return the caller's headers that the manifest forwards, without headers that cannot be
-        sent.
+        """Return the caller's headers that the manifest forwards, except headers that are invalid
+        in HTTP.
         """
         named = self.node.forward_headers if isinstance(self.node, McpToolSet) else None
         wanted = frozenset(name.lower() for name in named or ())

@@ -23,9 +23,7 @@ from apps.workspace.egress.urls import read_url
 from apps.workspace.oauth.accounts import WantedAccount
 
 SignedIn = Literal["open", "missing", "refused"]
-"""The state of the user's sign-in to a toolset: signed in, not signed in, or rejected by the
-server.
-"""
+"""The state of the user's sign-in: signed in, not signed in, or rejected by the server."""
 
 DESCRIPTION = (
     "Asks the user to sign in to {label} with their own account. The tools of {label} are "
@@ -51,9 +49,7 @@ def wanted_account(toolset: Toolset) -> WantedAccount | None:
 
 
 def refused_account(toolset: Toolset, failure: ConnectionFailed) -> WantedAccount | None:
-    """Return the account that may satisfy a server's rejection, or None if a sign-in cannot
-    help.
-    """
+    """Return the account to sign in with after a rejection, or None if a sign-in cannot help."""
     wanted = wanted_account(toolset) if failure.refuses_account else None
     return replace(wanted, challenge=failure.challenge) if wanted is not None else None
 
@@ -83,9 +79,7 @@ def connect_name(toolset: Toolset) -> str:
 async def connect(
     wanted: WantedAccount, state: SignedIn, opening: Opening, invocation: Invocation
 ) -> ToolResult:
-    """Ask the user to sign in, unless the user is already signed in. Raises `ToolError` if this
-    fails.
-    """
+    """Ask the user to sign in, unless they are signed in. Raises `ToolError` on failure."""
     if state == "open":
         return plain_result(invocation, CONNECTED.format(label=wanted.title))
     if state == "missing" and await person_token(wanted, opening.caller.bucket):
@@ -94,8 +88,8 @@ async def connect(
 
 
 def unlist(name: str, toolbox: Toolbox) -> None:
-    """Remove the sign-in tool from the model's tools, but keep it callable for a call that was
-    waiting for the sign-in.
+    """Remove the sign-in tool from the model's tools. A call that was waiting for the sign-in can
+    still use it.
     """
     tool = toolbox.listed.pop(name, None)
     if tool is not None:

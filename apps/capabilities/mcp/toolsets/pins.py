@@ -14,7 +14,7 @@ from apps import aged_cache
 from apps.aged_cache import AgedCache
 from apps.capabilities.mcp.sessions.endpoints import ServerEndpoint
 from apps.capabilities.mcp.sessions.listings import Listing
-from apps.capabilities.mcp.sessions.slots import KEPT_SECONDS
+from apps.capabilities.mcp.sessions.slots import CACHE_SECONDS
 from apps.capabilities.mcp.toolsets.bindings import ToolsetBinding
 from apps.manifest.kinds.mcp import McpToolSet
 from apps.process_state import on_reset
@@ -30,8 +30,7 @@ on_reset(_kept.clear)
 
 
 async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[str, str]:
-    """Map the names of withheld tools to their state: they await an operator's review, or an
-    operator rejected them.
+    """Map the names of withheld tools to the state of their review: pending or rejected.
 
     DIAL Core reviews the descriptions of its own toolsets, and built-in programs are trusted.
     """
@@ -44,7 +43,7 @@ async def withheld_tools(binding: ToolsetBinding, listing: Listing) -> Mapping[s
     # A withheld tool is checked again soon, so that it is offered again after an operator accepts
     # it.
     waits = bool(_kept.get(key, math.inf))
-    seconds = aged_cache.MAX_AGE_SECONDS if waits else KEPT_SECONDS
+    seconds = aged_cache.MAX_AGE_SECONDS if waits else CACHE_SECONDS
     found = await _kept.renewed(
         key, seconds, lambda known: database_sync_to_async(look_up)(key[0], listing)
     )
@@ -57,10 +56,10 @@ def look_up(source: DescriptionSource, listing: Listing) -> Mapping[str, str]:
 
 
 def source_of(binding: ToolsetBinding) -> DescriptionSource:
-    """Return the source under which a server's tool descriptions are pinned. All callers share one
-    source, unless their own headers are sent to the server.
+    """Return the source under which a server's tool descriptions are pinned.
 
-    Callers without a bucket always share it, because a pin for only one run would have no effect.
+    All callers share one source, unless their own headers are sent to the server. Callers without a
+    bucket always share it, because a pin for only one run would have no effect.
     """
     endpoint = binding.endpoint
     is_own = bool(endpoint.carried) and not binding.is_private
@@ -69,9 +68,7 @@ def source_of(binding: ToolsetBinding) -> DescriptionSource:
 
 
 def identity(endpoint: ServerEndpoint) -> list[str]:
-    """Return the values that identify a server. A program with other arguments is another
-    server.
-    """
+    """Return the values that identify a server, including the arguments of a program."""
     program = endpoint.program
     if program is None:
         return ["address", endpoint.url]
@@ -79,9 +76,7 @@ def identity(endpoint: ServerEndpoint) -> list[str]:
 
 
 def server_name(endpoint: ServerEndpoint) -> str:
-    """Return the name of a program, or only the host of a URL, because the rest of the URL may
-    contain a secret.
-    """
+    """Return a program's name, or a URL's host. The rest of the URL may contain a secret."""
     program = endpoint.program
     return urlsplit(endpoint.url).netloc if program is None else program.name
 

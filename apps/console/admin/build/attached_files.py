@@ -14,7 +14,7 @@ from django.shortcuts import get_object_or_404, redirect
 from apps.accounts.buckets import bucket_of
 from apps.capabilities.documents.attached_files import SearchableFiles
 from apps.capabilities.documents.document_vectors import request_vector
-from apps.capabilities.documents.retrieval import Passage, place_of_page
+from apps.capabilities.documents.retrieval import Passage, page_label
 from apps.catalog.corpora.applications import AttachingApplication, attaching
 from apps.catalog.models import Application, Role
 from apps.console.admin.theme import Admin
@@ -124,5 +124,5 @@ async def report(
 
 def result_of(passage: Passage) -> SearchResult:
     document, chunk = passage.document, passage.chunk
-    place = place_of_page(document, chunk.page)
+    place = page_label(document, chunk.page)
     return SearchResult(place, document.address, passage.score, chunk.searched)

@@ -12,7 +12,11 @@ from msgspec import structs
 from apps.agent.ledger import EVERY_KIND
 from apps.agent.tools import Invocation
 from apps.capabilities.mcp.capability import mcp
-from apps.capabilities.mcp.sessions.elicitation import MOST_ASKED, ElicitationDesk, GoingCall
+from apps.capabilities.mcp.sessions.elicitation import (
+    MOST_QUESTIONS,
+    ElicitationHandler,
+    RunningCall,
+)
 from apps.capabilities.registry import Contribution
 from tests.capabilities.manifests import OTHERWISE, manifest, opening_for, use
 from tests.capabilities.mcp.desk import named
@@ -107,15 +111,15 @@ async def test_runs_one_after_the_other_share_a_session_and_runs_at_once_do_not(
 
 
 async def test_a_server_does_not_ask_for_ever():
-    desk = ElicitationDesk()
+    desk = ElicitationHandler()
     params = types.ElicitRequestFormParams(message="?", requested_schema=NAMES)
     idle = await desk.elicit(None, params)
-    with desk.serving(GoingCall(MemoryLedger(), "t:1", "desk", ())):
-        answers = [await desk.elicit(None, params) for _ in range(MOST_ASKED + 1)]
+    with desk.serving(RunningCall(MemoryLedger(), "t:1", "desk", ())):
+        answers = [await desk.elicit(None, params) for _ in range(MOST_QUESTIONS + 1)]
 
     refused = types.ErrorData(
         code=types.INVALID_REQUEST, message="The server asked too many questions during this call."
     )
     nobody = "Users can be asked only during a tool call."
     assert idle == types.ErrorData(code=types.INVALID_REQUEST, message=nobody)
-    assert answers == [*[types.ElicitResult(action="cancel")] * MOST_ASKED, refused]
+    assert answers == [*[types.ElicitResult(action="cancel")] * MOST_QUESTIONS, refused]

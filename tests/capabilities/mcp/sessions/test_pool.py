@@ -134,7 +134,7 @@ async def test_a_changed_list_is_read_again():
 
 @pytest.mark.django_db
 async def test_a_list_is_believed_for_a_limited_time(monkeypatch):
-    monkeypatch.setattr(slots, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(slots, "CACHE_SECONDS", 0.0)
 
     async with nothing_left_over(), serving(answer=answering(Reply(500))) as service:
         for _ in range(2):
@@ -253,7 +253,7 @@ async def test_the_number_of_sessions_is_bounded(monkeypatch):
 
 
 async def test_fewer_sessions_are_kept_than_may_be_in_use(monkeypatch):
-    monkeypatch.setattr(pool, "MOST_KEPT", 1)
+    monkeypatch.setattr(pool, "MOST_IDLE", 1)
 
     async with nothing_left_over() as sessions, serving(answer=answering(Reply(500))) as service:
         urls = [f"{service.url}/{number}" for number in range(3)]

@@ -1,6 +1,4 @@
-"""Shows the events of a sub-agent in the stage of its task, and collects the attachments and usage
-of its answer.
-"""
+"""Shows the events of a sub-agent in the stage of its task."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -35,13 +33,12 @@ from apps.agent.tools import Invocation, ToolResult
 
 
 @dataclass(slots=True)
-class Relay:
-    """Receives the events of a sub-agent as its `emit` function. If `shows_stages` is True, the
-    sub-agent's stages are nested in the task's stage.
-    """
+class SubagentOutput:
+    """An `emit` function for the events of a sub-agent. It also collects attachments and usage."""
 
     invocation: Invocation
     shows_stages: bool
+    """True if the sub-agent's stages are nested in the task's stage."""
     attachments: list[Attachment] = field(default_factory=list)
     annotations: list[Mapping[str, Any]] = field(default_factory=list)
     usage: tuple[ModelUsage, ...] = ()
@@ -78,8 +75,8 @@ class Relay:
                 assert_never(event)
 
     def result(self, text: str) -> ToolResult:
-        """Return the sub-agent's final text as the result of the call, with the attachments and
-        annotations of its answer.
+        """Return the sub-agent's final text as a tool result, with its attachments and
+        annotations.
         """
         attachments = tuple(dict.fromkeys(self.attachments))
         return ToolResult(
@@ -93,8 +90,8 @@ class Relay:
     def below(
         self, event: StageOpened | StageRenamed | StageDelta | StageAttachment | StageClosed
     ) -> Event:
-        """Return the event with its stage IDs prefixed, so that they are unique among all
-        sub-agents of the run.
+        """Return the event with prefixed stage IDs, which are unique among all sub-agents of the
+        run.
         """
         task = self.invocation.id
         named = replace(event, stage_id=f"{task}-{event.stage_id}")
