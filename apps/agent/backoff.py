@@ -12,11 +12,10 @@ because users do not wait longer.
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """The number of attempts, including the first one, and the pauses between them. The delays are
-    in seconds.
-    """
+    """An exponential backoff with full jitter. The delays are in seconds."""
 
     attempts: int
+    """The number of attempts, including the first one."""
     initial_delay: float
     max_delay: float
 

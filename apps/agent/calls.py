@@ -39,21 +39,20 @@ CallStep = Literal["open", "arguments", "call", "result"]
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """The outcome of a tool call. `result` is for the model. `Pending` means that a user has to
-    answer first. `failed` is the phase that failed, or None.
-
-    `tool_failed` is False if not the tool, but the model's arguments, an approval or the process
-    caused the failure. `stopped` is the error that ends the run, or None. `seconds` is the time
-    that the tool took, or None if it was not called.
-    """
+    """The outcome of a tool call."""
 
     result: ToolResult
+    """The result for the model. `Pending` means that a user has to answer first."""
     failed: CallStep | None = None
+    """The phase that failed, or None."""
     error: str = ""
     stopped: Stopped | None = None
+    """The error that ends the run, or None."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     seconds: float | None = None
+    """The duration of the call, or None if the tool was not called."""
     tool_failed: bool = False
+    """True if the tool failed, rather than the arguments, an approval or the process."""
 
 
 async def call_tool(
@@ -114,7 +113,7 @@ def refuse_call(
 ) -> ToolResult:
     """Return the error for a call to a tool that does not exist or must not be called.
 
-    `static` are the tools that the model's service runs, and `listed` those that the model can
+    `static` are the tools that the model's service runs, and `listed` the tools that the model can
     call.
     """
     if name in hidden:

@@ -103,9 +103,7 @@ class ArgumentText:
 
 
 PREFIXES = ("", "\\", "\\u")
-"""The texts after the escape of a surrogate pair's first half that may become the escape of the
-second half.
-"""
+"""The texts after a high surrogate's escape that can still become a low surrogate's escape."""
 
 
 class ObjectEnd:

@@ -31,36 +31,38 @@ WAITING = "waiting"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A recorded step of a run.
-
-    `key` is `open`, `m:2`, `recovered:2` or `t:2:0:<call id>`. The last one contains the index of
-    the call, because models reuse IDs. Steps of a nested run have keys such as `t:2:0:<call
-    id>/m:1`. `result` is JSON, and {} until the step is done.
-    """
+    """A recorded step of a run."""
 
     key: str
+    """`open`, `m:2`, `recovered:2` or `t:2:0:<call id>`. The key of a tool call contains the index of
+    the call, because models reuse IDs. A step of a nested run has a key such as
+    `t:2:0:<call id>/m:1`.
+    """
     kind: StepKind
     status: StepStatus
     policy: Policy = "repeat"
     result: Mapping[str, Any] = field(default_factory=dict)
+    """The result as JSON. It is empty until the step is done."""
 
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequest:
-    """A question that a step asks a user.
-
-    `key` is the step's key. `asked` is the JSON for the card that shows the question. `seconds` is
-    the time limit, or None; `is_time_set` means that the manifest sets it. `answer` is None until
-    the user answers, and `{"outcome": "timeout"}` after the time limit.
-    """
+    """A question that a step asks a user."""
 
     key: str
+    """The key of the step."""
     kind: InteractionKind
     asked: Mapping[str, Any]
+    """The JSON for the card that shows the question."""
     seconds: float | None = 60
+    """The time limit in seconds, or None."""
     answer: Mapping[str, Any] | None = None
+    """The user's answer: None until there is one, and `{"outcome": "timeout"}` after the time
+    limit.
+    """
     answered_by: str = ""
     is_time_set: bool = False
+    """True if the manifest sets the time limit."""
 
 
 class Ledger(Protocol):

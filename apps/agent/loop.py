@@ -54,23 +54,22 @@ from apps.errors import ModelFailed, ToolsKeepFailing
 
 
 class AgentLoop(msgspec.Struct, frozen=True):
-    """Executes one run.
-
-    `name` is the deployment that it calls. Steps that the `ledger` has recorded are not repeated.
-    `is_resumed` is True if another process began the run. If an outer run uses this application as
-    its model, both share `taint`.
-    """
+    """Executes one run."""
 
     model: Model
     name: str
+    """The ID of the model's deployment."""
     tools: LoopTools
     request_options: RequestOptions = RequestOptions()
     steps: LoopSteps = LoopSteps()
     limits: LoopLimits = LoopLimits()
     display: LoopDisplay = LoopDisplay()
     ledger: Ledger = NO_LEDGER
+    """The recorded steps of the run, which are not repeated."""
     is_resumed: bool = False
+    """True if another process began the run."""
     taint: Taint | None = None
+    """The taint of the outer run, if that run uses this application as its model."""
 
     async def run(self, messages: Sequence[ModelMessage], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, add all new messages to `progress`, and return the finish reason. Tool

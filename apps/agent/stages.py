@@ -28,20 +28,17 @@ from apps.agent.surrogates import well_formed
 
 FENCE = "````"
 MOST_CHARACTERS = 4_000
-"""The maximum number of characters of an argument that are shown while it arrives. The limit is the
-same for complete arguments.
-"""
+"""The maximum length of an argument that is shown, complete or not."""
 
 
 @dataclass(slots=True, eq=False)
 class Stage:
-    """An open stage. `excused` is True if the tool failed, but the run continues with a result that
-    describes the failure.
-    """
+    """An open stage."""
 
     id: str
     emit: Emit
     excused: bool = False
+    """True if the tool failed, but the run continues with a result that describes the failure."""
 
     def write(self, text: str) -> None:
         """Append Markdown to the stage."""
@@ -89,16 +86,14 @@ def open_stage(
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """Options of a tool whose stage opens before the call is complete.
-
-    `title` is the part of the stage's title that does not depend on arguments. The string argument
-    named `argument` is shown while it arrives; "" means none. `lead` precedes it and ends with the
-    `FENCE` that opens a code block.
-    """
+    """Options of a tool whose stage opens before the call is complete."""
 
     title: str
+    """The part of the stage's title that does not depend on arguments."""
     argument: str = ""
+    """The string argument that is shown while it arrives, or ""."""
     lead: str = ""
+    """The text before the argument. It ends with the `FENCE` that opens a code block."""
 
 
 class DeferredStages:
@@ -224,11 +219,8 @@ class EarlyStage:
 
 
 class EarlyStages:
-    """The stages of an answer that open before their calls are complete.
-
-    At the end of the block, unused stages close as failed. `announced` maps a tool's name to its
-    announcement, or to None if its stage does not open early. If a call has the same ID as a call
-    in `messages`, its stage does not open early.
+    """The stages of an answer that open before their calls are complete. Stages that are still
+    unused at the end of the block close as failed.
     """
 
     def __init__(
@@ -238,7 +230,9 @@ class EarlyStages:
         emit: Emit,
     ) -> None:
         self.announced = announced
+        """Returns a tool's announcement, or None if its stage does not open early."""
         self.messages = messages
+        """If a call has the same ID as a call in these messages, its stage does not open early."""
         self.emit = emit
         self.open: dict[str, EarlyStage] = {}
 

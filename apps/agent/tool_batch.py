@@ -25,19 +25,18 @@ from apps.errors import ToolTimedOut
 
 @dataclass(frozen=True, slots=True)
 class ToolBatch:
-    """Executes the tool calls of `steps` concurrently.
-
-    `find` returns a tool by name, and `refuse` the error for an unknown one. `seconds` is the
-    timeout for the whole batch, or None.
-    """
+    """Executes the tool calls of `steps` concurrently."""
 
     steps: ToolSteps
     turn: Turn
     conversation: Sequence[ModelMessage]
     find: Callable[[str], Tool | None]
+    """Returns a tool by name."""
     refuse: Callable[[ToolCall], ToolResult]
+    """Returns the error for a call of an unknown tool."""
     results: Sequence[ResultStep]
     seconds: float | None = None
+    """The timeout for the whole batch, or None."""
 
     @property
     def is_kept(self) -> bool:

@@ -84,17 +84,15 @@ def scope_of(application: ResolvedApplication, caller: Caller) -> Scope:
 
 
 class AskingLedger(UnstoredLedger):
-    """The ledger of a run that is not stored, and that asks the user in its answer.
-
-    `answered` is the user's reply to the first pending call, with which the run begins. `asked` is
-    the question that ends the run, or None.
-    """
+    """The ledger of a run that is not stored and asks its question in the answer."""
 
     can_ask: Set[InteractionKind] = frozenset(CARDS)
 
     def __init__(self, answered: InteractionRequest | None = None) -> None:
         self.answered = answered
+        """The user's reply to the first waiting call, with which the run begins, or None."""
         self.asked: InteractionRequest | None = None
+        """The question that ends the run, or None."""
 
     def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None:
         """Return the user's answer if it belongs to this call, otherwise None. The calls with which
@@ -159,14 +157,15 @@ def sign_state(scope: Scope, waiting: ModelMessage, asked: InteractionRequest, d
 
 @dataclass(frozen=True, slots=True)
 class WaitingCalls:
-    """Tool calls that wait for the user's answer. `message` is the message that contains them, and
-    `asked` is the question of the first one.
-    """
+    """Tool calls that wait for the user's answer."""
 
     id: str
     due: float
+    """The deadline as a Unix timestamp."""
     message: ModelMessage
+    """The message that contains the calls."""
     asked: InteractionRequest
+    """The question of the first call."""
 
 
 async def take_answer(

@@ -32,13 +32,12 @@ _place = re.compile(r"tool_sets\[(\d{1,9})\]")
 
 
 class OpenCapabilities(msgspec.Struct, frozen=True):
-    """The joined contributions of all open capabilities. `instructions` are texts for the prompt,
-    each with the name of its capability.
-    """
+    """The joined contributions of all open capabilities."""
 
     contribution: Contribution
     toolbox: Toolbox
     instructions: tuple[tuple[str, str], ...] = ()
+    """Texts for the prompt, each with the name of its capability."""
 
 
 STEPS: dict[str, attrgetter[Any]] = {
@@ -59,8 +58,8 @@ Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
 def open_capabilities(
     application: ResolvedApplication, opening: Opening, place: ChatPlace | None = None
 ) -> AbstractAsyncContextManager[OpenCapabilities]:
-    """Return a context manager that opens the capabilities and yields their contributions. If
-    `place` is given, the model gets only the tools that the place lists.
+    """Return a context manager that opens the capabilities and yields their contributions. With a
+    `place`, the model gets only the tools that the place lists.
     """
     return CapabilityBlock(application, opening, place)
 

@@ -174,8 +174,8 @@ def read_stored(stored: Iterable[Any]) -> Iterator[ModelMessage]:
 
 
 def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
-    """Yield the message with the calls, reduced to calls that have results, and then the results.
-    `group` is that message and the messages after it.
+    """Yield the calls that have results, and then these results. `group` is the message with the
+    calls and the messages after it.
     """
     asked, *others = group
     wanted = {call.id for call in asked.tool_calls}

@@ -63,16 +63,14 @@ from apps.workspace.services.static_tools import listed_tools
 
 
 class RunPreparation(msgspec.Struct, frozen=True):
-    """A request to an application, and the application's open capabilities.
-
-    `given` are the request's messages, with the tool calls of earlier answers. `info` describes the
-    model.
-    """
+    """A request to an application, and the application's open capabilities."""
 
     application: ResolvedApplication
     request: RunRequest
     given: Sequence[ModelMessage]
+    """The request's messages, with the tool calls of earlier answers."""
     info: DeploymentInfo
+    """The description of the model."""
     opening: Opening
     opened: OpenCapabilities
 

@@ -30,9 +30,7 @@ _variable = re.compile(r"\{([A-Za-z_]\w*)\}")
 PLATFORM_PROMPT = "platform"
 PROMPT_PATH = "orchestrator.system_prompt"
 OF_CAPABILITIES = {"skills": "skills", "memory": "memory"}
-"""Maps the capabilities with their own prompt layer to the layer. The instructions of all others
-are about tools.
-"""
+"""Maps each capability that has its own prompt layer to that layer. All others use `TOOLS`."""
 TOOLS = "tools"
 OF_THE_PERSON = (
     "The person you talk with has written the following about how you should answer. Follow it where "

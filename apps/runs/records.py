@@ -40,9 +40,7 @@ class RequestOutcome:
 def record_run(
     slug: str, messages: Sequence[ModelMessage], progress: Progress
 ) -> Iterator[RequestOutcome]:
-    """Log the beginning and the end of the run in the block, and trace it as a span. `slug` is the
-    application's.
-    """
+    """Log the beginning and the end of the application's run in the block, and trace it as a span."""
     log_event(
         logger,
         "Request received",

@@ -43,8 +43,8 @@ CALLS = "tool_calls"
 """The finish reason of an answer that waits for results of the client's own tools."""
 KEY = "context_usage"
 SOURCE = "model_usage"
-"""The source of a context usage, which means that it is the service's own token count for the
-newest request and its answer.
+"""The source of the reported context usage: the service's own token count for the newest request
+and its answer.
 """
 RECOMMENDED_FROM = 80
 """Clients should offer to compact the conversation if it uses at least this percentage of the
@@ -54,14 +54,14 @@ context window.
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """The result of a run. `text` is the last text of the answer, or "". `reason` is the finish
-    reason, or None if no model was called.
-
-    A stored run with the reason `WAITING` resumes after a user's answer.
-    """
+    """The result of a run."""
 
     reason: str | None
+    """The finish reason, or None if no model was called. A stored run with the reason `WAITING`
+    resumes after a user's answer.
+    """
     text: str = ""
+    """The last text of the answer, or ""."""
 
 
 async def run_application(
@@ -76,8 +76,8 @@ async def run_application(
 ) -> RunEnd:
     """Answer the request. If the ledger contains steps of an interrupted run, continue after them.
 
-    The usage is also added to `progress`, if it is given. `taint` is that of the outer run, if
-    there is one.
+    Also adds the usage to `progress`, if it is not None. `taint` belongs to the outer run, if there
+    is one.
 
     The last event is `Finished`. Usage and state are emitted even if the run fails or is canceled,
     but not if it waits for a user. Raises `QuickAppError` if the run fails, or `LeaseLost` if

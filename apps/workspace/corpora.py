@@ -13,23 +13,22 @@ from apps.workspace.embeddings.port import Vectors
 
 @dataclass(frozen=True, slots=True)
 class AttachedDocument:
-    """A file that is attached to an application. `number` and `version` identify one version of the
-    file at `address`.
-
-    - `is_searchable`: the text is stored, and the file has not changed since.
-    - `state`: waiting, reading, embedding, ready or failed. `problem`: the reason for a failure.
-    - `vectors`: how many of its `chunks` have a vector from the embedding model `model`.
-    """
+    """A file that is attached to an application."""
 
     number: int
     address: str
     media_type: str
     version: str
+    """`number` and `version` identify one version of the file at `address`."""
     is_searchable: bool
+    """True if the text is stored and the file has not changed since."""
     state: str
+    """`waiting`, `reading`, `embedding`, `ready` or `failed`."""
     problem: str
+    """The reason for a failure, or ""."""
     chunks: int
     vectors: int
+    """The number of `chunks` that have a vector from the embedding model `model`."""
     model: str
 
 
@@ -41,12 +40,12 @@ class AttachedText:
 
 @dataclass(frozen=True, slots=True)
 class PageNames:
-    """The word for the pages of a document, such as "slide", and the titles of the pages. The word
-    is "" for a document without pages.
-    """
+    """The names of a document's pages."""
 
     noun: str
+    """The word for a page, such as "slide", or "" for a document without pages."""
     titles: Mapping[int, str]
+    """The titles of pages by page number."""
 
 
 ChunkPlace = tuple[int, int]

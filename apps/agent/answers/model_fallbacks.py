@@ -28,17 +28,17 @@ from apps.errors import ModelFailed, QuickAppError
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 8.0
-"""The maximum total of the pauses between retries, in seconds, before a fallback is called. A long
-`Retry-After` may exceed it.
+"""The maximum total of the pauses between retries, in seconds, before a fallback is called. If
+`Retry-After` is longer, the fallback is called at once.
 """
 OF_DEPLOYMENT = frozenset({401, 402, 403, 404, 408, 429})
-"""The status codes below 500 for problems with the deployment, not the request: an invalid key, no
+"""Status codes below 500 for problems with the deployment, not the request: an invalid key, no
 credit, an unknown model, a rate limit.
 """
 OF_REQUEST = frozenset({"content_filter", "context_length_exceeded", "truncate_prompt_error"})
-"""The error codes of requests that every deployment would reject, whatever the status code."""
+"""Error codes of requests that every deployment would reject, regardless of the status code."""
 NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
-"""The error codes with which some services report an unknown model, with status 400."""
+"""Error codes with which some services report an unknown model, with status 400."""
 BAD_REQUEST = "invalid_request_error"
 OVERLOADED = frozenset({429, 503, 529})
 OUT_OF_ORDER = "is unavailable at the moment"
@@ -79,17 +79,16 @@ class NoBreaker:
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A deployment that can answer a request. `title` is its display name. `adapt` converts a
-    request that was made for the first candidate to one for this candidate. `window` is the context
-    window in tokens, or None if it is unknown or irrelevant.
-    """
+    """A deployment that can answer a request."""
 
     name: str
     title: str
     model: Model
     breaker: Breaker
     adapt: Callable[[ModelRequest], ModelRequest] = lambda request: request
+    """Converts a request that was made for the first candidate."""
     window: int | None = None
+    """The context window in tokens, or None if it is unknown or irrelevant."""
 
     def excess(self, request: ModelRequest) -> int:
         """Return the request's estimated input tokens if they exceed the candidate's context
@@ -108,16 +107,16 @@ class Candidate(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class CandidateCall:
-    """Calls one candidate, with or without retries. `has_next` is True if there is another
-    candidate.
-    """
+    """The calls of one candidate for one request."""
 
     candidate: Candidate
     model: Model
     request: ModelRequest
     assembly: Assembly
     has_next: bool
+    """True if there is another candidate."""
     is_open: bool = False
+    """True if the candidate's circuit breaker is open."""
 
     @property
     def patience(self) -> float:
@@ -150,13 +149,13 @@ class FallbackChain:
     """Calls a deployment and, if it fails, its fallbacks.
 
     There is one chain per run. Later calls begin with the deployment that answered last.
-    `silence_seconds` is the timeout for the first token if there is another candidate. 0 means the
-    service's own timeout.
     """
 
     def __init__(self, candidates: Sequence[Candidate], silence_seconds: float = 0.0) -> None:
         self.candidates = candidates
         self.silence_seconds = silence_seconds
+        """The timeout for the first token if there is another candidate. 0 means the service's own.
+        """
         self.current = candidates[0]
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
@@ -166,12 +165,12 @@ class FallbackChain:
     def receive(
         self, request: ModelRequest, assembly: Assembly, ask: Ask
     ) -> Coroutine[Any, Any, None]:
-        """Add the answer of the first candidate that succeeds to the assembly. Candidates whose
-        context window is too small are skipped.
+        """Add the answer of the first successful candidate to the assembly. Skip candidates whose
+        context window is too small.
 
         Raises the failure of a candidate at once if it had begun to answer, or if the request
         caused the failure. If all candidates fail, raises the first transient failure, or else the
-        first one.
+        first failure.
         """
         if len(self.candidates) == 1:
             return ask(self.call(self.current, request, assembly, has_next=False))
@@ -235,8 +234,8 @@ def first_of(model: Model) -> Model:
 
 
 def stay_with(model: Model, name: str) -> None:
-    """Begin a fallback chain with the deployment `name`, which answered earlier in this run. Do
-    nothing if the model is not a chain.
+    """Start a fallback chain at the deployment `name`, which answered last in this run. Other
+    models are unchanged.
     """
     if isinstance(model, FallbackChain):
         found = (one for one in model.candidates if one.name == name)
@@ -245,7 +244,7 @@ def stay_with(model: Model, name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FirstWordWithin:
-    """Wraps a model, and fails if the first token of `model` does not arrive within `seconds`."""
+    """A model that fails if its first token does not arrive within `seconds`."""
 
     model: Model
     seconds: float

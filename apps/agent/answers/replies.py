@@ -68,8 +68,8 @@ async def receive(
 ) -> None:
     """Add the model's answer to the assembly, and report the call to the meter.
 
-    `name` is the deployment. The reasoning of other deployments is removed from the request. Raises
-    `BudgetSpent` and the errors of `read_answer`.
+    Removes the reasoning of deployments other than `name` from the request. Raises `BudgetSpent`
+    and the errors of `read_answer`.
     """
     if isinstance(model, NestedRun):
         await read_answer(model, request, assembly)
@@ -130,8 +130,8 @@ async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Retries transient failures until an answer begins, then calls fallbacks. No attempt begins
-    later than `seconds` after the first one.
+    """Retries transient failures, and then calls fallbacks, unless an answer has begun. No attempt
+    begins later than `seconds` after the first one.
 
     Do not use it to call applications, because their calls can have side effects.
     """

@@ -51,11 +51,9 @@ class GrowingCalls:
         self.names = names
         self.calls: list[GrowingCall] = []
         self.latest: dict[int, GrowingCall] = {}
-        """Maps each number to the newest call with it, which the next delta with this number
-        continues.
-        """
+        """The newest call by number. The next delta with this number continues it."""
         self.by_id: dict[str, GrowingCall] = {}
-        """Maps each ID to the first call with it."""
+        """The first call by ID."""
         self.by_number_and_id: dict[tuple[int, str], GrowingCall] = {}
 
     def __len__(self) -> int:
@@ -93,8 +91,8 @@ class GrowingCalls:
         return call
 
     def extend_name(self, call: GrowingCall, more: str) -> None:
-        """Add a part of a name to the call's name. Together with arguments, services send either
-        the rest of the name or the whole name again.
+        """Append `more` to the call's name. With arguments, services send either the rest of the
+        name or the whole name again.
         """
         name = joined_name(call.name, more)
         if not call.arguments or name in self.names or call.name not in self.names:
@@ -147,9 +145,7 @@ class GrowingCalls:
 
 
 def joined_name(known: str, more: str) -> str:
-    """Append `more` to the part of a name that is `known`, and return the result. If `more` repeats
-    `known` and continues it, return `more`.
-    """
+    """Append `more` to the beginning of a name. If `more` repeats it and continues, return `more`."""
     return (more if more.startswith(known) else known + more)[:LONGEST_NAME]
 
 
@@ -198,9 +194,7 @@ class GrowingThoughts:
 
 
 def with_called_names(reply: Reply, known: Collection[str]) -> Reply:
-    """Return the answer with corrected tool names: each is replaced by the known name that the
-    model meant.
-    """
+    """Correct the tool names of an answer: replace each with the known name that the model meant."""
     calls = reply.message.tool_calls
     if all(call.name in known for call in calls):
         return reply

@@ -40,17 +40,16 @@ _tag = re.compile(r"<(/?)earlier_conversation", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ConversationCut:
-    """The parts of a conversation that a request omits.
-
-    The oldest `left_out` turns are not sent. If there is a `summary`, it replaces them. Notes
-    replace the tool results of the oldest `emptied` turns. For the newest turn, `calls` maps the
-    IDs of calls to the notes that replace their results.
-    """
+    """The parts of a conversation that a request omits."""
 
     left_out: int = 0
+    """The number of oldest turns that are not sent."""
     emptied: int = 0
+    """The number of oldest turns in which notes replace the tool results."""
     calls: Mapping[str, str] = field(default_factory=dict)
+    """The notes that replace results in the newest turn, by call ID."""
     summary: str = ""
+    """The text that replaces the omitted turns, or ""."""
 
 
 NO_CUT = ConversationCut()
@@ -58,33 +57,31 @@ NO_CUT = ConversationCut()
 
 @dataclass(frozen=True, slots=True)
 class RecordedFit:
-    """The JSON of a `ConversationCut` in a run's step. `ceiling` is the estimated size of a request
-    that the service rejected as too long, or None.
-    """
+    """A run's cut, as stored in a step."""
 
     cut: ConversationCut
     ceiling: float | None = None
+    """The estimated size of a request that the service rejected as too long, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenBudget:
-    """Limits in estimated tokens. A request with more than `most` tokens is cut to `goal`. `limit`
-    is the context window.
-    """
+    """Limits in estimated tokens."""
 
     most: float
+    """The maximum size of a request. Larger requests are cut to `goal`."""
     goal: float
     limit: float
+    """The context window."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnSize:
-    """The estimated tokens of a turn: unchanged (`whole`), and with notes in place of tool results
-    (`noted`). They exclude messages that are always sent.
-    """
+    """The estimated tokens of a turn, without messages that are always sent."""
 
     whole: int
     noted: int
+    """The size with notes in place of tool results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,18 +111,14 @@ def standing(turns: Iterable[Sequence[ModelMessage]]) -> list[ModelMessage]:
 
 
 def is_long_result(message: ModelMessage) -> bool:
-    """Return True if the message is a tool result that is longer than the note that would replace
-    it.
-    """
+    """Return True if the message is a tool result that is longer than a note."""
     return (
         message.role == "tool" and len(message.text) > len(RESULT_NOTE) and not is_standing(message)
     )
 
 
 def note_for(message: ModelMessage, note: str = RESULT_NOTE) -> ModelMessage:
-    """Return the message with the note as its content if it is a long tool result, otherwise
-    unchanged.
-    """
+    """Replace a long tool result with the note. Other messages are unchanged."""
     if not is_long_result(message):
         return message
     return replace(message, content=note, attachments=())
@@ -157,8 +150,8 @@ def plan_cut(
     """Return the cut that a conversation with turns of these `sizes` requires. `fixed` is the size
     of everything that is always sent.
 
-    Cuts are not stored. This function therefore repeats the cuts of all earlier requests, so that a
-    growing conversation keeps the same cut.
+    Cuts are stored only during a run. To keep the cut of a growing conversation the same, this
+    function repeats the cuts of all earlier requests.
     """
     left_out, emptied = cut.left_out, max(cut.emptied, cut.left_out)
     total: float = fixed
@@ -231,7 +224,7 @@ def with_beginning(question: ModelMessage, summary: str) -> ModelMessage:
 
 
 def as_record(summary: str) -> str:
-    """Return the summary with its tags made harmless, because it can contain untrusted text."""
+    """Replace the tags in a summary, because it can contain untrusted text."""
     return _tag.sub(r"<\1earlier-conversation", summary)
 
 
@@ -250,14 +243,12 @@ def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: boo
 
 @dataclass(slots=True)
 class ContextCut:
-    """The current cut of a run, and what is known about it.
-
-    `now` is the current cut, and `known` the last cut about which the user was notified. `ceiling`
-    is the estimated size of a request that the service rejected as too long.
-    """
+    """The current cut of a run."""
 
     now: ConversationCut = NO_CUT
     known: ConversationCut = NO_CUT
+    """The last cut about which the user was notified."""
     ceiling: float | None = None
+    """The estimated size of a request that the service rejected as too long, or None."""
     has_looked: bool = False
     has_told: bool = False

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from apps.agent.progress import Progress, Turn
 
 FITTED = "fitted"
-"""The key of the step that stores what a run omits from its requests (its cut)."""
+"""The key of the step that stores the run's cut, the parts that its requests omit."""
 
 KeepResult = Callable[[str, str], Awaitable[str]]
 """A function that stores a tool's result in a file. It takes the tool's name and the text, and
@@ -60,15 +60,14 @@ returns the file's path, or "" if it stored nothing.
 
 @dataclass(slots=True)
 class ContextFitter:
-    """Fits the requests of a run into the context window of the deployment `name`. `keep_result`
-    stores omitted tool results in files that the model can read.
-    """
+    """Fits the requests of a run into the context window of the deployment `name`."""
 
     name: str
     window: ContextWindow = field(default_factory=ContextWindow)
     durations: Durations = FOR_EVER
     summaries: ContextSummaries = field(default_factory=ContextSummaries)
     keep_result: KeepResult | None = None
+    """Stores omitted tool results in files that the model can read."""
     scale: TokenScale = field(default_factory=TokenScale)
     ledger: Ledger = NO_LEDGER
     cut: ContextCut = field(default_factory=ContextCut)

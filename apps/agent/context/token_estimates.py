@@ -148,28 +148,25 @@ def correction_of(reported: int, estimated: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SentContext:
-    """The newest request of a run. `tools` is the size of its tool specifications in tokens.
-
-    When it was sent, the conversation had `seen` messages, and the run had `spent` usage records.
-    """
+    """The newest request of a run."""
 
     messages: Sequence[ModelMessage] = ()
     tools: int = 0
+    """The size of the tool specifications in tokens."""
     seen: int = 0
+    """The number of messages in the conversation when the request was sent."""
     spent: int = 0
+    """The number of usage records of the run when the request was sent."""
 
 
 @dataclass(slots=True)
 class TokenScale:
-    """Corrects estimates: one estimated token is `correction` tokens by the service's count.
-
-    `counted` contains the service's count for a request, and the request, until they are compared
-    with the estimate.
-    """
+    """Corrects estimates: one estimated token is `correction` tokens by the service's count."""
 
     correction: float = 1.0
     estimator: Estimator = field(default_factory=Estimator)
     counted: tuple[int, SentContext] | None = None
+    """The service's token count for a request, and the request, until `learn` uses them."""
 
     def learn(self) -> None:
         """Compute the correction from the service's last count. This reads all messages of the
@@ -182,16 +179,14 @@ class TokenScale:
 
 
 class ContextWindow(msgspec.Struct, frozen=True):
-    """A model's context window. `size` is in tokens, or None if it is unknown.
-
-    Conversations that exceed the share `at` are shortened by the `strategy`. `asked` is the
-    client's own limit for the request, or None.
-    """
+    """A model's context window. Sizes are in tokens, or None if unknown."""
 
     size: int | None = None
     strategy: Strategy = "summarise"
     at: float = 0.8
+    """The share of the window above which `strategy` shortens a conversation."""
     asked: int | None = None
+    """The client's own limit for the request, or None."""
 
     @property
     def limit(self) -> int | None:

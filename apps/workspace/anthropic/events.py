@@ -58,20 +58,15 @@ def text_of(written: Any) -> str:
 
 
 class MessageEvents:
-    """Reads the events of an answer. `is_paused` is True if another request must continue the
-    answer.
-
-    `blocks` contains all blocks so far, in order.
-    """
+    """Reads the events of an answer."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
+        """All blocks so far, in order."""
         self.pieces: list[str] = []
-        """The pieces that arrived for the last block's text, thought or tool input."""
+        """The fragments of the last block's text, thinking or tool input."""
         self.given: ToolCallDelta | None = None
-        """The tool input that the last block already had when it began. It is used if no pieces
-        follow.
-        """
+        """The tool input with which the last block began. It is used if no fragments follow."""
         self.first = 0
         """The number of blocks in the earlier parts of the answer."""
         self.pauses = 0
@@ -82,6 +77,7 @@ class MessageEvents:
         self.has_finished = False
         self.has_understood = False
         self.is_paused = False
+        """True if another request must continue the answer."""
         self.halves = CutCharacters()
 
     def resume(self) -> None:
@@ -106,7 +102,7 @@ class MessageEvents:
             self.read_rare(event, deltas)
 
     def read_piece(self, piece: BlockDelta, index: int, deltas: list[Delta]) -> None:
-        """Add a piece to its block. Citations and unknown kinds of pieces are skipped."""
+        """Add a delta to its block. Citations and unknown kinds of deltas are skipped."""
         if piece.text:
             self.pieces.append(piece.text)
             deltas.append(TextDelta(piece.text))
@@ -162,7 +158,7 @@ class MessageEvents:
                 pass  # Stored, but not shown.
 
     def end_block(self, deltas: list[Delta]) -> None:
-        """Complete the last block by joining its pieces."""
+        """Complete the last block by joining its fragments."""
         if self.given is not None:
             deltas.append(self.given)
             self.given = None

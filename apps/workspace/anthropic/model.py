@@ -41,14 +41,14 @@ list.
 
 @dataclass(frozen=True, slots=True)
 class AnthropicModel:
-    """A model with Anthropic's API. `name` is the service's name for it, and `idle_seconds` is the
-    timeout for each wait for more data.
-    """
+    """A model with Anthropic's API."""
 
     service: ModelService
     name: str
+    """The service's name for the model."""
     traits: ModelTraits
     idle_seconds: float
+    """The timeout for each wait for more data."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Call the model, and yield its answer. If the service pauses the answer, continue it with
@@ -92,8 +92,8 @@ def make_anthropic_model(
     features: Mapping[str, Any] | None = None,
     idle_seconds: float | None = None,
 ) -> AnthropicModel:
-    """`base_url` ends with the API's version; `ModelTraits` reads `features`. `idle_seconds` is the
-    timeout for each wait for more data, by default the timeout of a tool.
+    """Create a model. `base_url` ends with the API's version, and `ModelTraits` reads `features`.
+    `idle_seconds` is the timeout for each wait for more data, by default the timeout of a tool.
     """
     return AnthropicModel(
         ModelService(base_url, MESSAGES, key_headers(api_key, features or {})),

@@ -10,7 +10,7 @@ Fields = dict[str, Any]
 Thinking = Literal["adaptive", "budget"]
 
 VERSION = "2026-10-21"
-"""The API version that is requested by default, as the vendor's SDK does."""
+"""The default API version, the same as in the vendor's SDK."""
 FORMER_VERSION = "2023-06-01"
 """The API version for services that do not support `VERSION`. Only this version accepts the
 parameters in `SAMPLING`.
@@ -60,14 +60,12 @@ READ = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ModelTraits:
-    """The properties that differ between models, and between services with this API.
-
-    `most_output` is the limit of output tokens. `thinking` is the way to request thinking from the
-    model.
-    """
+    """The properties that differ between models, and between services with this API."""
 
     most_output: int | None = None
+    """The limit of output tokens."""
     thinking: Thinking = "adaptive"
+    """The way to request thinking from the model."""
     version: str = VERSION
 
     @classmethod

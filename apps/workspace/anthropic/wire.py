@@ -29,7 +29,7 @@ STATUSES = {
 
 
 class BlockDelta(msgspec.Struct, gc=False):
-    """A piece of a block or, if `stop_reason` is set, the end of the message."""
+    """A part of a block or, if `stop_reason` is set, the end of the message."""
 
     type: str = ""
     text: str = ""

@@ -41,8 +41,7 @@ is none, and `ServiceFailed` if Core does not respond.
 class DialWorkspace:
     """The workspace of one request, because Core's keys are valid for one request only.
 
-    Every method raises `ServiceFailed` if a call to Core fails. `chain` contains the applications
-    whose calls led to this run, outermost first.
+    Every method raises `ServiceFailed` if a call to Core fails.
     """
 
     def __init__(self, caller: Caller, core: Core) -> None:
@@ -51,6 +50,7 @@ class DialWorkspace:
         self.calls = Calls(core, caller)
         self.skills = Skills(self.calls)
         self.chain = read_chain(caller.client.headers)
+        """The applications whose calls led to this run, outermost first."""
 
     def inside(self, application: str, keys: KeyUse = "platform") -> Self:
         # The key of the request pays for the calls, never a key of the installation.

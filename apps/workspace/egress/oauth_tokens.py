@@ -45,8 +45,6 @@ class Token:
 class ClientTokens:
     """The current token for one set of client credentials. Concurrent callers wait for the same
     fetch.
-
-    `version` is the version of the secret with which the token was fetched.
     """
 
     def __init__(self, how: ClientIdSecretAuthorization) -> None:
@@ -54,6 +52,7 @@ class ClientTokens:
         self.lock = asyncio.Lock()
         self.token: Token | None = None
         self.version = 0
+        """The version of the secret with which the token was fetched."""
 
     async def current(self, url: str, refused: str = "") -> str:
         """Return a valid token for this URL, other than the rejected token `refused`.

@@ -30,31 +30,29 @@ Takes = Callable[[bytes], bool]
 
 @dataclass(slots=True)
 class RequestContext:
-    """Headers, time limit and outcome of one operation over HTTP.
-
-    Outcome: `status` is the HTTP status of an error response, `retry_after` the number of seconds
-    in its `Retry-After` header, `challenge` its `WWW-Authenticate` header, and `refusal` the part
-    of its body that the SDK read; `failure` is a sentence about a failed connection. `first_status`
-    is the status of the first POST and does not change: an error status there means that the server
-    did nothing.
-
-    Options: with `is_limited_elsewhere`, a response may take any time once it has begun, because
-    the caller limits it. With `listens`, the response is a stream of notifications, and may also
-    have any size. With `opens`, the operation opens a session.
-    """
+    """Headers, time limit and outcome of one operation over HTTP."""
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     seconds: float = 60.0
     status: int = 0
+    """The HTTP status of an error response, or 0."""
     retry_after: float | None = None
+    """The number of seconds in an error response's `Retry-After` header."""
     failure: str = ""
+    """A sentence about a failed connection, or ""."""
     timed_out: bool = False
     first_status: int = 0
+    """The status of the first POST. An error status means that the server did nothing."""
     challenge: str = field(default="", repr=False)
+    """An error response's `WWW-Authenticate` header."""
     refusal: bytes = field(default=b"", repr=False)
+    """The part of an error response's body that the SDK has read."""
     is_limited_elsewhere: bool = False
+    """True if the caller limits the response's time once the response has begun."""
     listens: bool = False
+    """True if the response is a stream of notifications, without limits of size and time."""
     opens: bool = False
+    """True if the operation opens a session."""
 
     def fresh(self) -> Self:
         """Return a copy of the context without an outcome."""
@@ -111,13 +109,13 @@ def take_all(message: bytes) -> bool:
 
 
 class RewrittenMessages:
-    """Rewrites the messages of a body that arrives in pieces: a JSON body, or the data of each
+    """Rewrites the messages of a body that arrives in chunks: a JSON body, or the data of each
     event.
 
-    An event that is too long remains unchanged. If one message becomes several, an event becomes as
-    many events; for a JSON body, only the last message is used, unless `as_events` turns the whole
-    body into events. Messages that `takes` rejects are dropped from events. A last event
-    without a final blank line gets one, because the SDK ignores the event otherwise.
+    Events that are too long remain unchanged. If `rewrite` returns several messages for one, an
+    event becomes as many events. A JSON body is reduced to the last message, unless `as_events` is
+    set. Messages that `takes` rejects are dropped from events. A last event without a final blank
+    line gets one, because the SDK would ignore the event otherwise.
     """
 
     def __init__(
@@ -277,8 +275,8 @@ class LimitedBody(httpx2.AsyncByteStream):
             yield rest
 
     async def read(self) -> AsyncIterator[bytes]:
-        """Yield the pieces of the body as they arrive. A character is never split between two
-        pieces.
+        """Yield the chunks of the body as they arrive. A character is never split between two
+        chunks.
         """
         if self.response.headers.get("content-encoding", "identity").lower() != "identity":
             raise self.stream_error("the server sent a compressed response that was not requested.")

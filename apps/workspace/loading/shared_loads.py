@@ -85,21 +85,22 @@ class SingleFlightCache(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class LoadingRules:
-    """The rules for loading files. `limit` is the size limit of a file in bytes, and `seconds` the
-    time limit for loading it. `document_limit` is the size limit of a document in the caller's
-    storage whose text is searched or extracted.
-
-    Relative paths start at `folder`, a path below the caller's home: "" or a path that ends with a
-    slash. `trusted` contains URLs and paths that the operator has listed; paths of folders end with
-    a slash.
-    """
+    """The rules for loading files."""
 
     limit: int
+    """The maximum size of a file in bytes."""
     seconds: float
+    """The timeout for loading a file."""
     policy: FetchPolicy = field(default_factory=FetchPolicy)
     folder: str = ""
+    """The folder below the caller's home at which relative paths start: "" or a path that ends with
+    a slash.
+    """
     trusted: tuple[str, ...] = ()
+    """URLs and paths that the operator has listed. Paths of folders end with a slash."""
     document_limit: int = 0
+    """The maximum size of a document in the caller's storage whose text is searched or extracted.
+    """
 
     def trusts(self, address: str) -> bool:
         folders = (one for one in self.trusted if one.startswith(ROOT) and one.endswith("/"))

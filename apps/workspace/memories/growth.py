@@ -22,9 +22,7 @@ SHARE = 8
 
 
 class Room:
-    """The state of an array with spare rows: how many of its first rows are in use. It does not
-    keep the array alive.
-    """
+    """Counts the used rows of an array with spare rows. It does not keep the array alive."""
 
     def __init__(self, rows: "RowsInRoom", filled: int) -> None:
         self.rows, self.filled, self.lock = ref(rows), filled, Lock()

@@ -46,17 +46,17 @@ NOT_CONNECTED: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class WantedAccount:
-    """The account that a toolset needs. `server` receives the account's token; `title` is the
-    server's name for users.
-
-    `challenge` is the `WWW-Authenticate` header with which the server rejected a request, or "" if
-    it has not been called yet.
-    """
+    """The account that a toolset needs."""
 
     server: str
+    """The server that receives the account's token."""
     title: str
+    """The server's name for users."""
     how: OAuthAuthorization = field(repr=False)
     challenge: str = field(default="", repr=False)
+    """The `WWW-Authenticate` header with which the server rejected a request, or "" if it has not
+    been called yet.
+    """
 
     def rows(self, bucket: str) -> Any:
         return ToolAccount.objects.filter(bucket=bucket, **self.key)

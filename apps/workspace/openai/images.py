@@ -53,13 +53,13 @@ class ImagesAnswer(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ImageService:
-    """A model of an image service. `name` is the service's name for the model; `idle_seconds` is
-    the timeout for each wait for more data.
-    """
+    """A model of an image service."""
 
     service: ModelService
     name: str
+    """The service's name for the model."""
     idle_seconds: float
+    """The timeout for each wait for more data."""
 
     async def make(self, prompt: str, options: Mapping[str, Any]) -> Pictures:
         """Return the images that the service makes from the prompt. Raises `ModelFailed` if the

@@ -181,8 +181,8 @@ def written_items(kept: Mapping[str, Any], found: Found) -> Iterator[Mapping[str
 
 
 def texts_in(text: str, lengths: list[int]) -> Iterator[str]:
-    """Yield the text in pieces of these lengths. If it was rewritten, so that the lengths do not
-    match, yield it in one piece.
+    """Split the text into parts of these lengths. If it was rewritten, so that the lengths do not
+    match, yield it unchanged.
     """
     if sum(lengths) != len(text):
         lengths = [len(text)]

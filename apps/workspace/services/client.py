@@ -37,15 +37,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ModelService:
-    """A model service at a base URL. It is hashable, so that clients can be cached by service.
-
-    `base_url` ends with the API's version, and may have a query; `path` follows the version.
-    `headers` contain the credentials.
-    """
+    """A model service at a base URL. It is hashable, so that clients can be cached by service."""
 
     base_url: str
+    """The URL of the API, including the version. It may have a query."""
     path: str
+    """The path after the version."""
     headers: Headers = field(default=(), repr=False)
+    """The headers of each request, including the credentials."""
 
     def credentials(self) -> list[str]:
         """Return the credentials in the URL and the headers, which are masked if the service

@@ -51,19 +51,19 @@ def has_learned_nothing(failure: ModelFailed) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """The functions that convert requests and responses of one API.
-
-    `encode` returns the body of a request and raises `BadRequest`. `make_reader` returns a reader
-    for each streamed answer. `read_whole` parses an answer that is not streamed and raises
-    `ModelFailed`. `has_learned` returns True if `encode` now omits or rewrites the part of the
-    request that the service has rejected.
-    """
+    """The functions that convert requests and responses of one API."""
 
     encode: Callable[[ModelRequest], bytes]
+    """Returns the body of a request. Raises `BadRequest`."""
     make_reader: Callable[[], EventReader]
+    """Returns a reader for one streamed answer."""
     read_whole: Callable[[bytes], list[Delta]]
+    """Parses an answer that is not streamed. Raises `ModelFailed`."""
     most_event_bytes: int = MOST_EVENT_BYTES
     has_learned: Callable[[ModelFailed], bool] = has_learned_nothing
+    """Returns True if `encode` now omits or rewrites the part of the request that the service has
+    rejected.
+    """
 
 
 S = TypeVar("S", bound=AskedService)
@@ -71,15 +71,14 @@ S = TypeVar("S", bound=AskedService)
 
 @dataclass(frozen=True, slots=True)
 class ServiceModel(Generic[S]):
-    """A model at a service. `name` is the service's name for it.
-
-    `idle_seconds` is the timeout for each wait for more data, including the first token.
-    """
+    """A model at a service."""
 
     service: S
     name: str
+    """The service's name for the model."""
     api: Api
     idle_seconds: float
+    """The timeout for each wait for more data, including the first token."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Call the model, and yield its answer: the deltas that each network read completes. Raises

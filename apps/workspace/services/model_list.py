@@ -32,12 +32,12 @@ PARAMETERS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model that a service lists. `id` is its name in requests; `facts` contains everything that
-    the service reports about it.
-    """
+    """A model that a service lists."""
 
     id: str
+    """The model's name in requests."""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    """Everything that the service reports about the model."""
 
     @property
     def display_name(self) -> str:

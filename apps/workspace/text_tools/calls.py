@@ -50,7 +50,7 @@ class CallReader:
         self.tag = ""
         """Text that is held back, because it may be the beginning of a tag."""
         self.pieces: list[str] = []
-        """Pieces of the text, or of a call's arguments, since the last delta."""
+        """The parts of the text, or of a call's arguments, since the last delta."""
         self.deltas: list[Delta] = []
         self.calls = 0
         self.closing = ""

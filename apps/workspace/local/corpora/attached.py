@@ -24,16 +24,14 @@ from apps.workspace.local.models import PUBLIC, StoredFile
 
 @dataclass(frozen=True, slots=True)
 class LocalCorpus:
-    """The attached files of an application. `application` is its slug. `bucket` is the caller's
-    bucket, or "" if the caller has no files.
-
-    If `with_own` is True, as in the application's own runs, the files include those that were
-    uploaded for the application.
-    """
+    """The attached files of an application that one caller can read."""
 
     application: str
+    """The application's slug."""
     bucket: str
+    """The caller's bucket, or "" if the caller has no files."""
     with_own: bool = True
+    """True if the files that were uploaded for the application are included, as in its own runs."""
 
     async def documents(self) -> Sequence[AttachedDocument]:
         found: list[AttachedDocument] = await database_sync_to_async(self.read)()

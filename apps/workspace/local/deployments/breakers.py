@@ -55,12 +55,12 @@ class BreakerStore(Protocol):
 
 @dataclass(slots=True)
 class Trouble:
-    """The state of a breaker, with times of the monotonic clock: the recent failures, when the
-    breaker opened, and until when it stays open (`until`, 0 while it is closed).
-    """
+    """The state of a circuit breaker. All times are of the monotonic clock."""
 
     failures: list[float] = field(default_factory=list)
+    """The times of the recent failures."""
     until: float = 0.0
+    """The time until which the breaker stays open, or 0 while it is closed."""
     opened_at: float = 0.0
 
 
@@ -134,10 +134,11 @@ def key_of_row(pk: int, version: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RowBreaker:
-    """The breaker of one deployment. `name` is the deployment's ID in log messages."""
+    """The circuit breaker of one deployment."""
 
     key: str
     name: str
+    """The deployment's ID in log messages."""
 
     async def admits(self) -> bool:
         return await breaker_store().admits(self.key)

@@ -18,8 +18,8 @@ Rows = Mapping[str, "Deployment"]
 
 
 def fallback_problem(row: Deployment) -> str | None:
-    """Return a message that says what is wrong with the deployment's fallbacks and how to fix it,
-    or None if they are valid.
+    """Return what is wrong with the deployment's fallbacks and how to fix it, or None if they are
+    valid.
     """
     names = row.fallbacks
     if problem := shape_problem(names):

@@ -36,13 +36,12 @@ class FileToCopy:
 
 @dataclass(slots=True)
 class CopyReport:
-    """The progress of a copy. `lost` contains the names of files that are missing from the source
-    or were changed there.
-    """
+    """The progress of a copy."""
 
     files: Counter[CopyOutcome] = field(default_factory=Counter)
     bytes: int = 0
     lost: list[str] = field(default_factory=list)
+    """The names of files that are missing from the source or were changed there."""
 
     def add(self, file: FileToCopy, outcome: CopyOutcome) -> None:
         self.files[outcome] += 1
@@ -54,13 +53,12 @@ class CopyReport:
 
 @dataclass(frozen=True, slots=True)
 class FileCopier:
-    """Copies files to the storage `target`. `sizes` maps the names of the files that it already has
-    to their sizes.
-    """
+    """Copies files to the storage `target`."""
 
     source: FileStorage
     target: FileStorage
     sizes: dict[str, int]
+    """The sizes of the files that the target already has, by name."""
     verify_all: bool
 
     def copy(self, file: FileToCopy) -> CopyOutcome:

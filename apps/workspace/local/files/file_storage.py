@@ -14,7 +14,7 @@ _name = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*){0,7}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class StoredContent:
-    """The content of a file, which can be read once, in pieces."""
+    """The content of a file, which can be read once, in chunks."""
 
     size: int
     pieces: Iterator[bytes]

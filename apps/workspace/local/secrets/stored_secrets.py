@@ -40,12 +40,11 @@ class SecretRefused(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class RevealedSecret:
-    """A credential in plain text. `version` changes with the secret, and is 0 for a credential that
-    the manifest itself contains.
-    """
+    """A credential in plain text."""
 
     text: str = field(repr=False)
     version: int = 0
+    """A number that changes with the secret, or 0 for a credential in the manifest itself."""
 
 
 async def reveal(credential: Credential, *urls: str) -> RevealedSecret:

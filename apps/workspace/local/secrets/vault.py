@@ -52,14 +52,13 @@ class VaultUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class VaultDocument:
-    """A document in Vault, which maps keys to texts. `read_at` is a time of the monotonic clock;
-    `problem` says why the document may be outdated.
-    """
+    """A document in Vault, which maps keys to texts."""
 
     texts: Mapping[str, Any] = field(repr=False)
     version: int
-    read_at: float
+    read_at: float  # a time of `time.monotonic`
     problem: str = ""
+    """The reason why the document may be outdated, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
