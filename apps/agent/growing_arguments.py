@@ -124,8 +124,8 @@ class ObjectEnd:
         """
 
     def is_reached(self, pieces: Sequence[str]) -> bool:
-        """Return True if the parts of a text form a JSON object. `pieces` must begin with those of
-        the previous call.
+        """Return True if the parts of a text form a JSON object. `pieces` must begin with the
+        `pieces` of the previous call.
         """
         for piece in pieces[self.read :]:
             self.length += len(piece)

@@ -22,8 +22,8 @@ DIGITS = 7
 """The number of hexadecimal digits of each of the two hashes in an ID."""
 
 Frequency = Literal["always", "append_if_changed", "refresh_if_changed"]
-"""Decides when a pair is added: `always` at the end of every request, otherwise only if the content
-has changed, at the end (`append_if_changed`) or in place of the old pair (`refresh_if_changed`).
+"""`always` adds a pair at the end of every request. `append_if_changed` and `refresh_if_changed`
+add it only if the content has changed: at the end, or in place of the old pair.
 """
 
 
@@ -38,8 +38,8 @@ class Injection:
     content: str | None
     frequency: Frequency
     identity: str | None = None
-    """A text that distinguishes the pair from others of the same tool. If it is None, the arguments
-    distinguish them.
+    """A text that distinguishes the pair from other pairs of the same tool, or None to use the
+    arguments.
     """
     attachments: tuple[Attachment, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)

@@ -124,8 +124,8 @@ class Ledger(Protocol):
         ...
 
     def idempotency_key(self, key: str) -> str:
-        """Return the step's idempotency key, which is the same for each attempt, or random if the
-        run is not stored.
+        """Return the step's idempotency key. It is the same for each attempt, but random if the run
+        is not stored.
         """
         ...
 

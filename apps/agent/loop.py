@@ -230,8 +230,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
     async def make_calls(
         self, turn: Turn, calls: Sequence[ToolCall], message: ModelMessage | None = None
     ) -> str:
-        """Execute the calls of the platform's tools, and forward those of the client's tools.
-        Return the finish reason, or "" if the run continues.
+        """Execute the calls of the platform's tools, and forward the others to the client. Return
+        the finish reason, or "" if the run continues.
 
         `message` is the message with the calls, or None if it is already in the conversation.
         """

@@ -41,7 +41,6 @@ class LoopTools(msgspec.Struct, frozen=True):
 
     @property
     def callable(self) -> Set[str]:
-        """Return the names of the tools that the model may call."""
         return self.listed.keys() | self.unlisted.keys() | self.external.keys()
 
     @property

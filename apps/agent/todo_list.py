@@ -1,5 +1,5 @@
-"""Counts the items of a to-do list, which is Markdown with checkboxes, and creates the message that
-shows the list to the model.
+"""Counts the items of a Markdown to-do list, and creates the message that shows the list to the
+model.
 """
 
 import re

@@ -153,8 +153,8 @@ class ToolBatch:
         return begin(ledger=steps.ledger, key=steps.key(place), answers=steps.answers(place))
 
     def ask(self, outcomes: Sequence[ToolOutcome]) -> None:
-        """Ask the user the questions of all waiting calls. If the run is not stored, ask only those
-        of the first one.
+        """Ask the user the questions of all waiting calls, or of the first one if the run is not
+        stored.
         """
         for place, outcome in enumerate(outcomes):
             if isinstance(outcome.result, Pending):

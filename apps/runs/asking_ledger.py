@@ -96,7 +96,7 @@ class AskingLedger(UnstoredLedger):
 
     def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None:
         """Return the user's answer if it belongs to this call, otherwise None. The calls with which
-        a run begins are those of turn 0.
+        a run begins belong to turn 0.
         """
         given = self.answered
         is_answered = given is not None and given.kind == kind and key.startswith("t:0:0:")

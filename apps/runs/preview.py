@@ -1,7 +1,7 @@
 """Builds the first model request of a run without sending it.
 
-Hooks are not called, because they can have side effects. Otherwise, the request equals that of a
-run with the same question, application and user.
+Hooks are not called, because they can have side effects. Otherwise, a run with the same question,
+application and user sends the same request.
 """
 
 from collections.abc import Callable

@@ -139,8 +139,8 @@ def person_parts(
 
 
 async def written_by_person(read: Callable[[], Awaitable[str]]) -> Sequence[PromptPart]:
-    """Return the user's custom instructions. Their layer comes after the layers that are the same
-    for all users, which services can therefore cache.
+    """Return the user's custom instructions. Their layer comes after the layers for all users, so
+    that services can cache the common beginning.
     """
     text = (await read()).strip()
     if not text:

@@ -22,7 +22,7 @@ from apps.workspace.port import DeploymentInfo
 logger = logging.getLogger(__name__)
 
 OF_THE_PLATFORM = "internal_"
-"""The prefix of the names of the platform's own tools, such as those for files."""
+"""The prefix of the names of the platform's own tools, such as the file tools."""
 EFFORT = "reasoning_effort"
 COMMON_EFFORTS = ("low", "medium", "high")
 TOOLS = "tools"
@@ -240,9 +240,9 @@ def check_question(
 def within_limits(
     wanted: Mapping[str, Any], own: Mapping[str, Any], request: RunRequest, info: DeploymentInfo
 ) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
-    """Return the parameters limited to what the model supports, and an issue for each one that an
-    operator set too high. `own` are the manifest's parameters. Raises `BadRequest` if the client
-    set such a parameter.
+    """Return the parameters within the model's limits, and an issue for each parameter that an
+    operator set too high. `own` are the manifest's parameters. Raises `BadRequest` for a parameter
+    that the client set too high.
     """
     problems = problems_of(wanted, info)
     if not problems:

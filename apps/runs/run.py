@@ -140,9 +140,9 @@ async def run_delegation(
     emit: Emit,
     ledger: Ledger = NO_LEDGER,
 ) -> str | None:
-    """Run the same application with another manifest, as a part of the run whose progress is
-    `around`, and return the answer. Return None if the answer waits for a user. Raises
-    `QuickAppError` if the run fails.
+    """Run the same application with another manifest, inside the run with the progress `around`,
+    and return the answer. Return None if the answer waits for a user. Raises `QuickAppError` if the
+    run fails.
     """
     inside = replace(application, manifest=delegation.manifest, prepared=delegation.prepared)
     request = RunRequest((ModelMessage("user", delegation.question),))
@@ -222,8 +222,8 @@ async def complete(completions: Sequence[Completion], progress: Progress) -> Non
 
 
 def context_usage(manifest: Manifest, progress: Progress) -> dict[str, Any]:
-    """Return the context usage as a part of the state, or {} if the manifest does not enable it, or
-    if the context window or the service's token count is unknown.
+    """Return the context usage as a part of the state. Return {} if the manifest does not enable
+    it, or if the context window or the service's token count is unknown.
 
     Estimates are not reported, because they do not include files, tools and reasoning.
     """

@@ -22,9 +22,8 @@ if (
     from apps.workspace.memories.port import MemoryStore
 
 KeyUse = Literal["platform", "person", "person_first"]
-"""The owner of the API keys that pay for models: `platform` is the installation, `person` the
-caller, and `person_first` the caller with the installation as a fallback if the service rejects the
-caller's key.
+"""Decides which API keys pay for models: the installation's (`platform`), the caller's (`person`),
+or the caller's with the installation's as a fallback (`person_first`).
 """
 DeploymentKind = Literal["chat", "embedding", "image"]
 

@@ -204,7 +204,6 @@ class Assembly:
 
     @property
     def prefix(self) -> str:
-        """The prefix of the IDs of this model's stages."""
         return self.stages.prefix if self.stages is not None else ""
 
     def restart(self, event: TurnRestarted) -> None:

@@ -2,8 +2,8 @@
 
 Tool results are omitted first, then turns, in each case the oldest first. A turn is a question and
 everything that follows it, up to the next question. A cut goes well below the limit, and stays the
-same until the limit is reached again. Consecutive requests thus begin alike, so that services can
-cache their beginning.
+same until the limit is reached again. Consecutive requests thus share a prefix that services can
+cache.
 """
 
 from __future__ import annotations

@@ -157,8 +157,8 @@ class ContextFitter:
         return sent, usage
 
     def has_room(self, messages: Sequence[ModelMessage], tools: int) -> bool:
-        """Return True if even an upper bound of the size fits. This is true of most requests, and
-        needs no exact estimate.
+        """Return True if even an upper bound of the size fits. This avoids an exact estimate for
+        most requests.
         """
         return self.window.limit is None or (
             MOST_CORRECTION * (tools + sum(map(most_tokens, messages))) <= self.window.most

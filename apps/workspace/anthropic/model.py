@@ -172,11 +172,8 @@ def blocks_of(message: ModelMessage) -> Iterator[Block]:
 
 
 def allowed_thinking(parameters: Fields, messages: Sequence[Fields]) -> Fields:
-    """Return the parameters, without a thinking budget if the current turn did not begin with a
-    thought.
-
-    The API rejects a budget in such a turn. The turn may have been begun by another model or a
-    client.
+    """Drop the thinking budget if the current turn did not begin with a thought, because the API
+    then rejects it. Another model or a client may have begun the turn.
     """
     thinking = parameters.get("thinking")
     if not isinstance(thinking, Mapping) or thinking.get("type") != "enabled":

@@ -27,8 +27,8 @@ on_reset(_kept.clear)
 
 
 async def find_caller(calls: Calls) -> Caller:
-    """Return the caller with its bucket and its `appdata` folder set to those that Core reports for
-    its key. Raises `ServiceFailed` if a call to Core fails.
+    """Return the caller with the bucket and the `appdata` folder that Core reports for its key.
+    Raises `ServiceFailed` if a call to Core fails.
     """
     buckets = mapping(await calls.get_json("/v1/bucket"))
     appdata = str(buckets.get("appdata") or "").strip("/")

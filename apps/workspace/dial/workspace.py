@@ -81,8 +81,8 @@ class DialWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Return a model without a request to Core. Its capabilities are those that Core reported
-        earlier.
+        """Return a model without a request to Core. The model has the capabilities that Core
+        reported earlier.
 
         Raises `DeploymentNotFound` for an invalid ID, and `CallsItself` if the deployment is in the
         chain of callers.

@@ -30,7 +30,7 @@ async def read_body(response: Response, limit: int) -> bytes:
 
 
 async def stream_body(response: Response, limit: int) -> AsyncGenerator[bytes, None]:
-    """Yield the decompressed body of a streamed response in pieces. Raises the same errors as
+    """Yield the decompressed body of a streamed response in chunks. Raises the same errors as
     `read_body`.
     """
     if (read_integer(response.headers.get("content-length", "")) or 0) > limit:

@@ -93,7 +93,6 @@ class GuardedTransport(HttpLibrary):
     body: Any
 
     def __init__(self, trust: Trust, limits: Any) -> None:
-        """`limits` is the client library's `Limits`."""
         inner = self.core.AnyIOBackend()
         self.pool = self.core.AsyncConnectionPool(
             ssl_context=tls_context(),

@@ -228,8 +228,8 @@ class LimitedBody(httpx2.AsyncByteStream):
     """A response body with limits. It raises `httpx2.StreamError`, which SDKs treat as the failure
     of one request.
 
-    `ends_at` is a time by the event loop's clock, or None for no limit. Unpaired surrogates, which
-    SDKs reject, are replaced, and `messages` rewrites the messages.
+    Unpaired surrogates are replaced, because SDKs reject them. `ends_at` is a time by the event
+    loop's clock, or None for no limit. `messages` rewrites the messages.
     """
 
     def __init__(

@@ -252,7 +252,7 @@ async def send_and_read_head(connection: HttpConnection, data: bytes, limits: Li
 
 
 async def without_packed_body(head: Head, body: Body) -> list[tuple[bytes, bytes]]:
-    """Return the headers without those about compression. Requests ask for uncompressed bodies.
+    """Return the headers without `Content-Encoding`. Requests ask for uncompressed bodies.
 
     The compressed body of an error response is dropped, because its status is sufficient. Raises
     `httpx2.DecodingError` if a successful response is compressed.

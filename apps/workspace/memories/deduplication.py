@@ -91,8 +91,8 @@ def find_duplicates(collection: MemoryList) -> list[Duplicates]:
 
 
 def equal_texts(ranked: Sequence[MemoryItem]) -> list[tuple[int, Sequence[int]]]:
-    """Return groups of memories with exactly the same text, among those that cannot be compared by
-    their embeddings. A group is a position in `ranked`, and the positions of its duplicates.
+    """Group the memories with equal texts whose embeddings are unusable. Each group is a position
+    in `ranked`, and the positions of its duplicates.
     """
     same: dict[str, list[int]] = {}
     for rank, memory in enumerate(ranked):
@@ -126,8 +126,8 @@ def merge_memories(originals: Sequence[MemoryItem]) -> MemoryItem:
 def with_merged(
     collection: MemoryList, found: Sequence[Duplicates], made: Embeddings | None, now: datetime
 ) -> ChangedMemories[int]:
-    """Return the collection with each group of duplicates replaced by its merged memory, except
-    groups of which an original has changed.
+    """Replace each group of duplicates with its merged memory, unless one of the originals has
+    changed.
 
     Raises `OutdatedVectors` if the new vectors come from a different model.
     """

@@ -1,5 +1,5 @@
-"""Appends vectors to arrays that have spare rows, so that adding one vector to 10,000 does not copy
-15 MB. Such a copy would take half the time of storing a memory.
+"""Appends vectors to arrays with spare rows. Copying 10,000 vectors (15 MB) to add one would take
+half the time of storing a memory.
 
 A returned array never changes. The first caller that adds to an array writes into the spare rows
 behind it. Another caller that adds to the same array, because the first change was not stored, gets
@@ -48,8 +48,8 @@ class RowsInRoom(np.ndarray[Any, np.dtype[np.float32]]):
 
 
 def append_rows(vectors: Vectors, more: Vectors) -> Vectors:
-    """Return the rows of `vectors`, followed by the rows of `more`. These are written to spare rows
-    of `vectors` if there are enough. All rows have the same length.
+    """Return the rows of `vectors`, followed by the rows of `more`. Spare rows of `vectors` are
+    used if there are enough. All rows have the same length.
     """
     count = len(vectors) + len(more)
     room = vectors.base.room if isinstance(vectors.base, RowsInRoom) else None

@@ -197,7 +197,7 @@ def marked_tools(tools: Sequence[Tool]) -> list[Tool]:
 
 
 def marked_messages(messages: Sequence[ModelMessage], written: Sequence[Fields]) -> list[Fields]:
-    """Return the messages `written` with marks for the prompt cache added. `messages` are the same
+    """Return the converted messages `written`, with marks for the prompt cache. `messages` are the
     messages before their conversion.
     """
     places = marked_places(messages)

@@ -66,7 +66,8 @@ PICTURES = ("image_", "invalid_image", "invalid_base64_image", "unsupported_imag
 
 class ResponseAnswer:
     """Converts the parts of one answer to deltas, and stores its state. The number of an item is
-    its position in the output, as the service sends it, unless several items have the same.
+    its position in the output, as the service sends it, unless several items have the same
+    position.
     """
 
     def __init__(self) -> None:

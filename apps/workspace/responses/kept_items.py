@@ -222,9 +222,7 @@ def call_item(call: ToolCall) -> dict[str, Any]:
 
 
 def short_id(call_id: str) -> str:
-    """Return the ID of a call, or if it is too long a shorter ID that is derived from it. A call
-    and its result get the same ID.
-    """
+    """Shorten the ID of a call if it is too long. A call and its result get the same ID."""
     if len(call_id) <= LONGEST_ID:
         return call_id
     return f"call_{hashlib.sha256(call_id.encode()).hexdigest()[:48]}"

@@ -27,9 +27,9 @@ SAME = frozenset(
         "user",
     }
 )
-"""The parameters that are sent unchanged, under the same name."""
+"""Parameters that are sent unchanged."""
 LIMITS = ("max_output_tokens", "max_completion_tokens", "max_tokens")
-"""Parameters for the same limit. The first of them that is set is used."""
+"""The names of the output limit. The first one that is set is used."""
 READ = frozenset(
     {
         *LIMITS,

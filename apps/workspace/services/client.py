@@ -86,7 +86,7 @@ class ServiceClient:
     """
 
     def __init__(self, service: ModelService) -> None:
-        """Raises the same errors as `ModelService.endpoint`."""
+        """Create a client. Raises the same errors as `ModelService.endpoint`."""
         self.transport = StreamTransport(Trust.OPERATOR)
         self.endpoint = service.endpoint()
 

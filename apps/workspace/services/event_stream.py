@@ -74,7 +74,6 @@ class EventDecoder:
     """Converts the bytes of each network read to the deltas of the events that are complete."""
 
     def __init__(self, reader: EventReader, most_bytes: int = MOST_EVENT_BYTES) -> None:
-        """`most_bytes` is the maximum size of one event."""
         self.reader = reader
         self.most_bytes = most_bytes
         self.rest: list[bytes] = []

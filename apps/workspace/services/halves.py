@@ -65,7 +65,7 @@ def decoded_bytes(found: re.Match[str]) -> str:
 
 class HalfCharacters:
     """Joins characters that are split between the deltas of one answer. The object is truthy while
-    it holds back half a character.
+    it buffers half a character.
     """
 
     def __init__(self) -> None:

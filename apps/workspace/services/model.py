@@ -121,7 +121,7 @@ class ServiceModel(Generic[S]):
 
     async def send(self, request: ModelRequest) -> tuple[Body, bool]:
         """Send the request. If the service rejects it and `has_learned` returns True, send it once
-        more. Return values and errors are those of `open`.
+        more. Returns and raises the same as `open`.
         """
         try:
             return await self.open(self.encoded(request))

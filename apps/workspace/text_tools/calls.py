@@ -20,8 +20,8 @@ LONGEST_TAG = 200
 LONGEST_LINE = 200
 """Only this many characters at the beginning of a line are searched for a code fence."""
 MOST_BLANKS = 200
-"""The maximum number of blanks that are held back. Further blanks are text, which counts towards
-the length of an answer.
+"""The maximum number of buffered blanks. Further blanks are text, which counts towards the length
+of an answer.
 """
 
 _opening = re.compile(r"""<(\w+)\s(?:[^<>]*\s)?name\s*=\s*(["'])([^"'<>]{1,128})\2[^<>]*>""")
@@ -37,18 +37,18 @@ _result_tag = re.compile(rf"<(?=/?\s*{RESULT}\b)", re.IGNORECASE)
 class CallReader:
     """Splits the text of one answer into text and tool calls.
 
-    It holds back only text that may be the beginning of a tag, and blanks before it. Code contains
-    no tags. After the first call, further text is ignored, because a model that continues makes up
-    the results. A tag inside a JSON string does not end a call.
+    It buffers only text that may be the beginning of a tag, and blanks before it. Code contains no
+    tags. After the first call, further text is ignored, because a model that continues makes up the
+    results. A tag inside a JSON string does not end a call.
     """
 
     def __init__(self) -> None:
         self.read: Callable[[str], None] = self.read_text
         self.fences = CodeFences()
         self.blanks = ""
-        """Blanks that are held back. They belong to the text only if text follows."""
+        """Buffered blanks. They belong to the text only if text follows."""
         self.tag = ""
-        """Text that is held back, because it may be the beginning of a tag."""
+        """Buffered text that may be the beginning of a tag."""
         self.pieces: list[str] = []
         """The parts of the text, or of a call's arguments, since the last delta."""
         self.deltas: list[Delta] = []
@@ -65,8 +65,8 @@ class CallReader:
         return self.taken()
 
     def end(self) -> list[Delta]:
-        """Return the deltas of the text that is still held back. An unfinished call also counts as
-        a call, so that the error about its arguments shows the model what is missing.
+        """Return the deltas of the buffered text. An unfinished call also counts as a call, so that
+        the error about its arguments shows the model what is missing.
         """
         if self.closing:
             self.end_call()

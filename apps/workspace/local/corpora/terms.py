@@ -1,9 +1,9 @@
 """Searches the chunks of a large corpus by keyword, with a PostgreSQL index.
 
-Terms and scores are computed as in `apps.documents.bm25`, with two differences: the frequency of a
-term in a chunk does not count, and the most frequent terms of a request are ignored if it has
-enough other terms. A term is stored as a number that is computed from its letters and from the
-corpus, so all corpora share the index. Collisions are rare and harmless.
+Terms and scores are computed as in `apps.documents.bm25`, with two differences. The frequency of a
+term in a chunk does not count. The most frequent terms of a request are ignored if it has enough
+other terms. A term is stored as a number that is computed from its letters and from the corpus, so
+all corpora share the index. Collisions are rare and harmless.
 """
 
 import math

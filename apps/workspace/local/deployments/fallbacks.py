@@ -81,9 +81,7 @@ def candidate(found: FoundDeployment, model: Model) -> Candidate:
 
 
 async def find_fallbacks(found: FoundDeployment) -> tuple[FoundDeployment, ...]:
-    """Return the deployment's usable fallbacks in order, without those that were renamed, disabled
-    or changed to another kind.
-    """
+    """Return the deployment's fallbacks that are still enabled chat models, in order."""
     if not found.info.fallbacks:
         return ()
     known = await _fallbacks.renewed(

@@ -25,8 +25,8 @@ AWAY_SECONDS = 5.0
 wait for it.
 """
 KEY = "{quickapps-breakers}"
-"""The key prefix of breakers. The braces place all of these keys on the same node of a cluster,
-because the scripts require this.
+"""The key prefix of breakers. The braces place all keys on the same node of a cluster, as the
+scripts require.
 """
 FORGOTTEN_MS = 24 * 3600 * 1000
 """The retention of breakers in milliseconds after the last failure of any deployment, because the

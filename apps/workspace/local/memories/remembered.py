@@ -136,7 +136,6 @@ def rename_application(before: str, after: str, using: str) -> None:
 
 
 def delete_memories_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
-    """Delete the memories of a user when the user's account is deleted."""
     MemoryCollection.objects.filter(of_person(instance.pk)).delete()
 
 

@@ -83,7 +83,7 @@ def note_use(source: DescriptionSource) -> None:
 
 
 def delete_unused() -> int:
-    """Delete the descriptions of unused listings, except those about which an operator decided.
+    """Delete the descriptions of unused listings, unless an operator has accepted or withheld them.
     Return the number of deleted descriptions.
     """
     old = ToolDescription.objects.filter(listed_at__lt=timezone.now() - UNUSED)
@@ -158,8 +158,8 @@ def same_text(row: ToolDescription) -> QuerySet[ToolDescription]:
 
 
 def accepted_before(row: ToolDescription) -> ToolDescription | None:
-    """Return the last accepted description of the same tool in the same listing, other than this
-    one, or None.
+    """Return the last accepted description of the row's tool in its listing, other than the row's
+    own, or None.
     """
     rows = ToolDescription.objects.filter(
         server_key=row.server_key, listing=row.listing, tool=row.tool, state=ACCEPTED

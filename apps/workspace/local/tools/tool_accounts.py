@@ -113,5 +113,4 @@ def delete_unfinished(awaited: Collection[str]) -> int:
 
 
 def delete_accounts_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
-    """Delete a user's tool accounts when the user's account is deleted."""
     ToolAccount.objects.filter(of_person(instance.pk)).delete()
