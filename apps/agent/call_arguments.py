@@ -68,8 +68,8 @@ def input_text(arguments: str) -> str:
 
 
 def decoded(text: str) -> tuple[Any, bool]:
-    """Decode JSON, with lone surrogates replaced. Return the value, and True if there were any.
-    Raises msgspec's errors.
+    """Decode JSON, with lone surrogates replaced. Return the value, and True if there were
+    surrogates. Raises msgspec's errors.
     """
     try:
         return msgspec.json.decode(text), False

@@ -57,7 +57,7 @@ class TokenLogprob(msgspec.Struct, frozen=True, gc=False):
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
-    """A part of the answer's text. `logprobs` contains its tokens if the client requested them."""
+    """A part of the answer's text. `logprobs` is set if the client requested log probabilities."""
 
     # A struct, because there is one for each token and a frozen dataclass is five times slower.
     text: str

@@ -161,8 +161,8 @@ _of_one_request = re.compile(r"synth_[0-9a-f]{24}")
 
 
 def is_standing(message: ModelMessage) -> bool:
-    """Return True if the message belongs to a pair that is valid for the whole conversation, that
-    is, not to one with the frequency `always`.
+    """Return True if the message belongs to an injected pair that stays in the conversation, that
+    is, to a pair without the frequency `always`.
     """
     call_id = message.tool_call_id
     if call_id is None:

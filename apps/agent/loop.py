@@ -188,9 +188,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
         )
 
     def model_ledger(self, progress: Progress) -> Ledger:
-        """Return the ledger for the nested run, if the model that this turn calls is an
-        application.
-        """
+        """Return the ledger for a nested run, in case the model is an application."""
         # After a recovery, the application gets other messages, so it begins again.
         again = ":again" if progress.conversation.has_recovered else ""
         return ledger_within(self.ledger, f"m:{progress.counts.iterations}{again}")

@@ -260,7 +260,7 @@ def own_thoughts(deployment: str, messages: Sequence[ModelMessage]) -> Sequence[
 async def without_thoughts(
     failure: ModelFailed, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage] | None:
-    """Return the messages without reasoning if it may be what the service rejected, otherwise None."""
+    """Return the messages without reasoning if the service may have rejected it, otherwise None."""
     if failure.status not in REFUSALS or all(message.thoughts is None for message in messages):
         return None
     logger.warning("The model's service may reject thoughts in the conversation")

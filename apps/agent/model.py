@@ -58,7 +58,7 @@ UNNUMBERED = -1
 
 
 class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
-    """A part of a tool call. `index` distinguishes calls whose IDs do not."""
+    """A part of a tool call. `index` identifies the call, because IDs may be missing or repeated."""
 
     index: int
     id: str = ""

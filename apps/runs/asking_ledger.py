@@ -210,7 +210,7 @@ def pending_token(messages: Sequence[ModelMessage]) -> Any:
 
 def read_token(token: Any, scope: Scope) -> WaitingCalls | str:
     """Verify a signed text, and return the waiting calls in it, or the reason why they must not be
-    made.
+    executed.
     """
     if token == "":
         return NOT_BROUGHT

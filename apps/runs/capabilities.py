@@ -185,7 +185,7 @@ def join(
 
 
 def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
-    """Hide the tools of the manifest's toolsets, except those that the place lists by name or
+    """Hide the tools of the manifest's toolsets, except the tools that the place lists by name or
     toolset. Tools of other capabilities, such as memory and skills, remain. Hooks can still call
     hidden tools.
     """

@@ -179,7 +179,9 @@ def written_prompt(prompt: CustomSystemPrompt | PredefinedSystemPrompt, locale: 
 
 
 def fill_variables(text: str, variables: Mapping[str, str]) -> str:
-    """Replace the `{variables}` in the text by their values. Undefined ones remain and are logged."""
+    """Replace the `{variables}` in the text by their values. Undefined variables remain and are
+    logged.
+    """
     if "{" not in text:
         return text
     undefined = sorted(set(_variable.findall(text)) - variables.keys())

@@ -80,8 +80,7 @@ def chosen_tool(choice: Any) -> str:
 
 
 def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
-    """Return the request without client tools that have the name of one of the platform's own
-    tools.
+    """Remove client tools that have the name of a platform tool from the request.
 
     An application that calls this one as its model sends its own platform tools as client tools.
     """

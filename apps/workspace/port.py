@@ -151,10 +151,9 @@ class Workspace(Protocol):
         """Return the deployment as a model.
 
         `headers` lists the names of the caller's headers that are forwarded to DIAL and to this
-        installation's applications, or is None for all headers. `idle_seconds` is the timeout for
-        each wait for more of the answer; None means the timeout of tools. Raises
-        `DeploymentNotFound` if the caller cannot use the deployment, and `CallsItself` if it is in
-        the chain of callers.
+        installation's applications, or is None for all headers. `idle_seconds` is the read timeout;
+        None means the timeout of tools. Raises `DeploymentNotFound` if the caller cannot use the
+        deployment, and `CallsItself` if it is in the chain of callers.
         """
         ...
 

@@ -48,9 +48,9 @@ async def ask_model(
 ) -> Reply:
     """Call the model once, emit the answer as it arrives, and return it.
 
-    Usage is reported for the deployment `name`. The IDs of the model's stages begin with
-    `stage_prefix`; if it is None, the stages are hidden. They are nested in the stage
-    `stage_parent`. `spend` is called with the usage of an incomplete answer. Raises `ModelFailed`.
+    Usage is reported for the deployment `name`. The model's stages are nested in the stage
+    `stage_parent`, and their IDs begin with `stage_prefix`; if that is None, they are hidden.
+    `spend` is called with the usage of an incomplete answer. Raises `ModelFailed`.
     """
     stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
     answer = RunAnswer(allowance=allowance or Allowance())

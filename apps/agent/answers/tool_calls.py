@@ -150,8 +150,8 @@ def joined_name(known: str, more: str) -> str:
 
 
 def unused_id(id: str, used: set[str]) -> str:
-    """Return the ID, or a random one if it is empty or already used. Results are matched to calls
-    by ID.
+    """Return the ID, or a random one if it is empty or already used, because results are matched to
+    calls by ID.
     """
     if not id or id in used:
         id = f"call_{uuid.uuid4().hex}"

@@ -48,7 +48,7 @@ class AnthropicModel:
     """The service's name for the model."""
     traits: ModelTraits
     idle_seconds: float
-    """The timeout for each wait for more data."""
+    """The read timeout in seconds."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Call the model, and yield its answer. If the service pauses the answer, continue it with
@@ -93,7 +93,7 @@ def make_anthropic_model(
     idle_seconds: float | None = None,
 ) -> AnthropicModel:
     """Create a model. `base_url` ends with the API's version, and `ModelTraits` reads `features`.
-    `idle_seconds` is the timeout for each wait for more data, by default the timeout of a tool.
+    `idle_seconds` is the read timeout, by default the timeout of a tool.
     """
     return AnthropicModel(
         ModelService(base_url, MESSAGES, key_headers(api_key, features or {})),

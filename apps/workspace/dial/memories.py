@@ -223,8 +223,8 @@ def lock_of(key: tuple[str, str]) -> asyncio.Lock:
 
 
 def memories_at(calls: Calls, home: str) -> DialMemories:
-    """Return the memories in the folder `home`, which is the application's folder in the caller's
-    bucket. It ends with a slash.
+    """Return the memories in the application's folder in the caller's bucket. `home` is the path of
+    the folder, with a final slash.
     """
     folder = f"{home}{FOLDER}"
     return DialMemories(

@@ -41,7 +41,7 @@ secrets.
 """
 
 _facts = AgedCache[tuple[str, str, str], DeploymentInfo]()
-"""Caches technical facts by Core, the application that the key was made for, and deployment."""
+"""The cached technical facts, by Core, the application of the caller's key, and deployment."""
 on_reset(_facts.clear)
 
 

@@ -83,8 +83,8 @@ class HttpConnection(asyncio.Protocol):
     ) -> None:
         """Begin an exchange by sending a request. The exchange may last `total_seconds`.
 
-        `idle_seconds` limits the wait for all headers, then each wait for more of the body. Raises
-        `ConnectionBroken` if the connection closes, and `ConnectionSilent` after a time limit.
+        `idle_seconds` is the timeout for all headers, and then for each read of the body. Raises
+        `ConnectionBroken` if the connection closes, and `ConnectionSilent` after a timeout.
         """
         self.head = Head()
         self.has_head = self.is_complete = self.is_framed = False

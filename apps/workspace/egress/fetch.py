@@ -176,8 +176,8 @@ SHOWN_CHARACTERS = 200
 
 
 def redact_url(url: str) -> str:
-    """Return a URL for messages, without credentials, query and fragment. Of a data: URI, only the
-    scheme remains.
+    """Return a URL for messages, without credentials, query and fragment. A data: URI is reduced to
+    its scheme.
     """
     scheme, colon, _ = url.strip().partition(":")
     if colon and scheme.lower() == "data":

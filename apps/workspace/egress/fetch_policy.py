@@ -32,8 +32,8 @@ BARRIERS: dict[Barrier, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FetchPolicy:
-    """The fetch settings of an application. A setting that is None has the installation's value; ()
-    allows no hosts.
+    """The fetch settings of an application. None means the installation's setting; () allows no
+    hosts.
     """
 
     enabled: bool | None = None

@@ -180,8 +180,8 @@ class RewrittenMessages:
         return taken
 
     def rewritten_event(self) -> bytes:
-        """Return the current event with its messages rewritten and without its blank line, and
-        discard it. Return b"" if nothing remains.
+        """Rewrite the messages of the current event, and return the event without its blank line.
+        Return b"" if nothing remains.
         """
         lines = [*self.event]
         as_it_is = self.taken_event()
@@ -299,7 +299,7 @@ class LimitedBody(httpx2.AsyncByteStream):
             ) from error
 
     def count(self, piece: bytes) -> None:
-        """Count the bytes of a piece. Raises `httpx2.StreamError` if the body is too large."""
+        """Count the bytes of a chunk. Raises `httpx2.StreamError` if the body is too large."""
         self.size += len(piece)
         if self.response.is_error:
             self.context.refusal += piece[: REFUSAL_BYTES - len(self.context.refusal)]

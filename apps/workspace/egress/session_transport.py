@@ -37,8 +37,8 @@ CLOSE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class RequestCredentials:
-    """The headers and query parameters that authenticate a request. `token` is the token in them
-    that can be renewed, or "".
+    """The headers and query parameters that authenticate a request. `token` is their renewable
+    token, or "".
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)

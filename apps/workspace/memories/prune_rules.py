@@ -12,7 +12,7 @@ class PruneRules:
     """Rules that select the memories to delete.
 
     A memory is selected if it is older than `after_days` and less important than
-    `below_importance`. If only one of these is set, it alone decides. In addition, the least
+    `below_importance`. If one of them is None, only the other applies. In addition, the least
     important memories beyond `at_most` are selected.
     """
 

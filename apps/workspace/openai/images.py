@@ -59,7 +59,7 @@ class ImageService:
     name: str
     """The service's name for the model."""
     idle_seconds: float
-    """The timeout for each wait for more data."""
+    """The read timeout in seconds."""
 
     async def make(self, prompt: str, options: Mapping[str, Any]) -> Pictures:
         """Return the images that the service makes from the prompt. Raises `ModelFailed` if the

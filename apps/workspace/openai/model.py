@@ -107,10 +107,7 @@ def make_openai_model(
     idle_seconds: float | None = None,
 ) -> ServiceModel[ModelService]:
     """Return a model of a service with the chat completions API. `base_url` ends with the API's
-    version.
-
-    `idle_seconds` is the longest time without data from the service, by default the time limit of a
-    tool call.
+    version. `idle_seconds` is the read timeout, by default the timeout of a tool.
     """
     seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
     return kept_model(base_url, api_key, model, dial, starts_thinking, seconds)
@@ -120,7 +117,7 @@ def make_openai_model(
 def kept_model(
     base_url: str, api_key: str, model: str, dial: bool, starts_thinking: bool, seconds: float
 ) -> ServiceModel[ModelService]:
-    """Return a cached model with these settings, so that not every run has to build one."""
+    """Return a model with these settings. It is cached, so that runs do not build it again."""
     service = make_service(base_url, api_key, dial=dial)
     api = completions_api(model, base_url, dial=dial, starts_thinking=starts_thinking)
     return ServiceModel(service, model, api, seconds)

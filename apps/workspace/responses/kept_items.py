@@ -1,8 +1,8 @@
 """Stores output items that must be sent back to the model, and restores them in their order.
 
-The service's own items (reasoning, and calls to its tools) are stored as the service sent them. Of
-texts and function calls, only the positions and IDs are stored. Their content is in the message,
-which may be rewritten before it is sent again.
+The service's own items (reasoning, and calls to its tools) are stored as the service sent them.
+Texts and function calls are reduced to positions and IDs, because the message contains their
+content, and may be rewritten before it is sent again.
 """
 
 import hashlib
@@ -32,9 +32,9 @@ WHOLE = frozenset(
 )
 """The types of items that are sent back unchanged.
 
-Images are not: the service has not stored them, their megabytes would be part of each request, and
-they are attachments of the answer. A call that waits for our result is not sent back either:
-nothing here runs it, and the service rejects a conversation without its result.
+Images are omitted: the service does not store them, their megabytes would be part of each request,
+and they are attachments of the answer. Calls that wait for our result are omitted too: nothing here
+runs them, and the service rejects a conversation without their results.
 """
 MESSAGE_KEYS = ("id", "phase")
 CALL_KEYS = ("id", "namespace")

@@ -91,8 +91,7 @@ class ServiceClient:
         self.endpoint = service.endpoint()
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """Send a POST request. `idle_seconds` is the timeout for each wait for more of the
-        response.
+        """Send a POST request. `idle_seconds` is the read timeout.
 
         Raises `ModelFailed` if the status is not 2xx, the errors of the HTTP client, and
         `EgressRefused`.

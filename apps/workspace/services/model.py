@@ -36,8 +36,7 @@ class AskedService(Protocol):
         ...
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """Send a request, and return the response. `idle_seconds` is the timeout for each wait for
-        more of it.
+        """Send a request, and return the response. `idle_seconds` is the read timeout.
 
         Raises `ModelFailed` if the status is not 2xx, the errors of the HTTP client, and
         `EgressRefused`.
@@ -78,7 +77,7 @@ class ServiceModel(Generic[S]):
     """The service's name for the model."""
     api: Api
     idle_seconds: float
-    """The timeout for each wait for more data, including the first token."""
+    """The read timeout in seconds, which also applies to the first token."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Call the model, and yield its answer: the deltas that each network read completes. Raises

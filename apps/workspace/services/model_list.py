@@ -104,8 +104,8 @@ def listed_capabilities(facts: Mapping[str, Any]) -> ModelCapabilities:
 
 
 def named_in(listed: Any, names: Mapping[str, str]) -> dict[str, bool]:
-    """Return, for each key of `names`, whether its value is in the list. Return {} if `listed` is
-    not a list or is empty.
+    """Map each key of `names` to True if its value is in the list, otherwise to False. Return {} if
+    `listed` is not a list or is empty.
     """
     if not isinstance(listed, list) or not listed:
         return {}

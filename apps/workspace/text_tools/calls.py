@@ -20,8 +20,8 @@ LONGEST_TAG = 200
 LONGEST_LINE = 200
 """Only this many characters at the beginning of a line are searched for a code fence."""
 MOST_BLANKS = 200
-"""The maximum number of buffered blanks. Further blanks are text, which counts towards the length
-of an answer.
+"""The maximum number of buffered blanks. Further blanks are text, which counts toward the length of
+an answer.
 """
 
 _opening = re.compile(r"""<(\w+)\s(?:[^<>]*\s)?name\s*=\s*(["'])([^"'<>]{1,128})\2[^<>]*>""")

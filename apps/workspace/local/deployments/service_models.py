@@ -25,8 +25,8 @@ _unusable = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def can_list(deployment: Deployment) -> bool:
-    """Return True if the deployment's service can list its models. DIAL cannot, because the URL of
-    a DIAL deployment belongs to this deployment alone.
+    """Return True if the deployment's service can list its models. DIAL cannot, because each DIAL
+    deployment has its own URL.
     """
     listing = (Provider.OPENAI, Provider.RESPONSES, Provider.ANTHROPIC)
     return deployment.provider in listing and not speaks_dial(deployment.features)

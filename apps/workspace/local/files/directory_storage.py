@@ -22,7 +22,9 @@ _marked: tuple[Path, str] | None = None
 
 
 def expect_marker(root: Path, id: str) -> None:
-    """From now on, treat the folder as unavailable if it has no marker file with this ID."""
+    """Require a marker file with this ID in the folder. Without it, the folder counts as
+    unavailable.
+    """
     global _marked
     _marked = root, id
 

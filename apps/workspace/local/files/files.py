@@ -91,9 +91,8 @@ def take(
     condition: Condition,
     limit: int | None = None,
 ) -> FileInfo:
-    """Create or replace a file with the content of an open file. The open file is read in pieces of
-    limited size. Raises `FileRefused` if the write is not allowed, and `FileChanged` if the
-    `condition` is not met.
+    """Create or replace a file with the content of an open file, which is read in chunks. Raises
+    `FileRefused` if the write is not allowed, and `FileChanged` if the `condition` is not met.
     """
     check_name(name)
     return store_content(bucket, name, content, content_type, condition, limit)
@@ -242,7 +241,7 @@ def hide_below(bucket: str, prefix: str, *, is_hidden: bool) -> None:
 
 
 def conversation_of(name: str) -> UUID | None:
-    """Return the ID of the conversation to whose folder the file belongs, or None."""
+    """Return the ID of the conversation whose folder contains the file, or None."""
     found = _in_conversation.match(name)
     return UUID(found[1]) if found else None
 
