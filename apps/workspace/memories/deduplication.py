@@ -59,7 +59,9 @@ async def deduplicate(store: MemoryStore, embedder: Embedder, now: datetime) -> 
     try:
         return await store.change(lambda newest: with_merged(newest, found, made, now))
     except OutdatedVectors:
-        return 0  # A search computes the embeddings again; the next stored memory then leads here again.
+        return (
+            0  # A search recomputes the embeddings, and the next stored memory retries the merge.
+        )
 
 
 def find_duplicates(collection: MemoryList) -> list[Duplicates]:

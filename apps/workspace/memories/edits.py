@@ -112,7 +112,7 @@ def with_added(
     Raises `MemoryRefused` if the collection would have more than `most` memories, and
     `OutdatedVectors` if the vectors come from a different model.
     """
-    # One of its classes is an array of NumPy's.
+    # Imported at first use, because it imports NumPy.
     from apps.workspace.memories.growth import append_rows
 
     if not are_comparable(collection, embeddings):
