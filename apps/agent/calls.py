@@ -14,7 +14,7 @@ from msgspec import structs
 from apps.agent.call_arguments import PROBLEM, not_json, not_object, unreadable_text
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.surrogates import decode_json, well_formed
-from apps.agent.tools import Invocation, Pending, ResultStep, Tool, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ResultStep, Tool, ToolResult
 from apps.errors import InvalidParameter, NotApproved, Stopped, ToolError
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class ToolOutcome:
     """The outcome of a tool call."""
 
     result: ToolResult
-    """The result for the model. `Pending` means that a user has to answer first."""
+    """The result for the model. `PendingResult` means that a user has to answer first."""
     failed: CallStep | None = None
     """The phase that failed, or None."""
     error: str = ""
@@ -80,7 +80,7 @@ async def call_tool(
             seconds = time.monotonic() - started
         reported = result.failure
         step = "result"
-        for change in () if isinstance(result, Pending) else results:
+        for change in () if isinstance(result, PendingResult) else results:
             result = await change(call, result)
     except ToolError as error:
         if step == "call" and isinstance(error, InvalidParameter):

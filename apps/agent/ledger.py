@@ -163,7 +163,7 @@ NO_LEDGER: Ledger = UnstoredLedger()
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class NestedLedger:
     """The ledger of a run that is nested in a step of another run. It records in the outer run's
     ledger, under keys that begin with `prefix/`.
     """
@@ -212,7 +212,7 @@ class Child:
 
 def whole_key(ledger: Ledger, key: str) -> str:
     """Return the key under which the outermost run's ledger stores the step."""
-    while isinstance(ledger, Child):
+    while isinstance(ledger, NestedLedger):
         key, ledger = ledger.whole(key), ledger.parent
     return key
 
@@ -221,4 +221,4 @@ def ledger_within(ledger: Ledger, prefix: str) -> Ledger:
     """Return the ledger of a run that is nested in the step `prefix`. If the run is not stored,
     nested runs cannot ask users questions.
     """
-    return Child(ledger, prefix) if ledger.is_kept else NO_LEDGER
+    return NestedLedger(ledger, prefix) if ledger.is_kept else NO_LEDGER

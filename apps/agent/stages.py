@@ -155,7 +155,7 @@ class GrowingCall:
         """Return True if the arguments received so far are a JSON object."""
         return self.end.is_reached(self.arguments)
 
-    def has_said(self, arguments: str) -> bool:
+    def has_received(self, arguments: str) -> bool:
         """Return True if the arguments received so far are exactly `arguments`."""
         return len(arguments) == self.end.length and arguments == "".join(self.arguments)
 
@@ -186,10 +186,10 @@ class EarlyStage:
         self.shown = ""
         emit(StageOpened(call.id, announcement.title, tool=call.name))
 
-    def feed(self, piece: str) -> None:
+    def feed(self, part: str) -> None:
         if self.reader is None:
             return
-        added = self.reader.feed(piece)[: MOST_CHARACTERS - len(self.shown)]
+        added = self.reader.feed(part)[: MOST_CHARACTERS - len(self.shown)]
         if not added:
             return
         if FENCE in self.shown[-len(FENCE) :] + added:  # a fence would close the code block
@@ -236,25 +236,25 @@ class EarlyStages:
         self.emit = emit
         self.open: dict[str, EarlyStage] = {}
 
-    def feed(self, call: GrowingCall, piece: str) -> None:
+    def feed(self, call: GrowingCall, part: str) -> None:
         """Show a part of the call's arguments. The call's name must be complete."""
         stage = self.open.get(call.id) or self.begin(call)
         if stage is not None and stage.call is call:
-            stage.feed(piece)
+            stage.feed(part)
 
     def begin(self, call: GrowingCall) -> EarlyStage | None:
         announcement = self.announced(call.name) if call.id and len(call.arguments) == 1 else None
-        if announcement is None or call.id in self.taken_ids:
+        if announcement is None or call.id in self.used_ids:
             return None
         stage = self.open[call.id] = EarlyStage(call, announcement, self.emit)
         return stage
 
     @cached_property
-    def taken_ids(self) -> Set[str]:
+    def used_ids(self) -> Set[str]:
         return {call.id for message in self.messages for call in message.tool_calls}
 
     @contextmanager
-    def taken(self, call: ToolCall) -> Iterator[EarlyStage | None]:
+    def claim(self, call: ToolCall) -> Iterator[EarlyStage | None]:
         """Yield the early stage of a call that is about to be executed, or None if it has none."""
         stage = self.open.get(call.id)
         if stage is None or not stage.call.becomes(call):

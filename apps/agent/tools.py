@@ -76,7 +76,7 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Pending(ToolResult):
+class PendingResult(ToolResult):
     """A missing result: the call is made again after a user has answered the `interactions`."""
 
     content: str = (

@@ -180,7 +180,7 @@ async def take_answer(
         caller.client.headers
     ):  # The model of another application must not approve calls.
         return request, NO_LEDGER
-    token = pending_token(request.messages)
+    token = find_token(request.messages)
     if token is None:
         return request, AskingLedger()
     waiting = read_token(token, scope_of(application, caller))
@@ -197,7 +197,7 @@ async def take_answer(
     return structs.replace(request, unanswered=unanswered), AskingLedger(answered)
 
 
-def pending_token(messages: Sequence[ModelMessage]) -> Any:
+def find_token(messages: Sequence[ModelMessage]) -> Any:
     """Return the signed calls in the last answer's state, "" if the client did not send them back,
     or None if that answer asked no question.
     """

@@ -28,7 +28,7 @@ from apps.manifest.names import sanitize
 logger = logging.getLogger(__name__)
 
 ISSUES_STAGE = "initialization-issues"
-_place = re.compile(r"tool_sets\[(\d{1,9})\]")
+_toolset_path = re.compile(r"tool_sets\[(\d{1,9})\]")
 
 
 class OpenCapabilities(msgspec.Struct, frozen=True):
@@ -194,7 +194,7 @@ def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
     internal = internal_tools(manifest)
     names = tools.names
     for name, tool in list(tools.listed.items()):
-        at = _place.match(tool.toolset or internal.get(name, ""))
+        at = _toolset_path.match(tool.toolset or internal.get(name, ""))
         if at is None or name in place.tools or tool.full_name in place.tools:
             continue
         plain = sanitize(tool.full_name)
@@ -233,7 +233,7 @@ def naming_toolset(issue: InitializationIssue, manifest: Manifest) -> Initializa
     """Return the issue with the toolset's name added to its message, which contains only the
     toolset's index in the manifest.
     """
-    place = _place.match(issue.message)
+    place = _toolset_path.match(issue.message)
     toolsets = manifest.tool_sets[int(place[1]) :][:1] if place else ()
     label = "".join(toolset.label for toolset in toolsets)
     if not label:

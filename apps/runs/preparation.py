@@ -47,10 +47,10 @@ from apps.runs.prompt_layers import (
 from apps.runs.records import log_initialized
 from apps.runs.requests import (
     RunRequest,
-    asked_parameters,
     check_client_tools,
     check_question,
     chosen_parameters,
+    client_parameters,
     limit_issues,
     limit_of,
     model_parameters,
@@ -126,7 +126,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
         """
         request, own = self.request, self.application.parameters
         wanted, issues = model_parameters(
-            own, self.info, request.response_format, asked_parameters(request, self.info)
+            own, self.info, request.response_format, client_parameters(request, self.info)
         )
         toolbox = self.opened.toolbox
         try:

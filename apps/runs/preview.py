@@ -65,17 +65,17 @@ async def assemble(
     question: str,
     place: ChatPlace | None,
     caller: Caller,
-    tell: Callable[[AssemblyStep], object],
+    report: Callable[[AssemblyStep], object],
     open_workspace: OpenWorkspace = open_workspace,
 ) -> None:
-    """Assemble the request, and call `tell` with each step in order. The last one is
+    """Assemble the request, and call `report` with each step in order. The last one is
     `RequestAssembled`, unless the prompt cannot be built. Raises `QuickAppError` if a run would
     fail.
     """
 
     def emit(event: Event) -> None:
         if isinstance(event, StageDelta) and event.stage_id == ISSUES_STAGE:
-            tell(IssuesFound(event.text))
+            report(IssuesFound(event.text))
 
     application = without_hooks(application)
     request = RunRequest((ModelMessage("user", question),), place=place)
@@ -95,7 +95,7 @@ async def assemble(
             return
         parameters, parts = chosen
         for part in parts:
-            tell(LayerComposed(part.layer, part.source, part.text))
+            report(LayerComposed(part.layer, part.source, part.text))
         model = first_of(await opening.workspace.model(application.deployment_id))
         loop = preparation.loop(model, parameters, NO_LEDGER, spans_of(parts))
         progress = Progress(
@@ -104,7 +104,7 @@ async def assemble(
         with DeferredStages() as deferred:
             asked = await loop.request(loop.turn(silent, progress, deferred))
         body = model.write(asked) if isinstance(model, WritingModel) else None
-        tell(RequestAssembled(application.deployment_id, body, tuple(asked.prompt)))
+        report(RequestAssembled(application.deployment_id, body, tuple(asked.prompt)))
 
 
 def without_hooks(application: ResolvedApplication) -> ResolvedApplication:

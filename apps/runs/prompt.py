@@ -29,16 +29,16 @@ _variable = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 PLATFORM_PROMPT = "platform"
 PROMPT_PATH = "orchestrator.system_prompt"
-OF_CAPABILITIES = {"skills": "skills", "memory": "memory"}
+CAPABILITY_LAYERS = {"skills": "skills", "memory": "memory"}
 """Maps each capability that has its own prompt layer to that layer. All others use `TOOLS`."""
 TOOLS = "tools"
-OF_THE_PERSON = (
+PERSON_INTRODUCTION = (
     "The person you talk with has written the following about how you should answer. Follow it where "
     "it does not contradict anything above."
 )
 
 
-OF_THE_FOLDER = (
+FOLDER_INTRODUCTION = (
     "The person keeps this conversation in a folder and has written the following for all "
     "conversations in it. Follow it where it does not contradict anything above."
 )
@@ -126,7 +126,7 @@ def place_parts(context: PromptContext) -> Sequence[PromptPart]:
 
 def capability_parts(context: PromptContext) -> Sequence[PromptPart]:
     return [
-        PromptPart(OF_CAPABILITIES.get(name, TOOLS), f"capability '{name}'", text)
+        PromptPart(CAPABILITY_LAYERS.get(name, TOOLS), f"capability '{name}'", text)
         for name, text in context.instructions
     ]
 
@@ -145,14 +145,16 @@ async def written_by_person(read: Callable[[], Awaitable[str]]) -> Sequence[Prom
     text = (await read()).strip()
     if not text:
         return ()
-    return text_parts("person", "own instructions of the person", f"{OF_THE_PERSON}\n\n{text}")
+    return text_parts(
+        "person", "own instructions of the person", f"{PERSON_INTRODUCTION}\n\n{text}"
+    )
 
 
 def folder_parts(context: PromptContext) -> Sequence[PromptPart]:
     text = context.request.chat.folder_instructions
     if not text:
         return ()
-    return text_parts("folder", "instructions of the folder", f"{OF_THE_FOLDER}\n\n{text}")
+    return text_parts("folder", "instructions of the folder", f"{FOLDER_INTRODUCTION}\n\n{text}")
 
 
 def client_parts(context: PromptContext) -> Sequence[PromptPart]:

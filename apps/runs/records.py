@@ -121,11 +121,11 @@ def add_usage(one: ModelUsage, other: ModelUsage) -> ModelUsage:
         one.model,
         one.input + other.input,
         one.output + other.output,
-        sum_of_known(one.cached, other.cached),
-        sum_of_known(one.created, other.created),
-        sum_of_known(one.reasoning, other.reasoning),
+        sum_counts(one.cached, other.cached),
+        sum_counts(one.created, other.created),
+        sum_counts(one.reasoning, other.reasoning),
     )
 
 
-def sum_of_known(one: int | None, other: int | None) -> int | None:
+def sum_counts(one: int | None, other: int | None) -> int | None:
     return other if one is None else one + (other or 0)

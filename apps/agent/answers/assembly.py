@@ -282,10 +282,10 @@ class Assembly:
         self.finish_reason = CUT
         self.say(TextDelta(f"\n\n{notice}" if self.text else notice))
 
-    def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
-        """Return the complete answer. Tool calls whose IDs are in `taken` get new IDs."""
+    def reply(self, model: str, used_ids: Collection[str] = ()) -> Reply:
+        """Return the complete answer. Tool calls whose IDs are in `used_ids` get new IDs."""
         model = self.deployment or model
-        calls = self.calls.complete(taken) if self.calls else ()
+        calls = self.calls.complete(used_ids) if self.calls else ()
         message = ModelMessage(
             "assistant",
             "".join(self.text),

@@ -31,17 +31,17 @@ PATIENCE_SECONDS = 8.0
 """The maximum total of the pauses between retries, in seconds, before a fallback is called. If
 `Retry-After` is longer, the fallback is called at once.
 """
-OF_DEPLOYMENT = frozenset({401, 402, 403, 404, 408, 429})
+DEPLOYMENT_STATUSES = frozenset({401, 402, 403, 404, 408, 429})
 """Status codes below 500 for problems with the deployment, not the request: an invalid key, no
 credit, an unknown model, a rate limit.
 """
-OF_REQUEST = frozenset({"content_filter", "context_length_exceeded", "truncate_prompt_error"})
+REQUEST_CODES = frozenset({"content_filter", "context_length_exceeded", "truncate_prompt_error"})
 """Error codes of requests that every deployment would reject, regardless of the status code."""
-NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
+UNKNOWN_MODEL_CODES = frozenset({"model_not_found", "DeploymentNotFound"})
 """Error codes with which some services report an unknown model, with status 400."""
 BAD_REQUEST = "invalid_request_error"
 OVERLOADED = frozenset({429, 503, 529})
-OUT_OF_ORDER = "is unavailable at the moment"
+UNAVAILABLE = "is unavailable at the moment"
 """The reason that users see if a deployment is skipped because its circuit breaker is open."""
 
 
@@ -125,7 +125,7 @@ class CandidateCall:
             return inf
         return 0.0 if self.is_open else PATIENCE_SECONDS
 
-    async def made(self, ask: Callable[[Model, ModelRequest], Awaitable[None]]) -> None:
+    async def make(self, ask: Callable[[Model, ModelRequest], Awaitable[None]]) -> None:
         """Call the model with `ask`, and report success or failure to the circuit breaker.
         Exceptions of `ask` are raised again.
         """
@@ -208,13 +208,13 @@ class FallbackChain:
         come last.
         """
         others = [one for one in self.candidates if one is not self.current]
-        left_alone = []
+        unavailable = []
         for candidate in (self.current, *others):
             if await candidate.breaker.admits():
                 yield candidate
             else:
-                left_alone.append(candidate)
-        for candidate in left_alone:
+                unavailable.append(candidate)
+        for candidate in unavailable:
             yield candidate
 
     def call(
@@ -222,7 +222,7 @@ class FallbackChain:
     ) -> CandidateCall:
         model = candidate.model
         if has_next and self.silence_seconds:
-            model = FirstWordWithin(model, self.silence_seconds)
+            model = TimeLimitedModel(model, self.silence_seconds)
         return CandidateCall(candidate, model, candidate.adapt(request), assembly, has_next)
 
 
@@ -243,7 +243,7 @@ def stay_with(model: Model, name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstWordWithin:
+class TimeLimitedModel:
     """A model that fails if its first token does not arrive within `seconds`."""
 
     model: Model
@@ -271,19 +271,19 @@ def is_of_deployment(failure: QuickAppError) -> bool:
     """Return True if the deployment and not the request caused the failure, so that another
     deployment may succeed.
     """
-    if not isinstance(failure, ModelFailed) or failure.code in OF_REQUEST:
+    if not isinstance(failure, ModelFailed) or failure.code in REQUEST_CODES:
         return False
     if (status := failure.status) is None:
         return failure.kind != BAD_REQUEST
-    return status >= 500 or status in OF_DEPLOYMENT or failure.code in NO_MODEL
+    return status >= 500 or status in DEPLOYMENT_STATUSES or failure.code in UNKNOWN_MODEL_CODES
 
 
 def is_passing(failure: QuickAppError) -> bool:
     return isinstance(failure, ModelFailed) and failure.is_transient
 
 
-def notice(candidate: Candidate, wanted: Candidate, failure: QuickAppError | None) -> Noticed:
-    text = f"Answered by {candidate.title} because {wanted.title} {what_happened(failure)}."
+def notice(candidate: Candidate, preferred: Candidate, failure: QuickAppError | None) -> Noticed:
+    text = f"Answered by {candidate.title} because {preferred.title} {what_happened(failure)}."
     return Noticed(f"fallback-{candidate.name}", text)
 
 
@@ -297,7 +297,7 @@ def unfit_notice(candidate: Candidate, tokens: int) -> Noticed:
 
 def what_happened(failure: QuickAppError | None) -> str:
     if failure is None:
-        return OUT_OF_ORDER
+        return UNAVAILABLE
     if not isinstance(failure, ModelFailed):
         return "failed"
     if failure.status in OVERLOADED:

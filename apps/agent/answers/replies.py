@@ -166,7 +166,7 @@ class RetryPolicy:
             def patience() -> float:
                 return min(call.patience, self.seconds - (time.monotonic() - started))
 
-            return self.repeat(partial(call.made, ask), assembly, one, patience)
+            return self.repeat(partial(call.make, ask), assembly, one, patience)
 
         return model.receive(request, assembly, ask_candidate)
 

@@ -124,13 +124,13 @@ class GrowingCalls:
         if not call.is_complete:
             return is_other_tool and not (delta.id and delta.id == call.id)
         is_same = bool(delta.id) and delta.name == call.name
-        return not (is_same and (call.has_said(delta.arguments) or call.has_placeholder))
+        return not (is_same and (call.has_received(delta.arguments) or call.has_placeholder))
 
-    def complete(self, taken: Collection[str]) -> tuple[ToolCall, ...]:
-        """Return the complete calls, sorted by number. Missing IDs, and IDs in `taken`, are
+    def complete(self, used_ids: Collection[str]) -> tuple[ToolCall, ...]:
+        """Return the complete calls, sorted by number. Missing IDs, and IDs in `used_ids`, are
         replaced.
         """
-        completed = self.completed(set(taken))
+        completed = self.completed(set(used_ids))
         calls = tuple(islice(completed, MOST_CALLS))
         if next(completed, None) is not None:
             logger.warning(

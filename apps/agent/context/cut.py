@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from apps.agent.context.token_estimates import Estimator, text_tokens
-from apps.agent.injection import is_standing
+from apps.agent.injection import is_permanent
 from apps.agent.messages import ModelMessage
 
 GOAL = 0.75
@@ -96,24 +96,26 @@ class Parts:
         """Return the messages that are never omitted, because the platform has added them for the
         whole conversation.
         """
-        return [*self.head, *standing(self.turns)]
+        return [*self.head, *permanent_messages(self.turns)]
 
 
 def split_parts(messages: Sequence[ModelMessage]) -> Parts:
-    places = [place for place, message in enumerate(messages) if message.role == "user"]
-    ends = [*places, len(messages)]
+    indexes = [index for index, message in enumerate(messages) if message.role == "user"]
+    ends = [*indexes, len(messages)]
     turns = tuple(tuple(messages[a:b]) for a, b in pairwise(ends))
     return Parts(tuple(messages[: ends[0]]), turns)
 
 
-def standing(turns: Iterable[Sequence[ModelMessage]]) -> list[ModelMessage]:
-    return [message for turn in turns for message in turn if is_standing(message)]
+def permanent_messages(turns: Iterable[Sequence[ModelMessage]]) -> list[ModelMessage]:
+    return [message for turn in turns for message in turn if is_permanent(message)]
 
 
 def is_long_result(message: ModelMessage) -> bool:
     """Return True if the message is a tool result that is longer than a note."""
     return (
-        message.role == "tool" and len(message.text) > len(RESULT_NOTE) and not is_standing(message)
+        message.role == "tool"
+        and len(message.text) > len(RESULT_NOTE)
+        and not is_permanent(message)
     )
 
 
@@ -130,7 +132,7 @@ def sizes_of(parts: Parts, estimator: Estimator) -> list[TurnSize]:
     for turn in parts.turns:
         whole = noted = 0
         for message in turn:
-            if is_standing(message):
+            if is_permanent(message):
                 continue
             tokens = estimator.tokens(message)
             whole += tokens
@@ -177,15 +179,15 @@ def emptied_calls(
     Results that the model has not read yet are omitted only if the request would otherwise exceed
     the context window.
     """
-    asked = next((place for place in reversed(range(len(turn))) if turn[place].tool_calls), 0)
-    results = [place for place, message in enumerate(turn) if is_long_result(message)]
+    asked = next((index for index in reversed(range(len(turn))) if turn[index].tool_calls), 0)
+    results = [index for index, message in enumerate(turn) if is_long_result(message)]
     note = text_tokens(RESULT_NOTE)
     gone: list[str] = []
-    for place in sorted(results, key=lambda place: place >= asked):
-        if total <= (budget.limit if place >= asked else budget.goal):
+    for index in sorted(results, key=lambda index: index >= asked):
+        if total <= (budget.limit if index >= asked else budget.goal):
             break
-        total -= estimator.tokens(turn[place]) - note
-        gone.append(turn[place].tool_call_id or "")
+        total -= estimator.tokens(turn[index]) - note
+        gone.append(turn[index].tool_call_id or "")
     return gone
 
 
@@ -199,7 +201,7 @@ def apply_cut(parts: Parts, cut: ConversationCut) -> list[ModelMessage]:
             turn = with_notes(turn, cut.calls)
         if number == cut.left_out > 0:
             beginning = with_beginning(turn[0], cut.summary)
-            turn = (beginning, *standing(parts.turns[:number]), *turn[1:])
+            turn = (beginning, *permanent_messages(parts.turns[:number]), *turn[1:])
         found += turn
     return found
 
@@ -228,13 +230,13 @@ def as_record(summary: str) -> str:
     return _tag.sub(r"<\1earlier-conversation", summary)
 
 
-def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: bool) -> str:
-    """Return the notice to the user about a cut that omits more than `known`, the previous cut.
+def cut_notice(cut: ConversationCut, previous: ConversationCut, *, has_written: bool) -> str:
+    """Return the notice to the user about a cut that omits more than the `previous` cut.
     `has_written` is True if a new summary replaces turns.
     """
     if has_written:
         return "The beginning of this conversation was summarized for the model."
-    if cut.left_out > known.left_out:
+    if cut.left_out > previous.left_out:
         return (
             "The beginning of this conversation was left out because it is too long for the model."
         )
@@ -246,9 +248,9 @@ class ContextCut:
     """The current cut of a run."""
 
     now: ConversationCut = NO_CUT
-    known: ConversationCut = NO_CUT
+    announced: ConversationCut = NO_CUT
     """The last cut about which the user was notified."""
     ceiling: float | None = None
     """The estimated size of a request that the service rejected as too long, or None."""
     has_looked: bool = False
-    has_told: bool = False
+    has_notified: bool = False

@@ -91,8 +91,8 @@ class ContextFitter:
         messages = sent_within(turn.conversation, self.durations)
         fitted, usage = await self.fitted(messages, tools)
         progress.usage += usage
-        if self.cut.now != self.cut.known and not self.cut.has_told:
-            self.tell(turn.emit)
+        if self.cut.now != self.cut.announced and not self.cut.has_notified:
+            self.notify(turn.emit)
         self.sent = SentContext(fitted, tools, len(turn.conversation), len(progress.usage))
         return fitted
 
@@ -136,7 +136,7 @@ class ContextFitter:
         Raises `ContextTooLong`.
         """
         has_no_cut = self.cut.now == NO_CUT
-        if has_no_cut and self.cut.ceiling is None and self.has_room(messages, tools):
+        if has_no_cut and self.cut.ceiling is None and self.surely_fits(messages, tools):
             return messages, ()
         budget = self.budget
         if budget is None:
@@ -156,7 +156,7 @@ class ContextFitter:
             self.window.check(self.scale.correction * (tools + self.scale.estimator.total(sent)))
         return sent, usage
 
-    def has_room(self, messages: Sequence[ModelMessage], tools: int) -> bool:
+    def surely_fits(self, messages: Sequence[ModelMessage], tools: int) -> bool:
         """Return True if even an upper bound of the size fits. This avoids an exact estimate for
         most requests.
         """
@@ -172,7 +172,7 @@ class ContextFitter:
         stored = self.summaries.stored
         found = None if stored is None or not self.writes else await stored.find()
         if found is not None and 0 < found.turns < len(parts.turns):
-            self.cut.now = self.cut.known = ConversationCut(
+            self.cut.now = self.cut.announced = ConversationCut(
                 found.turns, found.turns, summary=found.text
             )
 
@@ -234,9 +234,9 @@ class ContextFitter:
             result: dict[str, Any] = msgspec.to_builtins(RecordedFit(cut, self.cut.ceiling))
             self.ledger.record(Step(FITTED, "recovery", "done", result=result))
 
-    def tell(self, emit: Emit) -> None:
-        self.cut.has_told = True
-        text = cut_notice(self.cut.now, self.cut.known, has_written=self.summaries.has_written)
+    def notify(self, emit: Emit) -> None:
+        self.cut.has_notified = True
+        text = cut_notice(self.cut.now, self.cut.announced, has_written=self.summaries.has_written)
         emit(Noticed("context", text))
 
     async def recover(

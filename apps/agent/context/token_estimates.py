@@ -93,13 +93,13 @@ class Estimator:
     """Estimates the tokens of messages, with a cache."""
 
     def __init__(self) -> None:
-        self.known: dict[int, tuple[ModelMessage, int]] = {}
+        self.cache: dict[int, tuple[ModelMessage, int]] = {}
 
     def tokens(self, message: ModelMessage) -> int:
         # The message is stored with its count, because the ID of a freed message can be reused.
-        found = self.known.get(id(message))
+        found = self.cache.get(id(message))
         if found is None:
-            found = self.known[id(message)] = message, message_tokens(message)
+            found = self.cache[id(message)] = message, message_tokens(message)
         return found[1]
 
     def total(self, messages: Iterable[ModelMessage]) -> int:
@@ -185,20 +185,20 @@ class ContextWindow(msgspec.Struct, frozen=True):
     strategy: Strategy = "summarise"
     at: float = 0.8
     """The share of the window above which `strategy` shortens a conversation."""
-    asked: int | None = None
+    requested: int | None = None
     """The client's own limit for the request, or None."""
 
     @property
     def limit(self) -> int | None:
         """Return the maximum number of tokens in a request, or None if it is unknown."""
-        known = [size for size in (self.size, self.asked) if size is not None]
+        known = [size for size in (self.size, self.requested) if size is not None]
         return min(known, default=None)
 
     @property
     def most(self) -> float:
         """Return the number of tokens above which a request is shortened."""
         known = [] if self.size is None else [self.size * self.at]
-        return min((*known, *([] if self.asked is None else [float(self.asked)])))
+        return min((*known, *([] if self.requested is None else [float(self.requested)])))
 
     def check(self, total: float) -> None:
         """Raise `ContextTooLong` if a request of `total` tokens exceeds the limit."""
@@ -207,4 +207,4 @@ class ContextWindow(msgspec.Struct, frozen=True):
             return
         most = self.most if self.strategy == "refuse" else limit
         if total > most:
-            raise ContextTooLong(round(total), int(most), is_asked=limit == self.asked)
+            raise ContextTooLong(round(total), int(most), is_asked=limit == self.requested)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities import registry
 from apps.capabilities.registry import (
     Capability,
@@ -101,7 +101,7 @@ class SubagentTools:
             invocation.spend(relay.usage)
             raise
         if text is None:
-            return Pending()
+            return PendingResult()
         return relay.result(text)
 
 

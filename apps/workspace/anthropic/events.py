@@ -16,7 +16,7 @@ from apps.agent.model import (
     ToolCallDelta,
     UntrustedRead,
 )
-from apps.agent.surrogates import mend
+from apps.agent.surrogates import replace_surrogates
 from apps.workspace.anthropic.contents import Block
 from apps.workspace.anthropic.kept_blocks import PART, write_blocks
 from apps.workspace.anthropic.token_counts import MessageTokens, read_usage, sum_usage
@@ -97,7 +97,7 @@ class MessageEvents:
             if event.delta is not None:
                 self.read_piece(event.delta, self.first + event.index, deltas)
         elif event.type == "error" or name == b"error":
-            raise failure_in_stream(mend(payload), STATUSES)
+            raise failure_in_stream(replace_surrogates(payload), STATUSES)
         else:
             self.read_rare(event, deltas)
 
@@ -203,7 +203,7 @@ class MessageEvents:
         """
         message = read_message(data)
         if message.type == "error":
-            raise failure_in_stream(mend(data), STATUSES)
+            raise failure_in_stream(replace_surrogates(data), STATUSES)
         deltas: list[Delta] = []
         self.counts = message.usage
         for index, block in enumerate(message.content, self.first):

@@ -16,7 +16,7 @@ from typing import Self
 import httpx2
 from httpx2 import SSEError as SSEError
 
-from apps.agent.surrogates import Mender
+from apps.agent.surrogates import SurrogateReplacer
 from apps.workspace.egress.challenges import CHALLENGE_CHARACTERS, lacks_scope
 
 REFUSAL_BYTES = 4_096
@@ -280,7 +280,7 @@ class LimitedBody(httpx2.AsyncByteStream):
         """
         if self.response.headers.get("content-encoding", "identity").lower() != "identity":
             raise self.stream_error("the server sent a compressed response that was not requested.")
-        mender = Mender()
+        replacer = SurrogateReplacer()
         pieces = aiter(self.response.stream)  # type: ignore[arg-type]
         try:
             while True:
@@ -289,8 +289,8 @@ class LimitedBody(httpx2.AsyncByteStream):
                 if piece is None:
                     break
                 self.count(piece)
-                yield mender.feed(piece)
-            yield mender.end()
+                yield replacer.feed(piece)
+            yield replacer.end()
         except (httpx2.TimeoutException, TimeoutError) as error:
             raise self.stream_error("the server's response timed out.", timed_out=True) from error
         except httpx2.HTTPError as error:

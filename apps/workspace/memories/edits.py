@@ -124,7 +124,7 @@ def with_added(
                 "You’ve reached the limit of {most} memories. Delete some before you add more."
             ).format(most=number_format(most, force_grouping=True)),
         )
-    taken = collection.taken_ids
+    taken = collection.used_ids
     added = []
     for memory, share in zip(memories, embeddings.unknown_shares, strict=True):
         added.append(replace(memory, id=free_id(memory.id, taken), unknown_share=share))

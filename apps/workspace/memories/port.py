@@ -79,7 +79,7 @@ class MemoryList:
         return tuple(n for n, one in enumerate(self.memories) if one.unknown_share > UNKNOWN)
 
     @cached_property
-    def taken_ids(self) -> set[int]:
+    def used_ids(self) -> set[int]:
         """Return the IDs that new memories must not get. The set may contain IDs that were never
         stored.
         """
@@ -102,7 +102,7 @@ class MemoryList:
         unknown = (n for n, one in enumerate(added, first) if one.unknown_share > UNKNOWN)
         vars(grown).update(
             unknown_places=(*self.unknown_places, *unknown),
-            taken_ids=self.taken_ids,
+            used_ids=self.used_ids,
             characters=self.characters + sum(len(memory.content) for memory in added),
         )
         return grown

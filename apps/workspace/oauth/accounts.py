@@ -45,7 +45,7 @@ NOT_CONNECTED: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class WantedAccount:
+class RequiredAccount:
     """The account that a toolset needs."""
 
     server: str
@@ -71,13 +71,13 @@ class WantedAccount:
         }
 
 
-async def find_account(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
+async def find_account(wanted: RequiredAccount, bucket: str) -> ToolAccount | None:
     """Return the account with which the user is signed in, or None if the user has to sign in."""
     found: ToolAccount | None = await database_sync_to_async(look_up)(wanted, bucket)
     return found
 
 
-def look_up(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
+def look_up(wanted: RequiredAccount, bucket: str) -> ToolAccount | None:
     if not bucket:
         return None
     account: ToolAccount | None = wanted.rows(bucket).filter(connected_at__isnull=False).first()
@@ -88,7 +88,7 @@ def look_up(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
     return account if asked <= frozenset(account.service["scope"].split()) else None
 
 
-async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
+async def ask_for(wanted: RequiredAccount, bucket: str) -> ToolAccount:
     """Prepare the account's row for a sign-in, and return it. Raises `SignInFailed` if the server's
     URL is too long or its sign-in service cannot be found.
     """
@@ -101,7 +101,7 @@ async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
     return row
 
 
-def note(wanted: WantedAccount, bucket: str, service: SignInService) -> ToolAccount:
+def note(wanted: RequiredAccount, bucket: str, service: SignInService) -> ToolAccount:
     """Record that the user was asked to sign in, and return the account's row. A sign-in that was
     begun in another tab can still be completed, unless the server now uses another sign-in service.
 

@@ -11,7 +11,7 @@ import msgspec
 from django.conf import settings
 
 from apps.agent.events import Usage
-from apps.agent.surrogates import decode_json, mend
+from apps.agent.surrogates import decode_json, replace_surrogates
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.fetch import FetchRefused, fetch
 from apps.workspace.egress.fetch_policy import ServicePolicy
@@ -115,7 +115,7 @@ def read_answer(data: bytes) -> ImagesAnswer:
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise unusable("an unreadable response") from error
     if is_filled(answer.error):
-        raise failure_in_stream(mend(data))
+        raise failure_in_stream(replace_surrogates(data))
     if not answer.data:
         raise unusable("a response without an image")
     return answer

@@ -118,10 +118,10 @@ def find_client(service: ModelService) -> ServiceClient:
     """Return the running event loop's client for a service. Raises the same errors as
     `ModelService.endpoint`.
     """
-    return loop_object(KeptClients, KeptClients).find(service)
+    return loop_object(ClientCache, ClientCache).find(service)
 
 
-class KeptClients:
+class ClientCache:
     """The most recently used clients of one event loop. There may be many, because each user can
     have a separate key.
     """

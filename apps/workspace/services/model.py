@@ -30,7 +30,7 @@ MOST_BYTES = 32 * 1024 * 1024
 """The maximum number of bytes of an answer that is not streamed."""
 
 
-class AskedService(Protocol):
+class CompletionService(Protocol):
     def credentials(self) -> Iterable[str]:
         """Return the service's credentials, which are masked if the service repeats them."""
         ...
@@ -65,7 +65,7 @@ class Api:
     """
 
 
-S = TypeVar("S", bound=AskedService)
+S = TypeVar("S", bound=CompletionService)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class CredentialMask:
     # Not a generator, because each waiting stream would hold one.
     __slots__ = ("service",)
 
-    def __init__(self, service: AskedService) -> None:
+    def __init__(self, service: CompletionService) -> None:
         self.service = service
 
     def __enter__(self) -> None:
