@@ -168,7 +168,7 @@ async def test_breakers_open_and_close_for_all_processes(monkeypatch: pytest.Mon
     await there.aclose()
 
     assert (failed, is_admitted, is_admitted_again) == ([False, True], False, True)
-    assert (here.retry_at, there.asked_again_at) == (0.0, 0.0)
+    assert (here.asked_again_at, there.asked_again_at) == (0.0, 0.0)
 
 
 async def hear(here: RedisChannelLayer, there: RedisChannelLayer, channel: str) -> None:

@@ -48,7 +48,7 @@ class PageNames:
     """The titles of pages by page number."""
 
 
-ChunkPlace = tuple[int, int]
+ChunkPosition = tuple[int, int]
 """Identifies a chunk by the number of its document and by its position in this document."""
 
 
@@ -74,7 +74,7 @@ class CorpusReader(Protocol):
         vector: Vectors,
         most: int,
         least: float,
-    ) -> Mapping[ChunkPlace, float]:
+    ) -> Mapping[ChunkPosition, float]:
         """Return the chunks that are most similar to the vector, with their cosine similarity: up
         to `most` chunks whose similarity is at least `least`.
         """
@@ -82,13 +82,15 @@ class CorpusReader(Protocol):
 
     async def with_words(
         self, documents: Sequence[int], request: str, most: int
-    ) -> Mapping[ChunkPlace, float]:
+    ) -> Mapping[ChunkPosition, float]:
         """Return up to `most` chunks that best match the words of a request, with their scores. May
         be called only for a large corpus.
         """
         ...
 
-    async def chunks(self, places: Collection[ChunkPlace]) -> Mapping[ChunkPlace, TextChunk]:
+    async def chunks(
+        self, positions: Collection[ChunkPosition]
+    ) -> Mapping[ChunkPosition, TextChunk]:
         """Return the chunks at these positions. Chunks that no longer exist are omitted."""
         ...
 

@@ -86,12 +86,12 @@ def fits(message: ModelMessage, kept: Sequence[Block]) -> bool:
 
 
 def restore_blocks(message: ModelMessage, kept: Sequence[Block]) -> Iterator[Block]:
-    calls, place = iter(message.tool_calls), 0
+    calls, position = iter(message.tool_calls), 0
     for block in kept:
         match block:
             case {"type": "text", "length": int(length)}:
-                text = message.text[place : place + length]
-                place += length
+                text = message.text[position : position + length]
+                position += length
                 if text.strip():
                     yield text_block(text)
             case {"type": "tool_use"}:

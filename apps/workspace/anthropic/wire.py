@@ -63,7 +63,7 @@ class EventKind(msgspec.Struct):
     type: str = ""
 
 
-PIECES = frozenset(
+CONTENT_EVENTS = frozenset(
     {
         "content_block_delta",
         "content_block_start",
@@ -73,7 +73,7 @@ PIECES = frozenset(
     }
 )
 """The types of events that contain a part of an answer."""
-EVENTS = PIECES | {"error", "message_stop"}
+EVENTS = CONTENT_EVENTS | {"error", "message_stop"}
 
 _read_kind = msgspec.json.Decoder(EventKind).decode
 _read_event = msgspec.json.Decoder(MessageEvent).decode

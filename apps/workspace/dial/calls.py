@@ -57,7 +57,7 @@ class Calls:
 
     core: Core
     caller: Caller = field(repr=False)
-    known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+    cache: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
     locks: dict[Hashable, asyncio.Lock] = field(default_factory=dict, repr=False, compare=False)
 
     async def once(self, key: Hashable, fetch: Callable[[], Awaitable[T]]) -> T:
@@ -66,9 +66,9 @@ class Calls:
         Concurrent callers with the same key share one fetch. Failures are not cached.
         """
         async with self.locks.setdefault(key, asyncio.Lock()):
-            if key not in self.known:
-                self.known[key] = await fetch()
-            return cast(T, self.known[key])
+            if key not in self.cache:
+                self.cache[key] = await fetch()
+            return cast(T, self.cache[key])
 
     async def get_json(self, path: str, query: Mapping[str, str] | None = None) -> Any:
         """Return the parsed JSON of the response, or None if it is empty."""

@@ -16,7 +16,7 @@ from apps.workspace.dial.core import Core, path_segment
 from apps.workspace.dial.files import DialFileStore
 from apps.workspace.dial.headers import check_chain, forwarded_headers, read_chain, write_chain
 from apps.workspace.dial.memories import DialMemories, memories_at
-from apps.workspace.dial.metadata import find_endpoint, find_facts, find_info, told_capabilities
+from apps.workspace.dial.metadata import find_endpoint, find_facts, find_info, reported_capabilities
 from apps.workspace.dial.models import DialCompletions, DialEmbeddings
 from apps.workspace.dial.resources import grant_reading, read_prompt
 from apps.workspace.dial.skills import Skills
@@ -100,7 +100,7 @@ class DialWorkspace:
             completions_api(deployment_id, self.core.url, dial=True),
             idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
         )
-        can = told_capabilities(self.calls, deployment_id)
+        can = reported_capabilities(self.calls, deployment_id)
         return fit_model(model, deployment_id, can)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:

@@ -24,7 +24,7 @@ MARGIN_SECONDS = 30.0
 """A token is renewed this many seconds before it expires, because a request takes time to reach the
 service.
 """
-UNTOLD_SECONDS = 300.0
+DEFAULT_SECONDS = 300.0
 """The lifetime of a token in seconds if the service does not report one."""
 MOST_CREDENTIALS = 1000
 """The maximum number of credentials whose tokens are cached. The least recently used tokens are
@@ -132,10 +132,10 @@ def read_token(body: bytes) -> Token:
     return Token(value, time.monotonic() + lifetime(answer.get("expires_in")) - MARGIN_SECONDS)
 
 
-def lifetime(told: Any) -> float:
+def lifetime(value: Any) -> float:
     # Some services send the lifetime as text.
     try:
-        seconds = float(told)
+        seconds = float(value)
     except (TypeError, ValueError, OverflowError):
-        return UNTOLD_SECONDS
-    return seconds if seconds >= 0 else UNTOLD_SECONDS
+        return DEFAULT_SECONDS
+    return seconds if seconds >= 0 else DEFAULT_SECONDS

@@ -126,7 +126,7 @@ class RewrittenMessages:
         self.is_stream = is_stream
         self.takes = takes
         self.as_events = False
-        self.rest = bytearray()
+        self.buffer = bytearray()
         self.event: list[bytes] = []
         """The lines of the current event, starting with its first data line."""
         self.size = 0
@@ -136,15 +136,15 @@ class RewrittenMessages:
         """True if the last line ended with a carriage return, so that a line feed may still follow.
         """
 
-    def feed(self, piece: bytes) -> bytes:
-        self.rest += piece
-        end = max(map(self.rest.rfind, LINE_ENDS)) + 1 if self.is_stream else 0
+    def feed(self, chunk: bytes) -> bytes:
+        self.buffer += chunk
+        end = max(map(self.buffer.rfind, LINE_ENDS)) + 1 if self.is_stream else 0
         ready = b""
-        if not end and len(self.rest) > self.most:
-            ready, self.is_too_long = self.taken_event(), True
-            end = len(self.rest)
-        lines = bytes(self.rest[:end])
-        del self.rest[:end]
+        if not end and len(self.buffer) > self.most:
+            ready, self.is_too_long = self.take_event(), True
+            end = len(self.buffer)
+        lines = bytes(self.buffer[:end])
+        del self.buffer[:end]
         return ready + b"".join(map(self.line, lines.splitlines(keepends=True)))
 
     def line(self, line: bytes) -> bytes:
@@ -169,10 +169,10 @@ class RewrittenMessages:
         self.size += len(line)
         if self.size > self.most:
             self.is_too_long = True
-            return self.taken_event()
+            return self.take_event()
         return b""
 
-    def taken_event(self) -> bytes:
+    def take_event(self) -> bytes:
         """Return the current event unchanged, and reset the state for the next event."""
         taken = b"".join(self.event)
         self.event.clear()
@@ -184,7 +184,7 @@ class RewrittenMessages:
         Return b"" if nothing remains.
         """
         lines = [*self.event]
-        as_it_is = self.taken_event()
+        as_it_is = self.take_event()
         if not lines or self.name not in (b"", b"message"):
             return as_it_is
         data = data_of(lines)
@@ -198,7 +198,7 @@ class RewrittenMessages:
         return others + b"data: " + b"\n\ndata: ".join(map(in_one_line, found)) + ending
 
     def end(self) -> bytes:
-        rest = bytes(self.rest)
+        rest = bytes(self.buffer)
         if self.as_events:
             return b"".join(map(event_of, filter(self.takes, self.rewrite(rest))))
         if not self.is_stream:
@@ -246,7 +246,7 @@ class LimitedBody(httpx2.AsyncByteStream):
         self.context = context
         self.ends_at = ends_at
         self.messages = messages
-        self.pieces = self.read()
+        self.chunks = self.read()
         self.ahead = b""
         self.failure: httpx2.StreamError | None = None
 
@@ -254,13 +254,13 @@ class LimitedBody(httpx2.AsyncByteStream):
         """Read ahead to the first character of the body, and return True if it begins a list."""
         while not (begun := self.ahead.lstrip(b"\xef\xbb\xbf \t\r\n")):
             try:
-                piece = await anext(self.pieces, None)
+                chunk = await anext(self.chunks, None)
             except httpx2.StreamError as error:
                 self.failure = error
                 return False
-            if piece is None:
+            if chunk is None:
                 return False
-            self.ahead += piece
+            self.ahead += chunk
         return begun.startswith(b"[")
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -268,8 +268,8 @@ class LimitedBody(httpx2.AsyncByteStream):
             yield ready
         if self.failure is not None:
             raise self.failure
-        async for piece in self.pieces:
-            if ready := self.messages.feed(piece):
+        async for chunk in self.chunks:
+            if ready := self.messages.feed(chunk):
                 yield ready
         if rest := self.messages.end():
             yield rest
@@ -281,15 +281,15 @@ class LimitedBody(httpx2.AsyncByteStream):
         if self.response.headers.get("content-encoding", "identity").lower() != "identity":
             raise self.stream_error("the server sent a compressed response that was not requested.")
         replacer = SurrogateReplacer()
-        pieces = aiter(self.response.stream)  # type: ignore[arg-type]
+        chunks = aiter(self.response.stream)  # type: ignore[arg-type]
         try:
             while True:
                 async with asyncio.timeout_at(self.ends_at):
-                    piece = await anext(pieces, None)
-                if piece is None:
+                    chunk = await anext(chunks, None)
+                if chunk is None:
                     break
-                self.count(piece)
-                yield replacer.feed(piece)
+                self.count(chunk)
+                yield replacer.feed(chunk)
             yield replacer.end()
         except (httpx2.TimeoutException, TimeoutError) as error:
             raise self.stream_error("the server's response timed out.", timed_out=True) from error
@@ -298,11 +298,11 @@ class LimitedBody(httpx2.AsyncByteStream):
                 "the server disconnected before the end of its response."
             ) from error
 
-    def count(self, piece: bytes) -> None:
+    def count(self, chunk: bytes) -> None:
         """Count the bytes of a chunk. Raises `httpx2.StreamError` if the body is too large."""
-        self.size += len(piece)
+        self.size += len(chunk)
         if self.response.is_error:
-            self.context.refusal += piece[: REFUSAL_BYTES - len(self.context.refusal)]
+            self.context.refusal += chunk[: REFUSAL_BYTES - len(self.context.refusal)]
         if self.size > self.most:
             raise self.stream_error(
                 f"the server's response is too large; the limit is {self.most:,} bytes. "

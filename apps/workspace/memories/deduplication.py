@@ -71,8 +71,10 @@ def find_duplicates(collection: MemoryList) -> list[Duplicates]:
     All pairs are compared: 30 ms for 1,000 memories, about a second for 10,000.
     """
     memories = collection.memories
-    order = sorted(range(len(memories)), key=lambda place: (-memories[place].importance, place))
-    ranked = [memories[place] for place in order]
+    order = sorted(
+        range(len(memories)), key=lambda position: (-memories[position].importance, position)
+    )
+    ranked = [memories[position] for position in order]
     gone: set[int] = set()
     groups: dict[int, list[int]] = {}
     for rank, others in (*equal_texts(ranked), *similar_texts(ranked, collection.vectors[order])):
@@ -156,9 +158,9 @@ def with_survivors(
     collection: MemoryList, new: Mapping[int, tuple[MemoryItem, Embeddings, int]]
 ) -> MemoryList:
     memories, vectors = list(collection.memories), collection.vectors.copy()
-    for place, memory in enumerate(memories):
+    for position, memory in enumerate(memories):
         if memory.id in new:
             survivor, made, number = new[memory.id]
-            memories[place] = replace(survivor, unknown_share=made.unknown_shares[number])
-            vectors[place] = made.vectors[number]
+            memories[position] = replace(survivor, unknown_share=made.unknown_shares[number])
+            vectors[position] = made.vectors[number]
     return replace(collection, memories=tuple(memories), vectors=vectors)

@@ -154,7 +154,7 @@ def read_import(content: bytes) -> list[MemoryItem]:
         ) from error
     memories = []
     entries = [MemoryEntry(one.data, is_separate=one.is_separate) for one in found.memories]
-    for place, memory in enumerate(read_memories(entries)):
+    for position, memory in enumerate(read_memories(entries)):
         try:
             if not 0 <= memory.id < HIGHEST_ID:
                 raise MemoryRefused(
@@ -165,7 +165,7 @@ def read_import(content: bytes) -> list[MemoryItem]:
                 )
             memories.append(check_memory(memory, longest=MERGED_CHARACTERS))
         except MemoryRefused as error:
-            path = f"memories[{place}].data.{error.field}"
+            path = f"memories[{position}].data.{error.field}"
             raise MemoryRefused(path, f"{path}: {error}") from error
     return memories
 

@@ -74,7 +74,7 @@ class MemoryList:
     """The time of the last search for duplicates, or None."""
 
     @cached_property
-    def unknown_places(self) -> tuple[int, ...]:
+    def unknown_positions(self) -> tuple[int, ...]:
         """Return the positions of the memories whose embeddings are unusable."""
         return tuple(n for n, one in enumerate(self.memories) if one.unknown_share > UNKNOWN)
 
@@ -101,7 +101,7 @@ class MemoryList:
         grown = replace(self, memories=(*self.memories, *added), vectors=vectors, model=model)
         unknown = (n for n, one in enumerate(added, first) if one.unknown_share > UNKNOWN)
         vars(grown).update(
-            unknown_places=(*self.unknown_places, *unknown),
+            unknown_positions=(*self.unknown_positions, *unknown),
             used_ids=self.used_ids,
             characters=self.characters + sum(len(memory.content) for memory in added),
         )

@@ -23,17 +23,17 @@ class PruneRules:
 
 async def prune(store: MemoryStore, rules: PruneRules, now: datetime) -> int:
     """Delete the memories that the rules select. Return the number of deleted memories."""
-    if not given_up(await store.load(), rules, now):
+    if not selected_ids(await store.load(), rules, now):
         return 0
 
     def change(collection: MemoryList) -> ChangedMemories[int]:
-        ids = given_up(collection, rules, now)
+        ids = selected_ids(collection, rules, now)
         return ChangedMemories(without(collection, ids) if ids else collection, len(ids))
 
     return await store.change(change)
 
 
-def given_up(collection: MemoryList, rules: PruneRules, now: datetime) -> set[int]:
+def selected_ids(collection: MemoryList, rules: PruneRules, now: datetime) -> set[int]:
     """Return the IDs of the memories that the rules select. The age of a memory follows from its
     ID, which is the Unix time at which it was stored.
     """

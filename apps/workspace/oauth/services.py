@@ -114,7 +114,7 @@ def configured_service(
         token_url,
         read_url(how.authorization_url).parts.geturl(),
         token_url,
-        scope=wanted_scope(how, challenge, ()),
+        scope=requested_scope(how, challenge, ()),
         is_configured=True,
     )
 
@@ -140,7 +140,7 @@ async def discover_service(server: str, how: OAuthAuthorization, challenge: str)
         tuple(filter(str.isprintable, described.token_endpoint_auth_methods_supported or ())),
         # A server reports its own URL, or a parent of it, as the resource.
         str(resource.resource) if resource is not None else server,
-        wanted_scope(how, challenge, scopes),
+        requested_scope(how, challenge, scopes),
         bool(described.authorization_response_iss_parameter_supported),
         reads_client_metadata=bool(described.client_id_metadata_document_supported),
     )
@@ -150,7 +150,7 @@ async def discover_service(server: str, how: OAuthAuthorization, challenge: str)
     return service
 
 
-def wanted_scope(how: OAuthAuthorization, challenge: str, supported: Iterable[str]) -> str:
+def requested_scope(how: OAuthAuthorization, challenge: str, supported: Iterable[str]) -> str:
     """Return the scope to request: the operator's scope or, if there is none, the server's, plus
     the scopes that the challenge reports as missing.
     """

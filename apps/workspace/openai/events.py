@@ -79,14 +79,14 @@ class CompletionEvents:
             is_plain = self.read_chunk(chunk, payload, name, deltas)
         if not is_plain:
             self.read_odd(payload, name, deltas)
-        self.look_for_words(payload, deltas, known)
+        self.check_content(payload, deltas, known)
         self.has_finished = self.reader.has_finished
         if self.is_watching:
             self.watch(deltas, known)
         if is_plain and self.form is not None and not self.form.learn(payload, deltas[known:]):
             self.form = self.learning = None
 
-    def look_for_words(self, payload: bytes, deltas: list[Delta], known: int) -> None:
+    def check_content(self, payload: bytes, deltas: list[Delta], known: int) -> None:
         """Examine an event of an answer that has no content yet. Raises `ModelFailed` if the answer
         ends and its content could not be read.
         """

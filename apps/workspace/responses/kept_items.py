@@ -86,7 +86,7 @@ def texts_of(item: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
     return {name: text for name in names if (text := text_field(item, name))}
 
 
-def read_kept(message: ModelMessage) -> list[Mapping[str, Any]]:
+def read_items(message: ModelMessage) -> list[Mapping[str, Any]]:
     """Return the stored items, or [] if there are none or they are unreadable, because a client may
     have changed the state.
     """
@@ -105,7 +105,7 @@ def assistant_items(message: ModelMessage) -> Iterator[Mapping[str, Any]]:
     """Yield the input items for an answer: the stored items in order, then the remaining text and
     calls.
     """
-    if kept := read_kept(message):
+    if kept := read_items(message):
         yield from restore_items(message, kept)
         return
     if text := message_text(message):

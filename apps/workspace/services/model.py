@@ -100,7 +100,7 @@ class ServiceModel(Generic[S]):
                 has_content = is_ending = False
                 while not reader.is_done:
                     try:
-                        data = await body.read_piece()
+                        data = await body.read_chunk()
                     except HTTPError as error:
                         raise failure_of_break(error) from error
                     deltas = decoder.feed(data) if data else decoder.end()

@@ -49,7 +49,7 @@ class CallReader:
         """Buffered blanks. They belong to the text only if text follows."""
         self.tag = ""
         """Buffered text that may be the beginning of a tag."""
-        self.pieces: list[str] = []
+        self.parts: list[str] = []
         """The parts of the text, or of a call's arguments, since the last delta."""
         self.deltas: list[Delta] = []
         self.calls = 0
@@ -62,7 +62,7 @@ class CallReader:
     def feed(self, text: str) -> list[Delta]:
         for character in text:
             self.read(character)
-        return self.taken()
+        return self.take_deltas()
 
     def end(self) -> list[Delta]:
         """Return the deltas of the buffered text. An unfinished call also counts as a call, so that
@@ -71,21 +71,21 @@ class CallReader:
         if self.closing:
             self.end_call()
         elif not self.calls:
-            self.pieces.append(self.blanks + self.tag)
+            self.parts.append(self.blanks + self.tag)
         self.blanks = self.tag = ""
-        return self.taken()
+        return self.take_deltas()
 
-    def taken(self) -> list[Delta]:
+    def take_deltas(self) -> list[Delta]:
         self.flush()
         deltas, self.deltas = self.deltas, []
         return deltas
 
     def flush(self) -> None:
-        if piece := "".join(self.pieces):
+        if part := "".join(self.parts):
             in_call = bool(self.closing)
-            delta = ToolCallDelta(self.calls - 1, arguments=piece) if in_call else TextDelta(piece)
+            delta = ToolCallDelta(self.calls - 1, arguments=part) if in_call else TextDelta(part)
             self.deltas.append(delta)
-        self.pieces = []
+        self.parts = []
 
     def read_text(self, character: str) -> None:
         if self.tag:
@@ -102,7 +102,7 @@ class CallReader:
         if text.isspace() and len(self.blanks) < MOST_BLANKS:
             self.blanks += text
         else:
-            self.pieces.append(self.blanks + text)
+            self.parts.append(self.blanks + text)
             self.blanks = ""
 
     def read_tag(self, character: str) -> None:
@@ -174,12 +174,12 @@ class CallReader:
         if text.isspace() and not self.is_quoted and len(self.blanks) < MOST_BLANKS:
             self.blanks += text if self.has_arguments else ""
         else:
-            self.pieces.append(self.blanks + text)
+            self.parts.append(self.blanks + text)
             self.blanks, self.has_arguments = "", True
 
     def end_call(self) -> None:
         if not self.has_arguments:
-            self.pieces.append("{}")
+            self.parts.append("{}")
         self.flush()
         self.blanks = self.tag = self.closing = ""
         self.read = self.read_text

@@ -65,9 +65,9 @@ def test_what_is_known_of_all_memories_is_carried_over_when_some_are_added():
     anew = replace(second)
 
     assert [memory.id for memory in second.memories] == [7, 8, 9, 3]
-    assert (second.unknown_places, second.characters) == ((1, 3), 12)
+    assert (second.unknown_positions, second.characters) == ((1, 3), 12)
     assert second.used_ids == anew.used_ids == {7, 8, 9, 3}
-    assert (anew.unknown_places, anew.characters) == ((1, 3), 12)
+    assert (anew.unknown_positions, anew.characters) == ((1, 3), 12)
 
 
 def test_a_change_that_was_not_stored_leaves_no_trace_but_a_free_number():

@@ -93,7 +93,7 @@ def shrink(claim: CorpusClaim) -> None:
             pgvector.clear(CorpusChunk.objects.filter(document__corpus=claim.corpus))
 
 
-def wanted_index(claim: CorpusClaim) -> tuple[int, int] | None:
+def missing_index(claim: CorpusClaim) -> tuple[int, int] | None:
     """Return the dimension and the number of the corpus's vectors if they are too many for an exact
     search and have no index yet, otherwise None.
     """

@@ -75,7 +75,7 @@ class FileCopier:
         digest = hashlib.sha256()
         try:
             with self.source.open(name) as content:
-                self.target.put(name, hash_pieces(content.pieces, digest.update))
+                self.target.put(name, hash_chunks(content.chunks, digest.update))
         except FileNotFoundError:
             return CopyOutcome.MISSING
         if checksum(self.target, name) != digest.hexdigest():
@@ -107,15 +107,15 @@ def copy_files(
             yield report
 
 
-def hash_pieces(pieces: Iterable[bytes], update: Callable[[bytes], object]) -> Iterator[bytes]:
-    for piece in pieces:
-        update(piece)
-        yield piece
+def hash_chunks(chunks: Iterable[bytes], update: Callable[[bytes], object]) -> Iterator[bytes]:
+    for chunk in chunks:
+        update(chunk)
+        yield chunk
 
 
 def checksum(files: FileStorage, name: str) -> str:
     digest = hashlib.sha256()
     with files.open(name) as content:
-        for piece in content.pieces:
-            digest.update(piece)
+        for chunk in content.chunks:
+            digest.update(chunk)
     return digest.hexdigest()

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from apps.accounts.legal_holds import is_held, refusal
 from apps.errors import FileChanged, FileRefused
-from apps.workspace.local.files.paths import ROOT, check_name, clean_name, find_place, write_path
+from apps.workspace.local.files.paths import ROOT, check_name, clean_name, split_path, write_path
 from apps.workspace.local.files.readers import FileReader, readable_files
 from apps.workspace.local.files.storage import storage
 from apps.workspace.local.files.store import Condition as Condition
@@ -172,7 +172,7 @@ def copy(bucket: str, found: FileContent, destination: str, overwrite: bool) -> 
     """
     condition = Condition(is_new=not overwrite)
     name = existing_name(bucket, own_name(bucket, destination))
-    if find_place(found.info.path) != (bucket, name):
+    if split_path(found.info.path) != (bucket, name):
         store_content(bucket, name, ContentFile(found.content), found.info.content_type, condition)
 
 
@@ -250,7 +250,7 @@ def own_name(bucket: str, path: str) -> str:
     """Return the name in the path of a file in this bucket. Raises `FileRefused` if the path is not
     in the bucket.
     """
-    place = find_place(path)
+    place = split_path(path)
     if place is None or place[0] != bucket:
         raise FileRefused(
             gettext("You don’t have permission to write to {shown}.").format(
@@ -266,7 +266,7 @@ def folder_prefix(bucket: str, folder: str) -> str:
     """
     if folder.rstrip("/") == f"{ROOT}/{bucket}":
         return ""
-    place = find_place(folder.removesuffix("/"))
+    place = split_path(folder.removesuffix("/"))
     if place is None or place[0] != bucket:
         raise missing(folder)
     prefix = f"{place[1]}/"
