@@ -39,8 +39,6 @@ CallStep = Literal["open", "arguments", "call", "result"]
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """The outcome of a tool call."""
-
     result: ToolResult
     """The result for the model. `PendingResult` means that a user has to answer first."""
     failed: CallStep | None = None

@@ -79,8 +79,6 @@ class Reasoning(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class StageOpened:
-    """A stage opens."""
-
     stage_id: str
     title: str
     parent_id: str | None = None
@@ -114,8 +112,6 @@ class StageAttachment:
 
 @dataclass(frozen=True, slots=True)
 class StageClosed:
-    """A stage closes."""
-
     stage_id: str
     seconds: float | None = None  # None if the duration must not be shown
     failed: bool = False
@@ -209,8 +205,6 @@ class SubagentStarted:
 
 @dataclass(frozen=True, slots=True)
 class SubagentEnded:
-    """A sub-agent ends."""
-
     key: str
     status: SubagentStatus
     iterations: int = 0

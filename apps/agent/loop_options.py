@@ -103,8 +103,6 @@ class LoopSteps(msgspec.Struct, frozen=True):
 
 
 class LoopLimits(msgspec.Struct, frozen=True):
-    """The limits of a run."""
-
     iterations: int = 15
     """The maximum number of model calls."""
     retries: RetryPolicy = msgspec.field(default_factory=RetryPolicy)

@@ -35,8 +35,6 @@ class PromptSpan(msgspec.Struct, frozen=True, gc=False):
 
 
 class SentRequest(msgspec.Struct, frozen=True, gc=False):
-    """A request to a model."""
-
     model: str
     """The service's name for the model."""
     body: bytes
@@ -76,8 +74,6 @@ class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
 
 
 class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
-    """Reports a call of a tool."""
-
     tool: str
     iteration: int
     seconds: float | None  # None if not called, or executed by the client

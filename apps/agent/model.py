@@ -102,8 +102,6 @@ run.
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
-    """A request to a model."""
-
     messages: Sequence[ModelMessage]
     tools: Sequence[ToolSpec] = ()
     parameters: Mapping[str, Any] = {}

@@ -25,8 +25,6 @@ from apps.errors import ToolTimedOut
 
 @dataclass(frozen=True, slots=True)
 class ToolBatch:
-    """Executes the tool calls of `steps` concurrently."""
-
     steps: ToolSteps
     turn: Turn
     conversation: Sequence[ModelMessage]

@@ -52,8 +52,6 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result of a tool call."""
-
     content: str
     """The text for the model."""
     content_type: str = "text/markdown"
@@ -134,7 +132,7 @@ class Tool:
     spec: ToolSpec
     call: CallTool
     toolset: str = ""
-    """The path of its toolset in the manifest, or ""."""
+    """The path of the tool's toolset in the manifest, or ""."""
     announcement: Announcement | None = None
     """Opens the stage while the arguments arrive. If it is None, the stage opens when the call is
     executed.

@@ -54,8 +54,6 @@ context window.
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """The result of a run."""
-
     reason: str | None
     """The finish reason, or None if no model was called. A stored run with the reason `WAITING`
     resumes after a user's answer.

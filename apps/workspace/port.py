@@ -87,9 +87,9 @@ class StoredSkill:
     """A skill that is stored as a folder."""
 
     text: str
-    """Its SKILL.md, including the front matter."""
+    """The SKILL.md, including the front matter."""
     files: tuple[str, ...] = ()
-    """The paths of its readable text files, relative to the folder."""
+    """The paths of readable text files, relative to the folder."""
     problem: str = ""
     """The reason why files are missing from `files`, or ""."""
 

@@ -10,8 +10,6 @@ from apps.errors import FileMissing
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
-    """Metadata of a file."""
-
     path: str
     """`files/{bucket}/{name}` with each segment percent-encoded."""
     content_type: str

@@ -41,8 +41,6 @@ list.
 
 @dataclass(frozen=True, slots=True)
 class AnthropicModel:
-    """A model with Anthropic's API."""
-
     service: ModelService
     name: str
     """The service's name for the model."""

@@ -18,8 +18,6 @@ PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """The URL and settings of DIAL Core."""
-
     url: str  # without a final slash
     api_version: str = "2025-01-01-preview"
     metadata_seconds: float = 60.0

@@ -23,8 +23,6 @@ def meter_embedder(embedder: Embedder, deployment_id: str | None, meter: Meter) 
 
 @dataclass(frozen=True, slots=True)
 class MeteredEmbedder:
-    """An embedder that reports each call to the meter."""
-
     embedder: Embedder
     deployment_id: str
     """The deployment that computes the vectors."""

@@ -85,8 +85,6 @@ class SingleFlightCache(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class LoadingRules:
-    """The rules for loading files."""
-
     limit: int
     """The maximum size of a file in bytes."""
     seconds: float

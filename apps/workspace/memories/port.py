@@ -129,7 +129,7 @@ Change = Callable[[MemoryList], ChangedMemories[T]]
 
 
 class MemoryIndex(Protocol):
-    """Searches the memories of one owner, who has at least one."""
+    """Searches the memories of one owner. There is at least one memory."""
 
     async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
         """Return up to `limit` memories that are most similar to the query, best first. `asked` is

@@ -70,8 +70,6 @@ S = TypeVar("S", bound=CompletionService)
 
 @dataclass(frozen=True, slots=True)
 class ServiceModel(Generic[S]):
-    """A model at a service."""
-
     service: S
     name: str
     """The service's name for the model."""
