@@ -98,9 +98,9 @@ class AskingLedger(UnstoredLedger):
         """Return the user's answer if it belongs to this call, otherwise None. The calls with which
         a run begins belong to turn 0.
         """
-        given = self.answered
-        is_answered = given is not None and given.kind == kind and key.startswith("t:0:0:")
-        return given if is_answered else None
+        answered = self.answered
+        is_answered = answered is not None and answered.kind == kind and key.startswith("t:0:0:")
+        return answered if is_answered else None
 
     def ask(self, interaction: InteractionRequest) -> None:
         self.asked = interaction
@@ -189,10 +189,10 @@ async def take_answer(
     if isinstance(waiting, str):
         return with_note(request, waiting), AskingLedger()
     said, asked, calls = request.messages[-1], waiting.asked, waiting.message.tool_calls
-    given = ANSWERS[asked.kind](asked.asked, said.text, request.form_answer)
+    answer = ANSWERS[asked.kind](asked.asked, said.text, request.form_answer)
     # The user's reason must reach the model before it makes another call.
-    made = calls[:1] if "reason" in given else calls
-    answered = replace(asked, answer=given, answered_by=caller.bucket)
+    made = calls[:1] if "reason" in answer else calls
+    answered = replace(asked, answer=answer, answered_by=caller.bucket)
     unanswered = replace(waiting.message, tool_calls=made)
     return structs.replace(request, unanswered=unanswered), AskingLedger(answered)
 

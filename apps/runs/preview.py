@@ -79,17 +79,17 @@ async def assemble(
 
     application = without_hooks(application)
     request = RunRequest((ModelMessage("user", question),), place=place)
-    given = expand(request.messages)
+    conversation = expand(request.messages)
     opening = Opening(
         open_workspace(caller, application).inside(application.slug),
         caller,
         emit,
         loading=Loading(application.loading_rules),
-        conversation=GivenConversation(given),
+        conversation=GivenConversation(conversation),
         predefined=application.predefined,
     )
     async with open_capabilities(application, opening, place) as opened:
-        preparation = await prepare_run(application, request, given, opening, opened)
+        preparation = await prepare_run(application, request, conversation, opening, opened)
         chosen = await preparation.parameters_and_prompt()
         if chosen is None:
             return

@@ -68,7 +68,7 @@ def application_parts(
     """
     may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
     instead = context.request.instructions if may_replace else ""
-    sent = override(context.given, allowed=may_replace) or instead
+    sent = override(context.messages, allowed=may_replace) or instead
     manifest = context.application.manifest
     prompt = manifest.orchestrator.system_prompt
     contexts = inline_contexts(manifest)

@@ -45,7 +45,7 @@ class PromptContext(msgspec.Struct, frozen=True):
     request: RunRequest
     workspace: Workspace
     caller: Caller
-    given: Sequence[ModelMessage] = ()
+    messages: Sequence[ModelMessage] = ()
     """The request's messages."""
     instructions: Sequence[tuple[str, str]] = ()
     """The instructions of open capabilities, each with the capability's name."""

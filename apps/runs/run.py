@@ -82,8 +82,8 @@ async def run_application(
     another process has taken it over.
     """
     started = time.monotonic()
-    given = expand(request.messages)
-    taint = recorded_taint(ledger, given, taint)
+    conversation = expand(request.messages)
+    taint = recorded_taint(ledger, conversation, taint)
     progress = progress or Progress()
     progress.meter = progress.meter.inside(application.slug, application.number)
     delegate = partial(run_delegation, application, workspace, caller, taint, progress)
@@ -95,7 +95,7 @@ async def run_application(
         workspace,
         caller,
         emit,
-        GivenConversation(given, {**newest_state(given), **saved}, saved),
+        GivenConversation(conversation, {**newest_state(conversation), **saved}, saved),
         demanded=chosen_tool(request.tool_choice),
         application=application.slug,
         loading=loading,
@@ -110,7 +110,7 @@ async def run_application(
     with record_run(application.slug, request.messages, progress) as outcome:
         try:
             async with open_capabilities(application, opening, request.place) as opened:
-                preparation = await prepare_run(application, request, given, opening, opened)
+                preparation = await prepare_run(application, request, conversation, opening, opened)
                 reason = await answer(preparation, progress, ledger)
         except BaseException:
             if progress.usage:
@@ -193,7 +193,7 @@ async def answer(preparation: RunPreparation, progress: Progress, ledger: Ledger
             tidying = contribution.tidying
     finally:
         if reason != WAITING or not ledger.is_kept:
-            state = next_state(preparation.given, progress, tidying)
+            state = next_state(preparation.conversation, progress, tidying)
             application = preparation.application
             state |= context_usage(application.manifest, progress)
             state |= ask_person(ledger, application, opening.caller, progress, opening.emit)
