@@ -20,7 +20,7 @@ LONGEST_UNREADABLE = 2_000
 was cut off within a call.
 """
 PROBLEM = "problem"
-"""The key under which the reason is stored why a truncated text is not a JSON object."""
+"""The key that stores why a truncated text is not a JSON object."""
 TEXT_INPUT = "input"
 """The name of the only argument of a tool that takes plain text."""
 NOTHING = ("", "null", "[]", '""')
@@ -41,11 +41,11 @@ def object_text(written: Any) -> str:
     if text.strip() in NOTHING:
         return "{}"
     try:
-        found, is_mended = decoded(text)
+        found, is_repaired = decoded(text)
     except (ValueError, RecursionError) as error:
         return unreadable(text, not_json(error))
     if isinstance(found, dict):
-        return encode_json(found) if is_mended else text
+        return encode_json(found) if is_repaired else text
     if isinstance(found, str) and found.lstrip().startswith("{"):  # double-encoded JSON
         return object_text(found)
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], dict):
@@ -68,8 +68,8 @@ def input_text(arguments: str) -> str:
 
 
 def decoded(text: str) -> tuple[Any, bool]:
-    """Decode JSON, with lone surrogates replaced. Return the value, and True if there were any.
-    Raises msgspec's errors.
+    """Decode JSON, with lone surrogates replaced. Return the value, and True if there were
+    surrogates. Raises msgspec's errors.
     """
     try:
         return msgspec.json.decode(text), False
@@ -77,17 +77,17 @@ def decoded(text: str) -> tuple[Any, bool]:
         return decode_json(msgspec.json.decode, text.encode()), True
 
 
-def object_texts(pieces: Sequence[str]) -> list[str]:
+def object_texts(parts: Sequence[str]) -> list[str]:
     """Return the arguments of one call, or of each call if a service has joined several.
 
-    `pieces` are the parts of the text in the order of arrival. Some services repeat the whole text
-    in each piece, or in the last one.
+    `parts` of the text are in the order of arrival. Some services repeat the whole text in each
+    part, or in the last one.
     """
-    text = "".join(pieces)
+    text = "".join(parts)
     if is_object(text):
         return [object_text(text)]
-    if len(pieces) > 1 and is_object(pieces[-1]) and is_growing(pieces):
-        return [object_text(pieces[-1])]
+    if len(parts) > 1 and is_object(parts[-1]) and is_growing(parts):
+        return [object_text(parts[-1])]
     objects = joined_objects(text)
     if objects is None:
         return [object_text(text)]
@@ -97,9 +97,9 @@ def object_texts(pieces: Sequence[str]) -> list[str]:
     return [object_text(one) for one in different.values()] or [object_text(None)]
 
 
-def is_growing(pieces: Sequence[str]) -> bool:
-    """Return True if each piece begins with the previous piece."""
-    return all(later.startswith(earlier) for earlier, later in pairwise(pieces))
+def is_growing(parts: Sequence[str]) -> bool:
+    """Return True if each part begins with the previous part."""
+    return all(later.startswith(earlier) for earlier, later in pairwise(parts))
 
 
 def joined_objects(text: str) -> list[str] | None:
@@ -109,20 +109,20 @@ def joined_objects(text: str) -> list[str] | None:
     Empty values next to objects are placeholders, and are omitted.
     """
     found: list[str] = []
-    place = 0
-    while place < len(text):
-        if text[place].isspace():
-            place += 1
+    index = 0
+    while index < len(text):
+        if text[index].isspace():
+            index += 1
             continue
         try:
-            value, end = _decoder.raw_decode(text, place)
+            value, end = _decoder.raw_decode(text, index)
         except (ValueError, RecursionError):
             return None
-        if not isinstance(value, dict) and text[place:end] not in NOTHING:
+        if not isinstance(value, dict) and text[index:end] not in NOTHING:
             return None
         if value:
-            found.append(text[place:end])
-        place = end
+            found.append(text[index:end])
+        index = end
     return found
 
 

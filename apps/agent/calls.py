@@ -14,7 +14,7 @@ from msgspec import structs
 from apps.agent.call_arguments import PROBLEM, not_json, not_object, unreadable_text
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.surrogates import decode_json, well_formed
-from apps.agent.tools import Invocation, Pending, ResultStep, Tool, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ResultStep, Tool, ToolResult
 from apps.errors import InvalidParameter, NotApproved, Stopped, ToolError
 
 logger = logging.getLogger(__name__)
@@ -39,21 +39,18 @@ CallStep = Literal["open", "arguments", "call", "result"]
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """The outcome of a tool call. `result` is for the model. `Pending` means that a user has to
-    answer first. `failed` is the phase that failed, or None.
-
-    `tool_failed` is False if not the tool, but the model's arguments, an approval or the process
-    caused the failure. `stopped` is the error that ends the run, or None. `seconds` is the time
-    that the tool took, or None if it was not called.
-    """
-
     result: ToolResult
+    """The result for the model. `PendingResult` means that a user has to answer first."""
     failed: CallStep | None = None
+    """The phase that failed, or None."""
     error: str = ""
     stopped: Stopped | None = None
+    """The error that ends the run, or None."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     seconds: float | None = None
+    """The duration of the call, or None if the tool was not called."""
     tool_failed: bool = False
+    """True if the tool itself failed, not the arguments, an approval or the process."""
 
 
 async def call_tool(
@@ -81,7 +78,7 @@ async def call_tool(
             seconds = time.monotonic() - started
         reported = result.failure
         step = "result"
-        for change in () if isinstance(result, Pending) else results:
+        for change in () if isinstance(result, PendingResult) else results:
             result = await change(call, result)
     except ToolError as error:
         if step == "call" and isinstance(error, InvalidParameter):
@@ -114,7 +111,7 @@ def refuse_call(
 ) -> ToolResult:
     """Return the error for a call to a tool that does not exist or must not be called.
 
-    `static` are the tools that the model's service runs, and `listed` those that the model can
+    `static` are the tools that the model's service runs, and `listed` the tools that the model can
     call.
     """
     if name in hidden:

@@ -33,8 +33,8 @@ NOT_CALLED = ToolResult(
 
 
 def end_turn(turn: Turn, outcomes: Sequence[ToolOutcome]) -> str:
-    """Return the finish reason if a tool result ends the turn, otherwise "". The answer texts of
-    such results are appended to the answer.
+    """Return the finish reason if a tool result ends the turn, otherwise "". The `answer` texts of
+    these results are appended to the answer.
     """
     ending = [one.result for one in outcomes if one.result.ends_turn and one.failed is None]
     if not ending:

@@ -17,48 +17,47 @@ from apps.agent.messages import Attachment, ToolCall
 
 
 class ModelUsage(msgspec.Struct, frozen=True):
-    """The number of tokens that one model has used. `cached` and `created` are the input tokens
-    that were read from and written to the service's cache. `reasoning` is the output spent on
-    thinking. None means not reported.
-    """
+    """The number of tokens that one model has used. None means not reported."""
 
     model: str
     input: int
     output: int
     cached: int | None = None
+    """Input tokens that were read from the service's cache."""
     created: int | None = None
+    """Input tokens that were written to the service's cache."""
     reasoning: int | None = None
+    """Output tokens that were spent on reasoning."""
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """The number of tokens that an answer has used, with one `ModelUsage` for each deployment that
-    answered. In a delta from a model, `per_model` can be empty or contain items without a name,
-    which belong to that model.
-    """
+    """The number of tokens that an answer has used."""
 
     input: int = 0
     output: int = 0
     per_model: tuple[ModelUsage, ...] = ()
+    """One item per deployment that answered. A delta from a model can contain none, or items
+    without a name, which belong to that model.
+    """
     cached: int | None = None
     created: int | None = None
     reasoning: int | None = None
 
 
 class TokenLogprob(msgspec.Struct, frozen=True, gc=False):
-    """The log probability of a token, and the `likeliest` tokens at its position.
-
-    `content` is the token's bytes, or None if unknown. A character can consist of several tokens.
-    """
+    """The log probability of a token."""
 
     token: str
     logprob: float
     content: tuple[int, ...] | None = None
+    """The token's bytes, or None if unknown. A character can consist of several tokens."""
     likeliest: tuple[TokenLogprob, ...] = ()
+    """The most likely tokens at this position."""
     is_refusal: bool = False
 
 
 class TextDelta(msgspec.Struct, frozen=True, gc=False):
-    """A part of the answer's text. `logprobs` contains its tokens if the client requested them."""
+    """A part of the answer's text. `logprobs` is set if the client requested log probabilities."""
 
     # A struct, because there is one for each token and a frozen dataclass is five times slower.
     text: str
@@ -80,17 +79,13 @@ class Reasoning(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class StageOpened:
-    """A stage opens.
-
-    `is_reasoning` is True if it shows the reasoning of the run's own model. `tool` is the tool
-    whose call it shows, or "".
-    """
-
     stage_id: str
     title: str
     parent_id: str | None = None
     is_reasoning: bool = False
+    """True if the stage shows the reasoning of the run's own model."""
     tool: str = field(default="", compare=False)
+    """The tool whose call the stage shows, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +112,14 @@ class StageAttachment:
 
 @dataclass(frozen=True, slots=True)
 class StageClosed:
-    """A stage closes.
-
-    `is_timed` appends the duration to the title, for clients that show only titles. `failed` means
-    that the error was raised, and `excused` that a fallback strategy turned it into a result. Users
-    see a failure in both cases, API clients only in the first. `seconds` is None if the duration
-    must not be shown.
-    """
-
     stage_id: str
-    seconds: float | None = None
+    seconds: float | None = None  # None if the duration must not be shown
     failed: bool = False
+    """True if the error was raised. Users and API clients see a failure."""
     is_timed: bool = field(default=False, compare=False)
+    """True if the duration is appended to the title, for clients that show only titles."""
     excused: bool = False
+    """True if a fallback strategy turned the error into a result. Only users see a failure."""
 
     @property
     def reads_failed(self) -> bool:
@@ -166,13 +156,11 @@ class Noticed:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallsRequested:
-    """The model called tools of the client. The run ends, and the client has to execute them.
-
-    `text_tools` are the names of the tools that take plain text.
-    """
+    """The model called tools of the client. The run ends, and the client has to execute them."""
 
     calls: tuple[ToolCall, ...]
     text_tools: frozenset[str] = frozenset()
+    """The names of the tools that take plain text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +178,12 @@ class TurnRestarted:
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequested:
-    """The run waits for a user's answer. `due` is the deadline as a Unix timestamp, or None. The
-    `key` of the interaction is its key in the outermost run's ledger.
-    """
+    """The run waits for a user's answer."""
 
     interaction: InteractionRequest
+    """The question. Its key is the step's key in the outermost run's ledger."""
     due: float | None = None
+    """The deadline as a Unix timestamp, or None."""
 
 
 SubagentStatus = Literal["running", "done", "failed", "stopped"]
@@ -203,29 +191,26 @@ SubagentStatus = Literal["running", "done", "failed", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class SubagentStarted:
-    """A sub-agent starts.
-
-    `key` identifies its step in the outermost run. `stage_id` is the stage of the call that started
-    it. `name` is the beginning of the sub-agent's task. `agent` is the title of the predefined
-    agent, or "". If the run is resumed, the event may be emitted again.
-    """
+    """A sub-agent starts. If the run is resumed, the event may be emitted again."""
 
     key: str
+    """Identifies the sub-agent's step in the outermost run."""
     stage_id: str
+    """The stage of the call that started the sub-agent."""
     name: str
+    """The beginning of the sub-agent's task."""
     agent: str = ""
+    """The title of the predefined agent, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubagentEnded:
-    """A sub-agent ends. `iterations` is the number of its model calls. It and `tool_calls` include
-    those of nested sub-agents.
-    """
-
     key: str
     status: SubagentStatus
     iterations: int = 0
+    """The number of model calls, including those of nested sub-agents."""
     tool_calls: int = 0
+    """The number of tool calls, including those of nested sub-agents."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
@@ -254,16 +239,15 @@ class Spent(msgspec.Struct, frozen=True):
 
 
 class Finished(msgspec.Struct, frozen=True):
-    """The run has ended without an error. `reason` is `stop`, `length`, `tool_calls` or
-    `content_filter`.
-
-    `discarded` contains the indexes of messages that were omitted because the client limited the
-    request's size, or is None if it set no limit.
-    """
+    """The run has ended without an error."""
 
     reason: str = "stop"
+    """`stop`, `length`, `tool_calls`, `content_filter` or `waiting`."""
     usage: Usage = msgspec.field(default_factory=Usage)
     discarded: tuple[int, ...] | None = None
+    """The indexes of messages that were omitted to meet the client's size limit, or None if it set
+    no limit.
+    """
 
 
 Event = (

@@ -24,30 +24,30 @@ class ArgumentText:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.rest = ""
+        self.buffer = ""
         self.depth = 0
         self.key: list[str] = []
         self.is_key = False
         self.in_string = False
         self.is_over = False
 
-    def feed(self, piece: str) -> str:
+    def feed(self, part: str) -> str:
         """Return the text that a part of the JSON adds to the argument."""
         if self.is_over:
             return ""
-        text, self.rest = self.rest + piece, ""
+        text, self.buffer = self.buffer + part, ""
         found: list[str] = []
         at = 0
         while at < len(text) and not self.is_over:
             end = self.read_string(text, at, found) if self.in_string else self.read(text, at)
             if end == at:  # an escape is still incomplete
-                self.rest = text[at:]
+                self.buffer = text[at:]
                 break
             at = end
         return "".join(found)
 
     @property
-    def is_wanted(self) -> bool:
+    def is_target(self) -> bool:
         return self.depth == 1 and not self.is_key and "".join(self.key) == self.name
 
     def read(self, text: str, at: int) -> int:
@@ -81,7 +81,7 @@ class ArgumentText:
             return plain.end()
         if text[at] == '"':
             self.in_string = False
-            self.is_over = self.is_wanted
+            self.is_over = self.is_target
             return at + 1
         return self.read_escape(text, at, found)
 
@@ -96,16 +96,14 @@ class ArgumentText:
         return escape.end()
 
     def take(self, text: str, found: list[str]) -> None:
-        if self.is_wanted:
+        if self.is_target:
             found.append(text)
         elif self.is_key and self.depth == 1:
             self.key.append(text)
 
 
 PREFIXES = ("", "\\", "\\u")
-"""The texts after the escape of a surrogate pair's first half that may become the escape of the
-second half.
-"""
+"""The texts after a high surrogate's escape that can still become a low surrogate's escape."""
 
 
 class ObjectEnd:
@@ -125,30 +123,30 @@ class ObjectEnd:
         open.
         """
 
-    def is_reached(self, pieces: Sequence[str]) -> bool:
-        """Return True if the parts of a text form a JSON object. `pieces` must begin with those of
-        the previous call.
+    def is_reached(self, parts: Sequence[str]) -> bool:
+        """Return True if the parts of a text form a JSON object. `parts` must begin with the
+        `parts` of the previous call.
         """
-        for piece in pieces[self.read :]:
-            self.length += len(piece)
+        for part in parts[self.read :]:
+            self.length += len(part)
             if self.verdict is None:
-                self.scan(piece)
-            elif piece.strip():
+                self.scan(part)
+            elif part.strip():
                 self.verdict = False  # more text follows the object
-        self.read = len(pieces)
+        self.read = len(parts)
         if self.verdict is None and self.has_begun and self.depth <= 0 and not self.in_string:
-            self.verdict = is_object("".join(pieces))
+            self.verdict = is_object("".join(parts))
         return self.verdict is True
 
-    def scan(self, piece: str) -> None:
+    def scan(self, part: str) -> None:
         """Count the brackets in a part of the text, except those inside strings."""
         at = 1 if self.is_escaped else 0
         self.is_escaped = False
-        while found := (_mark_in_string if self.in_string else _mark).search(piece, at):
+        while found := (_mark_in_string if self.in_string else _mark).search(part, at):
             at = found.end()
             match found[0]:
                 case "\\":
-                    self.is_escaped = at == len(piece)
+                    self.is_escaped = at == len(part)
                     at += 1
                 case '"':
                     self.in_string = not self.in_string

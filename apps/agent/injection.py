@@ -22,8 +22,8 @@ DIGITS = 7
 """The number of hexadecimal digits of each of the two hashes in an ID."""
 
 Frequency = Literal["always", "append_if_changed", "refresh_if_changed"]
-"""Decides when a pair is added: `always` at the end of every request, otherwise only if the content
-has changed, at the end (`append_if_changed`) or in place of the old pair (`refresh_if_changed`).
+"""`always` adds a pair at the end of every request. `append_if_changed` and `refresh_if_changed`
+add it only if the content has changed: at the end, or in place of the old pair.
 """
 
 
@@ -38,8 +38,8 @@ class Injection:
     content: str | None
     frequency: Frequency
     identity: str | None = None
-    """A text that distinguishes the pair from others of the same tool. If it is None, the arguments
-    distinguish them.
+    """A text that distinguishes the pair from other pairs of the same tool, or None to use the
+    arguments.
     """
     attachments: tuple[Attachment, ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
@@ -66,11 +66,11 @@ def prefix_of(tool: str) -> str:
 
 
 def inject(
-    messages: Sequence[ModelMessage], injection: Injection, place: int | None = None
+    messages: Sequence[ModelMessage], injection: Injection, index: int | None = None
 ) -> Sequence[ModelMessage]:
     """Add the pair to the messages. Return the same object if it already contains the pair.
 
-    The first version is inserted at index `place`, or after the first question if that is None.
+    The first version is inserted at `index`, or after the first question if that is None.
     """
     content = injection.content
     if content is None:
@@ -79,14 +79,14 @@ def inject(
         return (*messages, *pair(injection, f"synth_{random.getrandbits(96):024x}", content))
     prefix = injection.prefix
     earlier = [
-        place
-        for place, message in enumerate(messages)
+        index
+        for index, message in enumerate(messages)
         if message.tool_calls
         for call in message.tool_calls
         if call.id.startswith(prefix)
     ]
     if not earlier:
-        first = after_first_question(messages) if place is None else place
+        first = after_first_question(messages) if index is None else index
         return insert_pair(messages, first, injection, content, 0)
     newest = earlier[-1]
     if result_of(messages, newest) == content:
@@ -110,14 +110,14 @@ def is_of(message: ModelMessage, prefix: str) -> bool:
 
 
 def insert_pair(
-    messages: Sequence[ModelMessage], place: int, injection: Injection, content: str, version: int
+    messages: Sequence[ModelMessage], index: int, injection: Injection, content: str, version: int
 ) -> Sequence[ModelMessage]:
     # Content can return after it had changed. The version makes it a new pair.
     if version:
         new = pair(injection, f"{injection.prefix}{digest(f'{version} {content}')}", content)
     else:
         new = injection.first
-    return (*messages[:place], *new, *messages[place:])
+    return (*messages[:index], *new, *messages[index:])
 
 
 def pair(injection: Injection, call_id: str, content: str) -> tuple[ModelMessage, ModelMessage]:
@@ -133,15 +133,15 @@ def pair(injection: Injection, call_id: str, content: str) -> tuple[ModelMessage
 
 
 def after_first_question(messages: Sequence[ModelMessage]) -> int:
-    asked = (place for place, message in enumerate(messages) if message.role == "user")
+    asked = (index for index, message in enumerate(messages) if message.role == "user")
     first = next(asked, None)
     return len(messages) if first is None else first + 1
 
 
-def result_of(messages: Sequence[ModelMessage], place: int) -> str | None:
-    """Return the text of the result that follows the call at index `place`, or None."""
-    ids = {call.id for call in messages[place].tool_calls}
-    following = messages[place + 1 : place + 2]
+def result_of(messages: Sequence[ModelMessage], index: int) -> str | None:
+    """Return the text of the result that follows the call at `index`, or None."""
+    ids = {call.id for call in messages[index].tool_calls}
+    following = messages[index + 1 : index + 2]
     return following[0].text if following and following[0].tool_call_id in ids else None
 
 
@@ -160,9 +160,9 @@ def is_injected(call: ToolCall) -> bool:
 _of_one_request = re.compile(r"synth_[0-9a-f]{24}")
 
 
-def is_standing(message: ModelMessage) -> bool:
-    """Return True if the message belongs to a pair that is valid for the whole conversation, that
-    is, not to one with the frequency `always`.
+def is_permanent(message: ModelMessage) -> bool:
+    """Return True if the message belongs to an injected pair that stays in the conversation, that
+    is, to a pair without the frequency `always`.
     """
     call_id = message.tool_call_id
     if call_id is None:

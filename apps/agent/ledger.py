@@ -31,36 +31,38 @@ WAITING = "waiting"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A recorded step of a run.
-
-    `key` is `open`, `m:2`, `recovered:2` or `t:2:0:<call id>`. The last one contains the index of
-    the call, because models reuse IDs. Steps of a nested run have keys such as `t:2:0:<call
-    id>/m:1`. `result` is JSON, and {} until the step is done.
-    """
+    """A recorded step of a run."""
 
     key: str
+    """`open`, `m:2`, `recovered:2` or `t:2:0:<call id>`. The key of a tool call contains the index of
+    the call, because models reuse IDs. A step of a nested run has a key such as
+    `t:2:0:<call id>/m:1`.
+    """
     kind: StepKind
     status: StepStatus
     policy: Policy = "repeat"
     result: Mapping[str, Any] = field(default_factory=dict)
+    """The result as JSON. It is empty until the step is done."""
 
 
 @dataclass(frozen=True, slots=True)
 class InteractionRequest:
-    """A question that a step asks a user.
-
-    `key` is the step's key. `asked` is the JSON for the card that shows the question. `seconds` is
-    the time limit, or None; `is_time_set` means that the manifest sets it. `answer` is None until
-    the user answers, and `{"outcome": "timeout"}` after the time limit.
-    """
+    """A question that a step asks a user."""
 
     key: str
+    """The key of the step."""
     kind: InteractionKind
     asked: Mapping[str, Any]
+    """The JSON for the card that shows the question."""
     seconds: float | None = 60
+    """The time limit in seconds, or None."""
     answer: Mapping[str, Any] | None = None
+    """The user's answer: None until there is one, and `{"outcome": "timeout"}` after the time
+    limit.
+    """
     answered_by: str = ""
     is_time_set: bool = False
+    """True if the manifest sets the time limit."""
 
 
 class Ledger(Protocol):
@@ -122,8 +124,8 @@ class Ledger(Protocol):
         ...
 
     def idempotency_key(self, key: str) -> str:
-        """Return the step's idempotency key, which is the same for each attempt, or random if the
-        run is not stored.
+        """Return the step's idempotency key. It is the same for each attempt, but random if the run
+        is not stored.
         """
         ...
 
@@ -161,7 +163,7 @@ NO_LEDGER: Ledger = UnstoredLedger()
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class NestedLedger:
     """The ledger of a run that is nested in a step of another run. It records in the outer run's
     ledger, under keys that begin with `prefix/`.
     """
@@ -210,7 +212,7 @@ class Child:
 
 def whole_key(ledger: Ledger, key: str) -> str:
     """Return the key under which the outermost run's ledger stores the step."""
-    while isinstance(ledger, Child):
+    while isinstance(ledger, NestedLedger):
         key, ledger = ledger.whole(key), ledger.parent
     return key
 
@@ -219,4 +221,4 @@ def ledger_within(ledger: Ledger, prefix: str) -> Ledger:
     """Return the ledger of a run that is nested in the step `prefix`. If the run is not stored,
     nested runs cannot ask users questions.
     """
-    return Child(ledger, prefix) if ledger.is_kept else NO_LEDGER
+    return NestedLedger(ledger, prefix) if ledger.is_kept else NO_LEDGER

@@ -54,23 +54,22 @@ from apps.errors import ModelFailed, ToolsKeepFailing
 
 
 class AgentLoop(msgspec.Struct, frozen=True):
-    """Executes one run.
-
-    `name` is the deployment that it calls. Steps that the `ledger` has recorded are not repeated.
-    `is_resumed` is True if another process began the run. If an outer run uses this application as
-    its model, both share `taint`.
-    """
+    """Executes one run."""
 
     model: Model
     name: str
+    """The ID of the model's deployment."""
     tools: LoopTools
     request_options: RequestOptions = RequestOptions()
     steps: LoopSteps = LoopSteps()
     limits: LoopLimits = LoopLimits()
     display: LoopDisplay = LoopDisplay()
     ledger: Ledger = NO_LEDGER
+    """The recorded steps of the run, which are not repeated."""
     is_resumed: bool = False
+    """True if another process began the run."""
     taint: Taint | None = None
+    """The taint of the outer run, if that run uses this application as its model."""
 
     async def run(self, messages: Sequence[ModelMessage], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, add all new messages to `progress`, and return the finish reason. Tool
@@ -189,9 +188,7 @@ class AgentLoop(msgspec.Struct, frozen=True):
         )
 
     def model_ledger(self, progress: Progress) -> Ledger:
-        """Return the ledger for the nested run, if the model that this turn calls is an
-        application.
-        """
+        """Return the ledger for a nested run, in case the model is an application."""
         # After a recovery, the application gets other messages, so it begins again.
         again = ":again" if progress.conversation.has_recovered else ""
         return ledger_within(self.ledger, f"m:{progress.counts.iterations}{again}")
@@ -231,8 +228,8 @@ class AgentLoop(msgspec.Struct, frozen=True):
     async def make_calls(
         self, turn: Turn, calls: Sequence[ToolCall], message: ModelMessage | None = None
     ) -> str:
-        """Execute the calls of the platform's tools, and forward those of the client's tools.
-        Return the finish reason, or "" if the run continues.
+        """Execute the calls of the platform's tools, and forward the others to the client. Return
+        the finish reason, or "" if the run continues.
 
         `message` is the message with the calls, or None if it is already in the conversation.
         """

@@ -24,24 +24,23 @@ itself does not change.
 
 
 class LoopTools(msgspec.Struct, frozen=True):
-    """The tools of a run by name.
-
-    The request lists the `listed` tools, which capabilities can extend during the run, and the
-    `external` tools, which the client executes. The model can also call `unlisted` tools, but no
-    `hidden` ones. `static` tools are executed by the model's service. Arguments and results of
-    `private` tools are not logged.
-    """
+    """The tools of a run by name."""
 
     listed: Mapping[str, Tool] = {}
+    """Tools that requests list. Capabilities can add some during the run."""
     unlisted: Mapping[str, Tool] = {}
+    """Tools that the model can call although requests do not list them."""
     hidden: Mapping[str, Tool] = {}
+    """Tools that only the platform can call."""
     external: Mapping[str, ToolSpec] = {}
+    """Tools that the client executes."""
     static: Sequence[Mapping[str, Any]] = ()
+    """Tools that the model's service executes."""
     private: Set[str] = frozenset()
+    """Tools whose arguments and results are not logged."""
 
     @property
     def callable(self) -> Set[str]:
-        """Return the names of the tools that the model may call."""
         return self.listed.keys() | self.unlisted.keys() | self.external.keys()
 
     @property
@@ -75,50 +74,44 @@ class LoopTools(msgspec.Struct, frozen=True):
 
 
 class RequestOptions(msgspec.Struct, frozen=True):
-    """The options of a request, apart from messages and tools.
-
-    `first_parameters` apply to the first model call only, because a repeated `tool_choice` would
-    never end. With `requires_external`, they apply until the model calls an external tool, and only
-    external tools are offered after the first call. `chosen` are the names of the parameters that
-    the manifest or the client set. `prompt` lists the parts of the system prompt.
-    """
+    """The options of a request, apart from messages and tools."""
 
     parameters: Mapping[str, Any] = {}
     first_parameters: Mapping[str, Any] = {}
+    """Parameters of the first model call only. A repeated `tool_choice` would never end."""
     requires_external: bool = False
+    """If True, `first_parameters` apply until the model calls an external tool, and only external
+    tools are offered after the first call.
+    """
     chosen: Set[str] = frozenset()
+    """The parameters that the manifest or the client set."""
     marks_cache: bool = False
     prompt: Sequence[PromptSpan] = ()
 
 
 class LoopSteps(msgspec.Struct, frozen=True):
-    """The functions that change messages.
-
-    `view` steps run before each model call, and `results` steps after each tool call. If the model
-    fails, `recoveries` are tried in order, once per run. `fitter` shortens conversations that
-    exceed the context window. If it is None, everything is sent.
-    """
+    """The functions that change messages."""
 
     view: Sequence[ViewStep] = ()
+    """Functions that run before each model call."""
     results: Sequence[ResultStep] = ()
+    """Functions that run after each tool call."""
     recoveries: Sequence[Recovery] = ()
+    """Functions that are tried in order, once per run, if the model fails."""
     fitter: ContextFitter | None = None
+    """Shortens conversations that exceed the context window. If it is None, everything is sent."""
 
 
 class LoopLimits(msgspec.Struct, frozen=True):
-    """The limits of a run.
-
-    `iterations` is the maximum number of model calls. `batch_seconds` is the timeout for all calls
-    of one answer. The run ends after `failed_turns` consecutive turns in which every call failed; 0
-    means never. If the model's text matches one of the `dead_ends`, its calls are dropped and the
-    run ends.
-    """
-
     iterations: int = 15
+    """The maximum number of model calls."""
     retries: RetryPolicy = msgspec.field(default_factory=RetryPolicy)
     batch_seconds: float | None = None
+    """The timeout for all tool calls of one answer."""
     failed_turns: int = 0
+    """The run ends after this many consecutive turns in which every call failed. 0 means never."""
     dead_ends: DeadEnds = NO_DEAD_ENDS
+    """If the model's text matches one of these, its tool calls are dropped and the run ends."""
 
 
 class LoopDisplay(msgspec.Struct, frozen=True):

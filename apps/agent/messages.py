@@ -61,9 +61,6 @@ class ToolCall:
 class Thoughts:
     """A model's reasoning, which later requests send back to it.
 
-    `parts` are in the service's own format, and are sent only to the `deployment` that wrote them;
-    "" means any.
-
     Services that reason between tool calls expect the reasoning with each further call: DeepSeek
     rejects a conversation without it, and vLLM, Kimi, GLM and OpenRouter answer better with it.
     Services that reject unknown keys, such as Groq, get the request again without it. Plain
@@ -71,7 +68,9 @@ class Thoughts:
     """
 
     parts: Mapping[str, str]
+    """The reasoning in the service's own format, by field."""
     deployment: str = ""
+    """The only deployment that receives the parts, because it wrote them. "" means any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ class ModelMessage:
     """The remaining keys of `custom_content`, unchanged (`form_value`, `skills`, …)."""
     thoughts: Thoughts | None = None
     model_state: Mapping[str, Any] = field(default_factory=dict)
-    """The state of the model that wrote the message, whereas `state` is that of the run around it.
+    """The state of the model that wrote the message. `state` belongs to the run around that model.
     """
     name: str = ""
     """The name of the message's author, if several authors have the same role."""
@@ -261,7 +260,7 @@ def own_thoughts(deployment: str, messages: Sequence[ModelMessage]) -> Sequence[
 async def without_thoughts(
     failure: ModelFailed, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage] | None:
-    """Return the messages without reasoning if it may be what the service rejected, otherwise None."""
+    """Return the messages without reasoning if the service may have rejected it, otherwise None."""
     if failure.status not in REFUSALS or all(message.thoughts is None for message in messages):
         return None
     logger.warning("The model's service may reject thoughts in the conversation")

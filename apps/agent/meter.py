@@ -26,25 +26,21 @@ Location = Literal["server", "client"]
 
 
 class PromptSpan(msgspec.Struct, frozen=True, gc=False):
-    """A part of the system prompt. `length` is in characters, and `source` is the display name of
-    the part's origin. Parts are separated by an empty line.
-    """
+    """A part of the system prompt. An empty line separates the parts."""
 
     layer: str
     source: str
-    length: int
+    """The display name of the part's origin."""
+    length: int  # in characters
 
 
 class SentRequest(msgspec.Struct, frozen=True, gc=False):
-    """A request to a model. `body` is its JSON, and `model` the service's name for the model.
-
-    `private` are the names of the tools whose calls only the user may see.
-    """
-
     model: str
+    """The service's name for the model."""
     body: bytes
     prompt: tuple[PromptSpan, ...] = ()
     private: Set[str] = frozenset()
+    """The tools whose calls only the user may see."""
 
 
 class Reservation(msgspec.Struct, frozen=True, gc=False):
@@ -58,35 +54,29 @@ class Reservation(msgspec.Struct, frozen=True, gc=False):
 
 # Structs, because creating a frozen dataclass takes five times as long.
 class ModelCallReport(msgspec.Struct, frozen=True, gc=False):
-    """Reports a call of a deployment.
-
-    `iteration` is the number of the call in its run, from 1. `first_text_seconds` is None if there
-    was no text. `usage` is empty if the service reported none. `error` is the kind of failure, or
-    "". `said` is the service's own error message. `purpose` is that of the request.
-    `is_paid_by_person` means that the user's own key was used.
-    """
+    """Reports a call of a deployment."""
 
     deployment: str
     seconds: float
-    usage: tuple[ModelUsage, ...] = ()
+    usage: tuple[ModelUsage, ...] = ()  # empty if the service reported none
     iteration: int = 1
-    first_text_seconds: float | None = None
+    """The number of the call in its run, from 1."""
+    first_text_seconds: float | None = None  # None if there was no text
     finish_reason: str = ""
     error: str = ""
+    """The kind of failure, or ""."""
     is_paid_by_person: bool = False
+    """True if the user's own API key was used."""
     reservation: Reservation | None = None
     purpose: str = ""
     said: str = ""
+    """The service's own error message."""
 
 
 class ToolCallReport(msgspec.Struct, frozen=True, gc=False):
-    """Reports a call of a tool. `seconds` is None if the tool was not called, or the client
-    executed it.
-    """
-
     tool: str
     iteration: int
-    seconds: float | None
+    seconds: float | None  # None if not called, or executed by the client
     location: Location = "server"
     has_failed: bool = False
 

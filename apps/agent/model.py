@@ -21,17 +21,16 @@ from apps.agent.tools import ToolSpec
 
 
 class ReasoningDelta(msgspec.Struct, frozen=True, gc=False):
-    """A part of the model's reasoning. `name` is the field of the service's response that contained
-    it.
-    """
+    """A part of the model's reasoning."""
 
     text: str
     name: str
+    """The field of the service's response that contained the text."""
 
 
 class ThoughtPart(msgspec.Struct, frozen=True, gc=False):
-    """A part of the answer's `Thoughts` in the service's format, which users do not see. If there
-    are such parts, they are stored instead of the plain reasoning.
+    """A part of the reasoning in the service's own format, which users do not see. Such parts are
+    stored instead of the plain reasoning.
     """
 
     name: str
@@ -59,7 +58,7 @@ UNNUMBERED = -1
 
 
 class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
-    """A part of a tool call. `index` distinguishes calls whose IDs do not."""
+    """A part of a tool call. `index` identifies the call, because IDs may be missing or repeated."""
 
     index: int
     id: str = ""
@@ -103,30 +102,28 @@ run.
 
 
 class ModelRequest(msgspec.Struct, frozen=True):
-    """A request to a model.
-
-    `parameters` are fields of the completion request, such as `temperature`. Those in `chosen` were
-    set explicitly and apply to every deployment. `static_tools` are sent unchanged. `lists_static`
-    means that they are all static tools of the deployment. `ledger` and `taint` are for an
-    application that is called as the model. `marks_cache` means that the service caches the request
-    up to each mark. `prompt` lists the parts of the system prompt. `private` are the tools whose
-    calls only the user may see. `purpose` is set if the call produces no answer, for example to
-    `title`.
-    """
-
     messages: Sequence[ModelMessage]
     tools: Sequence[ToolSpec] = ()
     parameters: Mapping[str, Any] = {}
+    """Fields of the completion request, such as `temperature`."""
     static_tools: Sequence[Mapping[str, Any]] = ()
+    """Tools that the model's service runs. They are sent unchanged."""
     ledger: Ledger = NO_LEDGER
     taint: Taint | None = None
+    """`ledger` and `taint` are for an application that is called as the model."""
     marks_cache: bool = False
+    """True if the service caches the request up to each cache mark in it."""
     meter: Meter = NO_METER
     chosen: Set[str] = frozenset()
+    """The parameters that were set explicitly. They apply to every deployment."""
     lists_static: bool = False
+    """True if `static_tools` contains all static tools of the deployment."""
     prompt: Sequence[PromptSpan] = ()
+    """The parts of the system prompt."""
     private: Set[str] = frozenset()
+    """The tools whose calls only the user may see."""
     purpose: str = ""
+    """The purpose of a call that produces no answer, such as `title`, or ""."""
 
 
 class Model(Protocol):

@@ -49,7 +49,7 @@ class RunCounts:
     iterations: int = 0
     tool_calls: int = 0
     failed_turns: int = 0
-    """The number of most recent consecutive turns in which every call failed."""
+    """The number of consecutive turns so far in which every call failed."""
     rounds: Rounds = field(default_factory=Rounds)
     """The model calls that count toward the limit of iterations, including those of sub-agents."""
 

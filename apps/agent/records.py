@@ -58,7 +58,7 @@ def log_payload(what: str, content: Callable[[], str]) -> None:
 
 
 def describe_size(text: str) -> str:
-    """Describe the size of a private text. The description is logged in place of the text."""
+    """Return the size of a private text, to log in place of the text."""
     return f"({len(text):,} characters, private)"
 
 

@@ -70,15 +70,14 @@ class Allowance:
 
 @dataclass(slots=True)
 class Rounds:
-    """Counts the model calls of a run.
-
-    `used` includes the calls of nested runs, and `most` is the limit. `outer` is the counter of the
-    run around this one.
-    """
+    """Counts the model calls of a run."""
 
     most: int = UNLIMITED
+    """The maximum number of model calls."""
     used: int = 0
+    """The number of calls so far, including those of nested runs."""
     outer: Rounds | None = None
+    """The counter of the run around this one."""
 
     def take(self) -> None:
         """Count one model call before it is made. Raises `StepLimitReached`."""
@@ -102,15 +101,14 @@ class Rounds:
 
 @dataclass(slots=True)
 class RunAnswer:
-    """The output of a run that users can see.
-
-    `said` contains its texts, and `shown` the URLs of its attachments. `allowance` limits further
-    output of the run's models.
-    """
+    """The output of a run that users can see."""
 
     said: list[str] = field(default_factory=list)
+    """The texts of the answer."""
     shown: set[str] = field(default_factory=set)
+    """The URLs of the attachments."""
     allowance: Allowance = field(default_factory=Allowance)
+    """The remaining output of the run's models."""
 
     @property
     def lead(self) -> str:

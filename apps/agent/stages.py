@@ -28,20 +28,17 @@ from apps.agent.surrogates import well_formed
 
 FENCE = "````"
 MOST_CHARACTERS = 4_000
-"""The maximum number of characters of an argument that are shown while it arrives. The limit is the
-same for complete arguments.
-"""
+"""The maximum length of an argument that is shown, complete or not."""
 
 
 @dataclass(slots=True, eq=False)
 class Stage:
-    """An open stage. `excused` is True if the tool failed, but the run continues with a result that
-    describes the failure.
-    """
+    """An open stage."""
 
     id: str
     emit: Emit
     excused: bool = False
+    """True if the tool failed, but the run continues with a result that describes the failure."""
 
     def write(self, text: str) -> None:
         """Append Markdown to the stage."""
@@ -89,16 +86,14 @@ def open_stage(
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """Options of a tool whose stage opens before the call is complete.
-
-    `title` is the part of the stage's title that does not depend on arguments. The string argument
-    named `argument` is shown while it arrives; "" means none. `lead` precedes it and ends with the
-    `FENCE` that opens a code block.
-    """
+    """Options of a tool whose stage opens before the call is complete."""
 
     title: str
+    """The part of the stage's title that does not depend on arguments."""
     argument: str = ""
+    """The string argument that is shown while it arrives, or ""."""
     lead: str = ""
+    """The text before the argument. It ends with the `FENCE` that opens a code block."""
 
 
 class DeferredStages:
@@ -160,7 +155,7 @@ class GrowingCall:
         """Return True if the arguments received so far are a JSON object."""
         return self.end.is_reached(self.arguments)
 
-    def has_said(self, arguments: str) -> bool:
+    def has_received(self, arguments: str) -> bool:
         """Return True if the arguments received so far are exactly `arguments`."""
         return len(arguments) == self.end.length and arguments == "".join(self.arguments)
 
@@ -191,10 +186,10 @@ class EarlyStage:
         self.shown = ""
         emit(StageOpened(call.id, announcement.title, tool=call.name))
 
-    def feed(self, piece: str) -> None:
+    def feed(self, part: str) -> None:
         if self.reader is None:
             return
-        added = self.reader.feed(piece)[: MOST_CHARACTERS - len(self.shown)]
+        added = self.reader.feed(part)[: MOST_CHARACTERS - len(self.shown)]
         if not added:
             return
         if FENCE in self.shown[-len(FENCE) :] + added:  # a fence would close the code block
@@ -224,11 +219,8 @@ class EarlyStage:
 
 
 class EarlyStages:
-    """The stages of an answer that open before their calls are complete.
-
-    At the end of the block, unused stages close as failed. `announced` maps a tool's name to its
-    announcement, or to None if its stage does not open early. If a call has the same ID as a call
-    in `messages`, its stage does not open early.
+    """The stages of an answer that open before their calls are complete. Stages that are still
+    unused at the end of the block close as failed.
     """
 
     def __init__(
@@ -238,29 +230,31 @@ class EarlyStages:
         emit: Emit,
     ) -> None:
         self.announced = announced
+        """Returns a tool's announcement, or None if its stage does not open early."""
         self.messages = messages
+        """If a call has the same ID as a call in these messages, its stage does not open early."""
         self.emit = emit
         self.open: dict[str, EarlyStage] = {}
 
-    def feed(self, call: GrowingCall, piece: str) -> None:
+    def feed(self, call: GrowingCall, part: str) -> None:
         """Show a part of the call's arguments. The call's name must be complete."""
         stage = self.open.get(call.id) or self.begin(call)
         if stage is not None and stage.call is call:
-            stage.feed(piece)
+            stage.feed(part)
 
     def begin(self, call: GrowingCall) -> EarlyStage | None:
         announcement = self.announced(call.name) if call.id and len(call.arguments) == 1 else None
-        if announcement is None or call.id in self.taken_ids:
+        if announcement is None or call.id in self.used_ids:
             return None
         stage = self.open[call.id] = EarlyStage(call, announcement, self.emit)
         return stage
 
     @cached_property
-    def taken_ids(self) -> Set[str]:
+    def used_ids(self) -> Set[str]:
         return {call.id for message in self.messages for call in message.tool_calls}
 
     @contextmanager
-    def taken(self, call: ToolCall) -> Iterator[EarlyStage | None]:
+    def claim(self, call: ToolCall) -> Iterator[EarlyStage | None]:
         """Yield the early stage of a call that is about to be executed, or None if it has none."""
         stage = self.open.get(call.id)
         if stage is None or not stage.call.becomes(call):

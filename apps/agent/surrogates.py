@@ -16,7 +16,7 @@ _escape = re.compile(
     % (_high, _low, _high, _half.pattern)
 )
 REPLACEMENT = rb"\ufffd"
-BEGUN_BYTES = 5
+INCOMPLETE_BYTES = 5
 """The maximum number of bytes of an incomplete escape."""
 
 
@@ -38,30 +38,30 @@ def decode_json(decode: Callable[[bytes], T], data: bytes) -> T:
     try:
         return decode(data)
     except ValueError:
-        mended = mend(data)
-        if mended == data:
+        repaired = replace_surrogates(data)
+        if repaired == data:
             raise
-        return decode(mended)
+        return decode(repaired)
 
 
-def mend(data: bytes) -> bytes:
+def replace_surrogates(data: bytes) -> bytes:
     """Return the JSON with each escape of a lone surrogate replaced by U+FFFD."""
-    mender = Mender()
-    return mender.feed(data) + mender.end()
+    replacer = SurrogateReplacer()
+    return replacer.feed(data) + replacer.end()
 
 
-class Mender:
+class SurrogateReplacer:
     """Replaces escapes of lone surrogates in JSON that arrives in chunks. An escape can be split
     between two chunks.
     """
 
     def __init__(self) -> None:
-        self.rest = b""
+        self.buffer = b""
 
     def feed(self, data: bytes) -> bytes:
-        if self.rest:
-            data, self.rest = self.rest + data, b""
-        if b"\\ud" in data or b"\\uD" in data or b"\\" in data[-BEGUN_BYTES:]:
+        if self.buffer:
+            data, self.buffer = self.buffer + data, b""
+        if b"\\ud" in data or b"\\uD" in data or b"\\" in data[-INCOMPLETE_BYTES:]:
             return _escape.sub(self.replacement, data)
         return data
 
@@ -69,11 +69,11 @@ class Mender:
         if found["whole"]:
             return found["whole"]
         if found["begun"] is not None:
-            self.rest += found["begun"]  # the last match is empty
+            self.buffer += found["begun"]  # the last match is empty
             return b""
         return REPLACEMENT
 
     def end(self) -> bytes:
         """Return the remaining bytes after the last chunk."""
-        rest, self.rest = self.rest, b""
+        rest, self.buffer = self.buffer, b""
         return _half.sub(lambda _: REPLACEMENT, rest)

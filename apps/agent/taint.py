@@ -23,7 +23,7 @@ CHARACTERS = 100
 
 @dataclass(slots=True)
 class Taint:
-    """The untrusted sources that a conversation has read, in words for users, such as `web page /
+    """The untrusted sources that a conversation has read, in words for users, such as `web page
     example.org`.
 
     Nested runs share this object with the outer run. The `ledger` records new sources as a step.

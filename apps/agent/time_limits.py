@@ -65,7 +65,7 @@ class LimitedBlock:
 
 
 @contextmanager
-def standing_still(limits: Iterable[TimeLimit]) -> Iterator[None]:
+def pause_limits(limits: Iterable[TimeLimit]) -> Iterator[None]:
     with ExitStack() as stack:
         for limit in limits:
             stack.enter_context(limit.stopped())

@@ -1,5 +1,5 @@
-"""Counts the items of a to-do list, which is Markdown with checkboxes, and creates the message that
-shows the list to the model.
+"""Counts the items of a Markdown to-do list, and creates the message that shows the list to the
+model.
 """
 
 import re
@@ -35,5 +35,5 @@ def todo_message(text: str) -> ModelMessage:
     return ModelMessage("user", f"{OPENING}\n{text}\n{CLOSING}\n{RULES}")
 
 
-def tells_todo(message: ModelMessage) -> bool:
+def is_todo_message(message: ModelMessage) -> bool:
     return message.role == "user" and message.text.startswith(f"{OPENING}\n")

@@ -19,25 +19,22 @@ from apps.agent.stages import EarlyStage
 from apps.agent.steps.replay import end_replay
 from apps.agent.steps.tool_steps import ToolSteps
 from apps.agent.time_limits import time_limit
-from apps.agent.tools import Invocation, Pending, ResultStep, Spend, Tool, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ResultStep, Spend, Tool, ToolResult
 from apps.errors import ToolTimedOut
 
 
 @dataclass(frozen=True, slots=True)
 class ToolBatch:
-    """Executes the tool calls of `steps` concurrently.
-
-    `find` returns a tool by name, and `refuse` the error for an unknown one. `seconds` is the
-    timeout for the whole batch, or None.
-    """
-
     steps: ToolSteps
     turn: Turn
     conversation: Sequence[ModelMessage]
     find: Callable[[str], Tool | None]
+    """Returns a tool by name."""
     refuse: Callable[[ToolCall], ToolResult]
+    """Returns the error for a call of an unknown tool."""
     results: Sequence[ResultStep]
     seconds: float | None = None
+    """The timeout for the whole batch, or None."""
 
     @property
     def is_kept(self) -> bool:
@@ -46,11 +43,11 @@ class ToolBatch:
     async def run(self) -> list[ToolOutcome]:
         """Return the outcomes in the order of the calls. Raises `LeaseLost` or `NotStored`."""
         outcomes = self.repeat() if self.is_kept else {}
-        places = range(len(self.steps.calls))
-        if missing := [place for place in places if place not in outcomes]:
+        indexes = range(len(self.steps.calls))
+        if missing := [index for index in indexes if index not in outcomes]:
             end_replay(self.turn.emit)
             outcomes |= await self.make(missing)
-        return [outcomes[place] for place in places]
+        return [outcomes[index] for index in indexes]
 
     def repeat(self) -> dict[int, ToolOutcome]:
         """Return the recorded outcomes by the index of the call."""
@@ -58,91 +55,91 @@ class ToolBatch:
         for one in recorded.values():
             self.turn.progress.usage += one.spent
             self.turn.progress.counts.rounds.count(one.result.rounds)
-        return {place: one.outcome for place, one in recorded.items()}
+        return {index: one.outcome for index, one in recorded.items()}
 
-    async def make(self, places: Sequence[int]) -> dict[int, ToolOutcome]:
+    async def make(self, indexes: Sequence[int]) -> dict[int, ToolOutcome]:
         tasks: dict[int, asyncio.Task[ToolOutcome]] = {}
         late: set[int] = set()
         try:
             async with asyncio.TaskGroup() as group:
                 try:
                     async with time_limit(self.seconds):
-                        tasks = {place: group.create_task(self.call(place)) for place in places}
+                        tasks = {index: group.create_task(self.call(index)) for index in indexes}
                         await asyncio.wait(tasks.values())
                 except TimeoutError:
-                    late = {place for place, task in tasks.items() if not task.done()}
-                    for place in late:
-                        tasks[place].cancel()
+                    late = {index for index, task in tasks.items() if not task.done()}
+                    for index in late:
+                        tasks[index].cancel()
         except BaseExceptionGroup as failed:
             raise failed.exceptions[0] from None
         return {
-            place: self.cancelled(place, is_late=place in late)
+            index: self.cancelled(index, is_late=index in late)
             if task.cancelled()
             else task.result()
-            for place, task in tasks.items()
+            for index, task in tasks.items()
         }
 
-    def cancelled(self, place: int, *, is_late: bool) -> ToolOutcome:
+    def cancelled(self, index: int, *, is_late: bool) -> ToolOutcome:
         # A tool that cancels itself has failed, but the run continues.
         outcome = ToolOutcome(UNEXPECTED)
         if is_late and self.seconds is not None:
-            error = ToolTimedOut(self.steps.calls[place].name, self.seconds)
+            error = ToolTimedOut(self.steps.calls[index].name, self.seconds)
             outcome = ToolOutcome(failure_result(error), "call", str(error), tool_failed=True)
         if self.is_kept:
-            self.steps.end(place, outcome)
+            self.steps.end(index, outcome)
         return outcome
 
-    async def call(self, place: int) -> ToolOutcome:
+    async def call(self, index: int) -> ToolOutcome:
         """Execute one call. If the call fails, return the error for the model; the other calls
         continue.
         """
-        call, progress = self.steps.calls[place], self.turn.progress
+        call, progress = self.steps.calls[index], self.turn.progress
         tool = self.find(call.name)
         shown = describe_size if tool is not None and tool.is_private else str
         log_payload(f"arguments of {call.name}", lambda: shown(call.arguments))
         spent: list[ModelUsage] = []
-        with self.turn.early.taken(call) as early:
+        with self.turn.early.claim(call) as early:
             if tool is None:
                 refused = self.refuse(call)
                 outcome = ToolOutcome(refused, "open", refused.content, tool_failed=True)
             else:
                 if self.is_kept:
-                    await self.steps.begin(place, is_repeatable=tool.is_repeatable)
-                invocation = self.invocation(place, early, spent.extend)
+                    await self.steps.begin(index, is_repeatable=tool.is_repeatable)
+                invocation = self.invocation(index, early, spent.extend)
                 started = time.monotonic()
                 try:
                     outcome = await call_tool(tool, call, invocation, self.results)
                 except BaseException:  # the run no longer waits for it
-                    self.report(place, time.monotonic() - started, has_failed=True)
+                    self.report(index, time.monotonic() - started, has_failed=True)
                     raise
                 finally:
                     progress.usage += spent
-                if not isinstance(outcome.result, Pending):
+                if not isinstance(outcome.result, PendingResult):
                     is_client = "client_tool" in invocation.answers
                     seconds = None if is_client else outcome.seconds
                     has_failed = outcome.failed is not None
-                    self.report(place, seconds, has_failed=has_failed, is_client=is_client)
+                    self.report(index, seconds, has_failed=has_failed, is_client=is_client)
         if outcome.seconds is not None:
             progress.timings.append(CallTiming(call.name, outcome.seconds, is_tool=True))
         log_payload(f"result of {call.name}", lambda: shown(outcome.result.content))
         if not self.is_kept:
             return answerable(outcome, self.steps.ledger.can_ask)
-        self.steps.end(place, outcome, spent)
+        self.steps.end(index, outcome, spent)
         return outcome
 
     def report(
-        self, place: int, seconds: float | None, *, has_failed: bool, is_client: bool = False
+        self, index: int, seconds: float | None, *, has_failed: bool, is_client: bool = False
     ) -> None:
-        name, progress = self.steps.calls[place].name, self.turn.progress
+        name, progress = self.steps.calls[index].name, self.turn.progress
         where: Location = "client" if is_client else "server"
         report = ToolCallReport(name, progress.counts.iterations, seconds, where, has_failed)
         progress.meter.tool_called(report)
 
-    def invocation(self, place: int, early: EarlyStage | None, spend: Spend) -> Invocation:
+    def invocation(self, index: int, early: EarlyStage | None, spend: Spend) -> Invocation:
         steps = self.steps
         begin = partial(
             Invocation,
-            steps.calls[place].id,
+            steps.calls[index].id,
             messages=self.conversation,
             emit=self.turn.emit,
             early=early,
@@ -151,15 +148,15 @@ class ToolBatch:
         )
         if not steps.ledger.can_ask:
             return begin()
-        return begin(ledger=steps.ledger, key=steps.key(place), answers=steps.answers(place))
+        return begin(ledger=steps.ledger, key=steps.key(index), answers=steps.answers(index))
 
     def ask(self, outcomes: Sequence[ToolOutcome]) -> None:
-        """Ask the user the questions of all waiting calls. If the run is not stored, ask only those
-        of the first one.
+        """Ask the user the questions of all waiting calls, or of the first one if the run is not
+        stored.
         """
-        for place, outcome in enumerate(outcomes):
-            if isinstance(outcome.result, Pending):
-                self.steps.ask(place, outcome.result, self.turn.emit)
+        for index, outcome in enumerate(outcomes):
+            if isinstance(outcome.result, PendingResult):
+                self.steps.ask(index, outcome.result, self.turn.emit)
                 if not self.is_kept:
                     return
 
@@ -168,7 +165,7 @@ def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutco
     """Return the outcome, or an error if the call waits for a user and the run cannot ask questions
     of this kind.
     """
-    if not isinstance(outcome.result, Pending):
+    if not isinstance(outcome.result, PendingResult):
         return outcome
     kinds = {one.kind for one in outcome.result.interactions}
     if kinds and kinds <= can_ask:
@@ -180,7 +177,7 @@ def answerable(outcome: ToolOutcome, can_ask: Set[InteractionKind]) -> ToolOutco
 def waits(outcomes: Sequence[ToolOutcome]) -> bool:
     """Return True if the run must wait: a result is missing, and no other result ends the run."""
     is_stopped = any(outcome.stopped is not None for outcome in outcomes)
-    return not is_stopped and any(isinstance(one.result, Pending) for one in outcomes)
+    return not is_stopped and any(isinstance(one.result, PendingResult) for one in outcomes)
 
 
 def all_failed(outcomes: Sequence[ToolOutcome]) -> bool:
@@ -195,6 +192,6 @@ def part_calls(
     user.
     """
     both = list(zip(calls, outcomes, strict=True))
-    made = [pair for pair in both if not isinstance(pair[1].result, Pending)]
-    waiting = tuple(call for call, one in both if isinstance(one.result, Pending))
+    made = [pair for pair in both if not isinstance(pair[1].result, PendingResult)]
+    waiting = tuple(call for call, one in both if isinstance(one.result, PendingResult))
     return tuple(call for call, _ in made), [one for _, one in made], waiting

@@ -21,18 +21,16 @@ from apps.agent.stages import SILENT, Announcement, EarlyStage, Stage, silent
 
 @dataclass(frozen=True)
 class ToolSpec:
-    """The specification of a tool that the model receives. `parameters` is a JSON Schema of type
-    object.
-
-    `strict` requires arguments to follow the schema exactly; None means the service's default.
-    `takes_text` marks a client's tool that takes plain text.
-    """
+    """The specification of a tool that the model receives."""
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+    """A JSON Schema of type object."""
     strict: bool | None = None
+    """If True, arguments must follow the schema exactly. None means the service's default."""
     takes_text: bool = False
+    """True for a client's tool that takes plain text."""
 
     @cached_property
     def written(self) -> msgspec.Raw:
@@ -54,41 +52,38 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The result of a tool call.
-
-    `content` is for the model. `propagated` and `annotations` are added to the answer, and
-    `pictures` to its text. `failure` is set if the content describes a failure. `ends_turn` ends
-    the run without another model call; the text `answer` is then appended to the answer. `rounds`
-    is the number of model calls inside the tool.
-    """
-
     content: str
+    """The text for the model."""
     content_type: str = "text/markdown"
     attachments: tuple[Attachment, ...] = ()
     propagated: tuple[Attachment, ...] = ()
+    """Attachments to add to the answer."""
     pictures: tuple[Attachment, ...] = ()
+    """Images to add to the answer's text."""
     annotations: tuple[Mapping[str, Any], ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
     usage: tuple[ModelUsage, ...] = ()
     failure: Exception | None = field(default=None, compare=False, repr=False)
+    """The failure that the content describes, or None."""
     ends_turn: bool = False
+    """True if the run ends without another model call."""
     answer: str = ""
+    """The text that is appended to the answer if `ends_turn` is True."""
     rounds: int = 0
+    """The number of model calls inside the tool."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pending(ToolResult):
-    """A missing result: the call is made again after a user has answered the `interactions`.
-
-    `interactions` is empty if a run inside the call waits. If the run cannot wait, the model gets
-    `content`.
-    """
+class PendingResult(ToolResult):
+    """A missing result: the call is made again after a user has answered the `interactions`."""
 
     content: str = (
         "Error: this tool has to ask the user, which is impossible in this conversation. "
         "Continue without it, and mention what you left out."
     )
+    """The error for the model, if the run cannot wait."""
     interactions: tuple[InteractionRequest, ...] = ()
+    """The questions to the user, or () if a nested run waits."""
 
 
 ResultStep = Callable[[ToolCall, ToolResult], Awaitable[ToolResult]]
@@ -132,40 +127,38 @@ failure to the model.
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool that a run can call.
-
-    `toolset` is the path of its toolset in the manifest, or "". `constants` are arguments that the
-    model does not see. `is_repeatable` means that two calls have the same effect as one, and
-    `is_read_only` that a call changes nothing. Only the user can see the arguments and results of a
-    tool that `is_private`. `full_name` is the name in the manifest, with its toolset, or "" if it
-    equals the name for models.
-    """
+    """A tool that a run can call."""
 
     spec: ToolSpec
     call: CallTool
     toolset: str = ""
+    """The path of the tool's toolset in the manifest, or ""."""
     announcement: Announcement | None = None
     """Opens the stage while the arguments arrive. If it is None, the stage opens when the call is
     executed.
     """
     constants: Mapping[str, Any] = field(default_factory=dict)
+    """Arguments that the model does not see."""
     is_repeatable: bool = False
+    """True if two calls have the same effect as one."""
     is_private: bool = False
+    """True if only the user can see the arguments and results."""
     is_read_only: bool = False
+    """True if a call changes nothing."""
     full_name: str = ""
+    """The name in the manifest, with its toolset, or "" if it equals the name for models."""
 
 
 @dataclass(slots=True)
 class Toolbox:
-    """The tools of one run by name.
-
-    Requests list the `listed` tools; the model can also call `unlisted` ones. Only the platform can
-    call `hidden` ones. Tools can move between these groups during the run.
-    """
+    """The tools of one run by name. Tools can move between the groups during the run."""
 
     listed: dict[str, Tool] = field(default_factory=dict)
+    """Tools that requests list."""
     unlisted: dict[str, Tool] = field(default_factory=dict)
+    """Tools that the model can call although requests do not list them."""
     hidden: dict[str, Tool] = field(default_factory=dict)
+    """Tools that only the platform can call."""
 
     @property
     def private(self) -> frozenset[str]:

@@ -24,7 +24,7 @@ from apps.agent.model import (
 )
 from apps.agent.stages import silent
 from apps.agent.steps.results import RecordedReply, read_reply, write_record
-from apps.agent.tools import Invocation, Pending, Tool, ToolResult
+from apps.agent.tools import Invocation, PendingResult, Tool, ToolResult
 from apps.capabilities.wrappers.approval import APPROVED
 from apps.cases.request_forms import Mask, first_difference, model_form, request_digest, tool_form
 from apps.cases.tape import Tape, TapeReader, ToolEntry
@@ -169,12 +169,12 @@ class Player:
         the operator has not approved the run's calls.
         """
         result = await tool.call(invocation)
-        if not isinstance(result, Pending):
+        if not isinstance(result, PendingResult):
             return result
         may = self.is_approved and result.interactions and all(map(is_plain, result.interactions))
         if may:
             result = await tool.call(structs.replace(invocation, answers=APPROVED))
-        if isinstance(result, Pending):
+        if isinstance(result, PendingResult):
             self.refused.append(tool.spec.name)
             raise ToolError(NEEDS_A_PERSON)
         return result

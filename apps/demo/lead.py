@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from apps.agent.messages import ModelMessage, ToolCall
-from apps.agent.todo_list import CLOSING, OPENING, tells_todo
+from apps.agent.todo_list import CLOSING, OPENING, is_todo_message
 from apps.agent.tools import ToolSpec
 from apps.demo.calls import PlannedCall
 from apps.demo.clues import all_clues
@@ -118,7 +118,7 @@ def changed_list(question: str, messages: Sequence[ModelMessage]) -> str:
 
 
 def current_list(messages: Sequence[ModelMessage]) -> str:
-    told = next((message.text for message in reversed(messages) if tells_todo(message)), "")
+    told = next((message.text for message in reversed(messages) if is_todo_message(message)), "")
     return told.removeprefix(OPENING).partition(CLOSING)[0].strip("\n")
 
 

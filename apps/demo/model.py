@@ -15,7 +15,7 @@ from apps.agent.events import TextDelta, Usage
 from apps.agent.messages import ModelMessage, ToolCall, to_dicts
 from apps.agent.meter import SentRequest
 from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
-from apps.agent.todo_list import tells_todo
+from apps.agent.todo_list import is_todo_message
 from apps.demo.calls import CallPlan, PlannedCall, plan_calls
 from apps.demo.clues import all_clues
 from apps.demo.excerpts import quotations
@@ -93,7 +93,7 @@ class DemoModel:
 
 def answer_to(request: ModelRequest) -> str | list[PlannedCall]:
     """Return the text of the answer, or the tool calls that come before it."""
-    said = [m for m in request.messages if not tells_todo(m)]
+    said = [m for m in request.messages if not is_todo_message(m)]
     asked = [m for m in said if m.role == "user"] or [ModelMessage("user")]
     (question, attached), *earlier = (
         without_attachments(without_narrative(message.text[:MOST_CHARACTERS]))
@@ -151,7 +151,7 @@ def web_search(question: str, request: ModelRequest) -> list[PlannedCall]:
     """Return a web search call if memories were searched and the question also needs a web search,
     otherwise [].
     """
-    made = own_calls([m for m in request.messages if not tells_todo(m)])
+    made = own_calls([m for m in request.messages if not is_todo_message(m)])
     texts = [result.text for _, result in made if result is not None]
     return next_calls(asked_of(question, request), [call.name for call, _ in made], texts)
 

@@ -12,7 +12,7 @@ import msgspec
 from django.conf import settings
 from pydantic import ValidationError
 
-from apps.agent.surrogates import mend
+from apps.agent.surrogates import replace_surrogates
 from apps.errors import BadRequest
 
 Message = Mapping[str, Any]
@@ -130,7 +130,7 @@ def decode_body(body: bytes, decode: Callable[[bytes], T]) -> T:
     except msgspec.ValidationError as error:
         raise invalid_structure(str(error)) from error
     except (msgspec.DecodeError, UnicodeError) as error:
-        if mend(body) != body:  # msgspec reports that the body is truncated
+        if replace_surrogates(body) != body:  # msgspec reports that the body is truncated
             raise BadRequest(HALF_CHARACTER) from error
         raise BadRequest(f"The request body isn't valid JSON: {error}") from error
     except RecursionError as error:

@@ -12,7 +12,7 @@ from apps.notes.content import title_key
 from apps.notes.links import links_in
 from apps.notes.models import Note
 from apps.notes.note_lists import existing
-from apps.workspace.local.files.paths import find_place
+from apps.workspace.local.files.paths import split_path
 from apps.workspace.local.models import StoredFile
 
 MOST = 100
@@ -100,7 +100,7 @@ def missing_files(note: Note) -> Iterator[NoteProblem]:
     rows = StoredFile.objects.filter(bucket=note.owner, name__startswith=FOLDER)
     there = {(note.owner, name) for name in rows.values_list("name", flat=True)}
     for path in paths:
-        if find_place(path) not in there:
+        if split_path(path) not in there:
             yield NoteProblem(
                 line_of(note.text, path),
                 gettext("The file {path} doesn’t exist.").format(path=path),

@@ -37,7 +37,7 @@ from apps.responses.models import StoredResponse
 from apps.responses.requests import NOT_STORED
 from apps.responses.storage import ResponseBusy, begin_response, read_resource, store_response
 from apps.responses.stored_items import shown_question, stored_input
-from apps.runs.asking_ledger import pending_token
+from apps.runs.asking_ledger import find_token
 from apps.runs.explanations import error_text
 from apps.runs.requests import RunRequest
 from apps.runs.workspaces import open_workspace
@@ -226,7 +226,7 @@ def check_background(request: RunRequest) -> None:
     """Raise `BadRequest` if the request answers a question that a foreground response asked. Its
     run cannot continue in the background.
     """
-    if pending_token(request.messages) is not None:
+    if find_token(request.messages) is not None:
         raise invalid(
             "background",
             "The last response asks for an approval or an answer. Leave 'background' out.",

@@ -84,25 +84,23 @@ def scope_of(application: ResolvedApplication, caller: Caller) -> Scope:
 
 
 class AskingLedger(UnstoredLedger):
-    """The ledger of a run that is not stored, and that asks the user in its answer.
-
-    `answered` is the user's reply to the first pending call, with which the run begins. `asked` is
-    the question that ends the run, or None.
-    """
+    """The ledger of a run that is not stored and asks its question in the answer."""
 
     can_ask: Set[InteractionKind] = frozenset(CARDS)
 
     def __init__(self, answered: InteractionRequest | None = None) -> None:
         self.answered = answered
+        """The user's reply to the first waiting call, with which the run begins, or None."""
         self.asked: InteractionRequest | None = None
+        """The question that ends the run, or None."""
 
     def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None:
         """Return the user's answer if it belongs to this call, otherwise None. The calls with which
-        a run begins are those of turn 0.
+        a run begins belong to turn 0.
         """
-        given = self.answered
-        is_answered = given is not None and given.kind == kind and key.startswith("t:0:0:")
-        return given if is_answered else None
+        answered = self.answered
+        is_answered = answered is not None and answered.kind == kind and key.startswith("t:0:0:")
+        return answered if is_answered else None
 
     def ask(self, interaction: InteractionRequest) -> None:
         self.asked = interaction
@@ -159,14 +157,15 @@ def sign_state(scope: Scope, waiting: ModelMessage, asked: InteractionRequest, d
 
 @dataclass(frozen=True, slots=True)
 class WaitingCalls:
-    """Tool calls that wait for the user's answer. `message` is the message that contains them, and
-    `asked` is the question of the first one.
-    """
+    """Tool calls that wait for the user's answer."""
 
     id: str
     due: float
+    """The deadline as a Unix timestamp."""
     message: ModelMessage
+    """The message that contains the calls."""
     asked: InteractionRequest
+    """The question of the first call."""
 
 
 async def take_answer(
@@ -181,7 +180,7 @@ async def take_answer(
         caller.client.headers
     ):  # The model of another application must not approve calls.
         return request, NO_LEDGER
-    token = pending_token(request.messages)
+    token = find_token(request.messages)
     if token is None:
         return request, AskingLedger()
     waiting = read_token(token, scope_of(application, caller))
@@ -190,15 +189,15 @@ async def take_answer(
     if isinstance(waiting, str):
         return with_note(request, waiting), AskingLedger()
     said, asked, calls = request.messages[-1], waiting.asked, waiting.message.tool_calls
-    given = ANSWERS[asked.kind](asked.asked, said.text, request.form_answer)
+    answer = ANSWERS[asked.kind](asked.asked, said.text, request.form_answer)
     # The user's reason must reach the model before it makes another call.
-    made = calls[:1] if "reason" in given else calls
-    answered = replace(asked, answer=given, answered_by=caller.bucket)
+    made = calls[:1] if "reason" in answer else calls
+    answered = replace(asked, answer=answer, answered_by=caller.bucket)
     unanswered = replace(waiting.message, tool_calls=made)
     return structs.replace(request, unanswered=unanswered), AskingLedger(answered)
 
 
-def pending_token(messages: Sequence[ModelMessage]) -> Any:
+def find_token(messages: Sequence[ModelMessage]) -> Any:
     """Return the signed calls in the last answer's state, "" if the client did not send them back,
     or None if that answer asked no question.
     """
@@ -211,7 +210,7 @@ def pending_token(messages: Sequence[ModelMessage]) -> Any:
 
 def read_token(token: Any, scope: Scope) -> WaitingCalls | str:
     """Verify a signed text, and return the waiting calls in it, or the reason why they must not be
-    made.
+    executed.
     """
     if token == "":
         return NOT_BROUGHT

@@ -28,17 +28,16 @@ from apps.manifest.names import sanitize
 logger = logging.getLogger(__name__)
 
 ISSUES_STAGE = "initialization-issues"
-_place = re.compile(r"tool_sets\[(\d{1,9})\]")
+_toolset_path = re.compile(r"tool_sets\[(\d{1,9})\]")
 
 
 class OpenCapabilities(msgspec.Struct, frozen=True):
-    """The joined contributions of all open capabilities. `instructions` are texts for the prompt,
-    each with the name of its capability.
-    """
+    """The joined contributions of all open capabilities."""
 
     contribution: Contribution
     toolbox: Toolbox
     instructions: tuple[tuple[str, str], ...] = ()
+    """Texts for the prompt, each with the name of its capability."""
 
 
 STEPS: dict[str, attrgetter[Any]] = {
@@ -59,8 +58,8 @@ Manager = tuple[str, AbstractAsyncContextManager[Contribution]]
 def open_capabilities(
     application: ResolvedApplication, opening: Opening, place: ChatPlace | None = None
 ) -> AbstractAsyncContextManager[OpenCapabilities]:
-    """Return a context manager that opens the capabilities and yields their contributions. If
-    `place` is given, the model gets only the tools that the place lists.
+    """Return a context manager that opens the capabilities and yields their contributions. With a
+    `place`, the model gets only the tools that the place lists.
     """
     return CapabilityBlock(application, opening, place)
 
@@ -186,7 +185,7 @@ def join(
 
 
 def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
-    """Hide the tools of the manifest's toolsets, except those that the place lists by name or
+    """Hide the tools of the manifest's toolsets, except the tools that the place lists by name or
     toolset. Tools of other capabilities, such as memory and skills, remain. Hooks can still call
     hidden tools.
     """
@@ -195,7 +194,7 @@ def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
     internal = internal_tools(manifest)
     names = tools.names
     for name, tool in list(tools.listed.items()):
-        at = _place.match(tool.toolset or internal.get(name, ""))
+        at = _toolset_path.match(tool.toolset or internal.get(name, ""))
         if at is None or name in place.tools or tool.full_name in place.tools:
             continue
         plain = sanitize(tool.full_name)
@@ -234,7 +233,7 @@ def naming_toolset(issue: InitializationIssue, manifest: Manifest) -> Initializa
     """Return the issue with the toolset's name added to its message, which contains only the
     toolset's index in the manifest.
     """
-    place = _place.match(issue.message)
+    place = _toolset_path.match(issue.message)
     toolsets = manifest.tool_sets[int(place[1]) :][:1] if place else ()
     label = "".join(toolset.label for toolset in toolsets)
     if not label:

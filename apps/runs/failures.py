@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 RETRY = gettext_noop("Please try again later.")
 PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
 """The status codes of model services that DIAL Core passes on to the client. It retries or replaces
-other ones.
+all others.
 """
 TOO_MANY = 429
 WITH_LIMITS = PASSED_ON | {TOO_MANY}
@@ -44,21 +44,20 @@ rate limits.
 
 @dataclass(frozen=True, slots=True)
 class RunFailure:
-    """The error of a failed request. `text` is for the user, and `message` for the client's
-    developer.
-
-    `upstream_type` is the model service's error type. `reference` identifies the error in the log,
-    or is "" if the request caused it. `retry_after` is in seconds.
-    """
+    """The error of a failed request."""
 
     status: int
     text: str
+    """The text for the user."""
     message: str
+    """The text for the client's developer."""
     code: str
     upstream_type: str = ""
+    """The model service's error type."""
     is_retryable: bool = False
     reference: str = ""
-    retry_after: float | None = None
+    """Identifies the error in the log, or "" if the request caused it."""
+    retry_after: float | None = None  # in seconds
 
 
 def unavailable(outage: Outage) -> RunFailure:

@@ -88,14 +88,14 @@ def newest_state(messages: Sequence[ModelMessage]) -> Mapping[str, Any]:
 
 
 def new_tool_messages(
-    messages: Sequence[ModelMessage], given: Sequence[ModelMessage]
+    messages: Sequence[ModelMessage], before: Sequence[ModelMessage]
 ) -> list[dict[str, Any]]:
-    """Return the tool calls and results after the last question, except those in `given`.
+    """Return the tool calls and results after the last question, except those in `before`.
 
     Calls are also compared by ID, because a history step may have rewritten a message.
     """
-    known = {id(message) for message in given}
-    brought = {call.id for message in since_question(given) for call in message.tool_calls}
+    known = {id(message) for message in before}
+    brought = {call.id for message in since_question(before) for call in message.tool_calls}
     return to_dicts(
         message
         for message in since_question(messages)
@@ -174,8 +174,8 @@ def read_stored(stored: Iterable[Any]) -> Iterator[ModelMessage]:
 
 
 def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
-    """Yield the message with the calls, reduced to calls that have results, and then the results.
-    `group` is that message and the messages after it.
+    """Yield the calls that have results, and then these results. `group` is the message with the
+    calls and the messages after it.
     """
     asked, *others = group
     wanted = {call.id for call in asked.tool_calls}
@@ -232,15 +232,15 @@ def has_index(value: Any) -> bool:
 
 
 def next_state(
-    given: Sequence[ModelMessage], progress: Progress, tidying: Sequence[Tidy]
+    before: Sequence[ModelMessage], progress: Progress, tidying: Sequence[Tidy]
 ) -> dict[str, Any]:
-    """Return the state that the client must send back with the next request. `given` are the
+    """Return the state that the client must send back with the next request. `before` are the
     request's messages, with the tool calls of earlier answers.
     """
     conversation: Sequence[ModelMessage] = progress.conversation.messages
     for tidy in tidying:
         conversation = tidy(conversation)
-    state: dict[str, Any] = {HISTORY: new_tool_messages(conversation, given)}
+    state: dict[str, Any] = {HISTORY: new_tool_messages(conversation, before)}
     for message in progress.conversation.added:
         if not message.tool_calls:
             state |= written_state(replace(message, state={}) if message.state else message)

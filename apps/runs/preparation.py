@@ -47,10 +47,10 @@ from apps.runs.prompt_layers import (
 from apps.runs.records import log_initialized
 from apps.runs.requests import (
     RunRequest,
-    asked_parameters,
     check_client_tools,
     check_question,
     chosen_parameters,
+    client_parameters,
     limit_issues,
     limit_of,
     model_parameters,
@@ -63,16 +63,14 @@ from apps.workspace.services.static_tools import listed_tools
 
 
 class RunPreparation(msgspec.Struct, frozen=True):
-    """A request to an application, and the application's open capabilities.
-
-    `given` are the request's messages, with the tool calls of earlier answers. `info` describes the
-    model.
-    """
+    """A request to an application, and the application's open capabilities."""
 
     application: ResolvedApplication
     request: RunRequest
-    given: Sequence[ModelMessage]
+    conversation: Sequence[ModelMessage]
+    """The request's messages, with the tool calls of earlier answers."""
     info: DeploymentInfo
+    """The description of the model."""
     opening: Opening
     opened: OpenCapabilities
 
@@ -128,12 +126,14 @@ class RunPreparation(msgspec.Struct, frozen=True):
         """
         request, own = self.request, self.application.parameters
         wanted, issues = model_parameters(
-            own, self.info, request.response_format, asked_parameters(request, self.info)
+            own, self.info, request.response_format, client_parameters(request, self.info)
         )
         toolbox = self.opened.toolbox
         try:
             has_tools = bool(toolbox.listed or toolbox.unlisted or toolbox.hidden)
-            check_question(self.given, self.info, has_tools=has_tools or bool(request.external))
+            check_question(
+                self.conversation, self.info, has_tools=has_tools or bool(request.external)
+            )
             fitting, limits = within_limits(wanted, own, request, self.info)
         except BadRequest:
             # The error reveals what the deployment supports, so only callers who may use it get it.
@@ -153,7 +153,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
             self.request,
             opening.workspace,
             opening.caller,
-            self.given,
+            self.conversation,
             self.opened.instructions,
         )
         try:
@@ -166,7 +166,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
         history steps.
         """
         contribution = self.opened.contribution
-        messages: Sequence[ModelMessage] = with_system(self.given, join_parts(parts))
+        messages: Sequence[ModelMessage] = with_system(self.conversation, join_parts(parts))
         for step in contribution.history:
             messages = await step(messages)
         waiting = self.request.unanswered
@@ -272,7 +272,7 @@ def dead_ends() -> DeadEnds:
 async def prepare_run(
     application: ResolvedApplication,
     request: RunRequest,
-    given: Sequence[ModelMessage],
+    conversation: Sequence[ModelMessage],
     opening: Opening,
     opened: OpenCapabilities,
 ) -> RunPreparation:
@@ -280,4 +280,4 @@ async def prepare_run(
     request = without_own_tools(request, opened.toolbox)
     check_client_tools(request, opened.toolbox)
     info = await opening.workspace.facts(application.deployment_id)
-    return RunPreparation(application, request, given, info, opening, opened)
+    return RunPreparation(application, request, conversation, info, opening, opened)

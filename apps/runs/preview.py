@@ -1,7 +1,7 @@
 """Builds the first model request of a run without sending it.
 
-Hooks are not called, because they can have side effects. Otherwise, the request equals that of a
-run with the same question, application and user.
+Hooks are not called, because they can have side effects. Otherwise, a run with the same question,
+application and user sends the same request.
 """
 
 from collections.abc import Callable
@@ -65,37 +65,37 @@ async def assemble(
     question: str,
     place: ChatPlace | None,
     caller: Caller,
-    tell: Callable[[AssemblyStep], object],
+    report: Callable[[AssemblyStep], object],
     open_workspace: OpenWorkspace = open_workspace,
 ) -> None:
-    """Assemble the request, and call `tell` with each step in order. The last one is
+    """Assemble the request, and call `report` with each step in order. The last one is
     `RequestAssembled`, unless the prompt cannot be built. Raises `QuickAppError` if a run would
     fail.
     """
 
     def emit(event: Event) -> None:
         if isinstance(event, StageDelta) and event.stage_id == ISSUES_STAGE:
-            tell(IssuesFound(event.text))
+            report(IssuesFound(event.text))
 
     application = without_hooks(application)
     request = RunRequest((ModelMessage("user", question),), place=place)
-    given = expand(request.messages)
+    conversation = expand(request.messages)
     opening = Opening(
         open_workspace(caller, application).inside(application.slug),
         caller,
         emit,
         loading=Loading(application.loading_rules),
-        conversation=ContinuedConversation(given),
+        conversation=ContinuedConversation(conversation),
         predefined=application.predefined,
     )
     async with open_capabilities(application, opening, place) as opened:
-        preparation = await prepare_run(application, request, given, opening, opened)
+        preparation = await prepare_run(application, request, conversation, opening, opened)
         chosen = await preparation.parameters_and_prompt()
         if chosen is None:
             return
         parameters, parts = chosen
         for part in parts:
-            tell(LayerComposed(part.layer, part.source, part.text))
+            report(LayerComposed(part.layer, part.source, part.text))
         model = first_of(await opening.workspace.model(application.deployment_id))
         loop = preparation.loop(model, parameters, NO_LEDGER, spans_of(parts))
         progress = Progress(
@@ -104,7 +104,7 @@ async def assemble(
         with DeferredStages() as deferred:
             asked = await loop.request(loop.turn(silent, progress, deferred))
         body = model.write(asked) if isinstance(model, WritingModel) else None
-        tell(RequestAssembled(application.deployment_id, body, tuple(asked.prompt)))
+        report(RequestAssembled(application.deployment_id, body, tuple(asked.prompt)))
 
 
 def without_hooks(application: ResolvedApplication) -> ResolvedApplication:

@@ -29,18 +29,16 @@ _variable = re.compile(r"\{([A-Za-z_]\w*)\}")
 
 PLATFORM_PROMPT = "platform"
 PROMPT_PATH = "orchestrator.system_prompt"
-OF_CAPABILITIES = {"skills": "skills", "memory": "memory"}
-"""Maps the capabilities with their own prompt layer to the layer. The instructions of all others
-are about tools.
-"""
+CAPABILITY_LAYERS = {"skills": "skills", "memory": "memory"}
+"""Maps each capability that has its own prompt layer to that layer. All others use `TOOLS`."""
 TOOLS = "tools"
-OF_THE_PERSON = (
+PERSON_INTRODUCTION = (
     "The person you talk with has written the following about how you should answer. Follow it where "
     "it does not contradict anything above."
 )
 
 
-OF_THE_FOLDER = (
+FOLDER_INTRODUCTION = (
     "The person keeps this conversation in a folder and has written the following for all "
     "conversations in it. Follow it where it does not contradict anything above."
 )
@@ -70,7 +68,7 @@ def application_parts(
     """
     may_replace = settings.ALLOW_OVERRIDE_SYSTEM_MESSAGE
     instead = context.request.instructions if may_replace else ""
-    sent = override(context.given, allowed=may_replace) or instead
+    sent = override(context.messages, allowed=may_replace) or instead
     manifest = context.application.manifest
     prompt = manifest.orchestrator.system_prompt
     contexts = inline_contexts(manifest)
@@ -128,7 +126,7 @@ def place_parts(context: PromptContext) -> Sequence[PromptPart]:
 
 def capability_parts(context: PromptContext) -> Sequence[PromptPart]:
     return [
-        PromptPart(OF_CAPABILITIES.get(name, TOOLS), f"capability '{name}'", text)
+        PromptPart(CAPABILITY_LAYERS.get(name, TOOLS), f"capability '{name}'", text)
         for name, text in context.instructions
     ]
 
@@ -141,20 +139,22 @@ def person_parts(
 
 
 async def written_by_person(read: Callable[[], Awaitable[str]]) -> Sequence[PromptPart]:
-    """Return the user's custom instructions. Their layer comes after the layers that are the same
-    for all users, which services can therefore cache.
+    """Return the user's custom instructions. Their layer comes after the layers for all users, so
+    that services can cache the common beginning.
     """
     text = (await read()).strip()
     if not text:
         return ()
-    return text_parts("person", "own instructions of the person", f"{OF_THE_PERSON}\n\n{text}")
+    return text_parts(
+        "person", "own instructions of the person", f"{PERSON_INTRODUCTION}\n\n{text}"
+    )
 
 
 def folder_parts(context: PromptContext) -> Sequence[PromptPart]:
     text = context.request.chat.folder_instructions
     if not text:
         return ()
-    return text_parts("folder", "instructions of the folder", f"{OF_THE_FOLDER}\n\n{text}")
+    return text_parts("folder", "instructions of the folder", f"{FOLDER_INTRODUCTION}\n\n{text}")
 
 
 def client_parts(context: PromptContext) -> Sequence[PromptPart]:
@@ -181,7 +181,9 @@ def written_prompt(prompt: CustomSystemPrompt | PredefinedSystemPrompt, locale: 
 
 
 def fill_variables(text: str, variables: Mapping[str, str]) -> str:
-    """Replace the `{variables}` in the text by their values. Undefined ones remain and are logged."""
+    """Replace the `{variables}` in the text by their values. Undefined variables remain and are
+    logged.
+    """
     if "{" not in text:
         return text
     undefined = sorted(set(_variable.findall(text)) - variables.keys())

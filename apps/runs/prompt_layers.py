@@ -39,18 +39,16 @@ class PromptPart(msgspec.Struct, frozen=True, gc=False):
 
 
 class PromptContext(msgspec.Struct, frozen=True):
-    """The data from which a run's prompt layers are built.
-
-    `given` are the request's messages. `instructions` contains the instructions of open
-    capabilities, each with the capability's name.
-    """
+    """The data from which a run's prompt layers are built."""
 
     application: ResolvedApplication
     request: RunRequest
     workspace: Workspace
     caller: Caller
-    given: Sequence[ModelMessage] = ()
+    messages: Sequence[ModelMessage] = ()
+    """The request's messages."""
     instructions: Sequence[tuple[str, str]] = ()
+    """The instructions of open capabilities, each with the capability's name."""
 
 
 Build = Callable[[PromptContext], Sequence[PromptPart] | Awaitable[Sequence[PromptPart]]]

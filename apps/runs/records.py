@@ -40,9 +40,7 @@ class RequestOutcome:
 def record_run(
     slug: str, messages: Sequence[ModelMessage], progress: Progress
 ) -> Iterator[RequestOutcome]:
-    """Log the beginning and the end of the run in the block, and trace it as a span. `slug` is the
-    application's.
-    """
+    """Log the beginning and the end of the application's run in the block, and trace it as a span."""
     log_event(
         logger,
         "Request received",
@@ -123,11 +121,11 @@ def add_usage(one: ModelUsage, other: ModelUsage) -> ModelUsage:
         one.model,
         one.input + other.input,
         one.output + other.output,
-        sum_of_known(one.cached, other.cached),
-        sum_of_known(one.created, other.created),
-        sum_of_known(one.reasoning, other.reasoning),
+        sum_counts(one.cached, other.cached),
+        sum_counts(one.created, other.created),
+        sum_counts(one.reasoning, other.reasoning),
     )
 
 
-def sum_of_known(one: int | None, other: int | None) -> int | None:
+def sum_counts(one: int | None, other: int | None) -> int | None:
     return other if one is None else one + (other or 0)

@@ -21,8 +21,8 @@ from apps.workspace.port import DeploymentInfo
 
 logger = logging.getLogger(__name__)
 
-OF_THE_PLATFORM = "internal_"
-"""The prefix of the names of the platform's own tools, such as those for files."""
+PLATFORM_PREFIX = "internal_"
+"""The prefix of the names of the platform's own tools, such as the file tools."""
 EFFORT = "reasoning_effort"
 COMMON_EFFORTS = ("low", "medium", "high")
 TOOLS = "tools"
@@ -80,12 +80,11 @@ def chosen_tool(choice: Any) -> str:
 
 
 def without_own_tools(request: RunRequest, toolbox: Toolbox) -> RunRequest:
-    """Return the request without client tools that have the name of one of the platform's own
-    tools.
+    """Remove client tools that have the name of a platform tool from the request.
 
     An application that calls this one as its model sends its own platform tools as client tools.
     """
-    platform = [name for name in request.external if name.startswith(OF_THE_PLATFORM)]
+    platform = [name for name in request.external if name.startswith(PLATFORM_PREFIX)]
     own = toolbox.names.intersection(platform) if platform else ()
     if not own:
         return request
@@ -127,7 +126,7 @@ def check_client_tools(request: RunRequest, toolbox: Toolbox) -> None:
         )
 
 
-def asked_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, Any]:
+def client_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str, Any]:
     """Return the client's parameters. If the model supports the reasoning effort that the user
     chose, include it.
     """
@@ -169,7 +168,7 @@ def model_parameters(
     if effort is None or not info.reasoning_efforts or effort in info.reasoning_efforts:
         return wanted, ()
     if EFFORT in asked and EFFORT not in own:
-        raise BadRequest(f"{EFFORT}: the model does not support {effort!r}. {known_efforts(info)}")
+        raise BadRequest(f"{EFFORT}: the model does not support {effort!r}. {effort_advice(info)}")
     del wanted[EFFORT]
     return wanted, (effort_issue(effort, info),)
 
@@ -177,13 +176,13 @@ def model_parameters(
 def effort_issue(effort: Any, info: DeploymentInfo) -> InitializationIssue:
     return InitializationIssue(
         f"orchestrator.deployment.parameters.{EFFORT}: {info.id!r} does not support "
-        f"{effort!r}, so it is not sent. {known_efforts(info)}",
+        f"{effort!r}, so it is not sent. {effort_advice(info)}",
         section=SECTION,
         is_hard=False,
     )
 
 
-def known_efforts(info: DeploymentInfo) -> str:
+def effort_advice(info: DeploymentInfo) -> str:
     return f"Use one of {', '.join(map(repr, info.reasoning_efforts))}, or leave it out."
 
 
@@ -240,9 +239,9 @@ def check_question(
 def within_limits(
     wanted: Mapping[str, Any], own: Mapping[str, Any], request: RunRequest, info: DeploymentInfo
 ) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
-    """Return the parameters limited to what the model supports, and an issue for each one that an
-    operator set too high. `own` are the manifest's parameters. Raises `BadRequest` if the client
-    set such a parameter.
+    """Return the parameters within the model's limits, and an issue for each parameter that an
+    operator set too high. `own` are the manifest's parameters. Raises `BadRequest` for a parameter
+    that the client set too high.
     """
     problems = problems_of(wanted, info)
     if not problems:

@@ -43,8 +43,8 @@ CALLS = "tool_calls"
 """The finish reason of an answer that waits for results of the client's own tools."""
 KEY = "context_usage"
 SOURCE = "model_usage"
-"""The source of a context usage, which means that it is the service's own token count for the
-newest request and its answer.
+"""The source of the reported context usage: the service's own token count for the newest request
+and its answer.
 """
 RECOMMENDED_FROM = 80
 """Clients should offer to compact the conversation if it uses at least this percentage of the
@@ -54,14 +54,12 @@ context window.
 
 @dataclass(frozen=True, slots=True)
 class RunEnd:
-    """The result of a run. `text` is the last text of the answer, or "". `reason` is the finish
-    reason, or None if no model was called.
-
-    A stored run with the reason `WAITING` resumes after a user's answer.
-    """
-
     reason: str | None
+    """The finish reason, or None if no model was called. A stored run with the reason `WAITING`
+    resumes after a user's answer.
+    """
     text: str = ""
+    """The last text of the answer, or ""."""
 
 
 async def run_application(
@@ -76,16 +74,16 @@ async def run_application(
 ) -> RunEnd:
     """Answer the request. If the ledger contains steps of an interrupted run, continue after them.
 
-    The usage is also added to `progress`, if it is given. `taint` is that of the outer run, if
-    there is one.
+    Also adds the usage to `progress`, if it is not None. `taint` belongs to the outer run, if there
+    is one.
 
     The last event is `Finished`. Usage and state are emitted even if the run fails or is canceled,
     but not if it waits for a user. Raises `QuickAppError` if the run fails, or `LeaseLost` if
     another process has taken it over.
     """
     started = time.monotonic()
-    given = expand(request.messages)
-    taint = recorded_taint(ledger, given, taint)
+    conversation = expand(request.messages)
+    taint = recorded_taint(ledger, conversation, taint)
     progress = progress or Progress()
     progress.meter = progress.meter.inside(application.slug, application.number)
     delegate = partial(run_delegation, application, workspace, caller, taint, progress)
@@ -97,7 +95,7 @@ async def run_application(
         workspace,
         caller,
         emit,
-        ContinuedConversation(given, {**newest_state(given), **saved}, saved),
+        ContinuedConversation(conversation, {**newest_state(conversation), **saved}, saved),
         demanded=chosen_tool(request.tool_choice),
         application=application.slug,
         loading=loading,
@@ -112,7 +110,7 @@ async def run_application(
     with record_run(application.slug, request.messages, progress) as outcome:
         try:
             async with open_capabilities(application, opening, request.place) as opened:
-                preparation = await prepare_run(application, request, given, opening, opened)
+                preparation = await prepare_run(application, request, conversation, opening, opened)
                 reason = await answer(preparation, progress, ledger)
         except BaseException:
             if progress.usage:
@@ -140,9 +138,9 @@ async def run_delegation(
     emit: Emit,
     ledger: Ledger = NO_LEDGER,
 ) -> str | None:
-    """Run the same application with another manifest, as a part of the run whose progress is
-    `around`, and return the answer. Return None if the answer waits for a user. Raises
-    `QuickAppError` if the run fails.
+    """Run the same application with another manifest, inside the run with the progress `around`,
+    and return the answer. Return None if the answer waits for a user. Raises `QuickAppError` if the
+    run fails.
     """
     inside = replace(application, manifest=delegation.manifest, prepared=delegation.prepared)
     request = RunRequest((ModelMessage("user", delegation.question),))
@@ -195,7 +193,7 @@ async def answer(preparation: RunPreparation, progress: Progress, ledger: Ledger
             tidying = contribution.tidying
     finally:
         if reason != WAITING or not ledger.is_kept:
-            state = next_state(preparation.given, progress, tidying)
+            state = next_state(preparation.conversation, progress, tidying)
             application = preparation.application
             state |= context_usage(application.manifest, progress)
             state |= ask_person(ledger, application, opening.caller, progress, opening.emit)
@@ -222,8 +220,8 @@ async def complete(completions: Sequence[Completion], progress: Progress) -> Non
 
 
 def context_usage(manifest: Manifest, progress: Progress) -> dict[str, Any]:
-    """Return the context usage as a part of the state, or {} if the manifest does not enable it, or
-    if the context window or the service's token count is unknown.
+    """Return the context usage as a part of the state. Return {} if the manifest does not enable
+    it, or if the context window or the service's token count is unknown.
 
     Estimates are not reported, because they do not include files, tools and reasoning.
     """

@@ -34,17 +34,16 @@ NO_TOOLSET = {"type": "internal", "name": "left out", "enabled": False, "tools":
 
 @dataclass(frozen=True, slots=True)
 class OfferedTools:
-    """The tools of the opened toolsets.
-
-    `others` are tools that every run of the application has. `withheld` are the names of tools that
-    the model gets only after a search, and `hidden` those of tools that it cannot call.
-    """
+    """The tools of the opened toolsets."""
 
     tools: tuple[Tool, ...]
     others: tuple[Tool, ...]
+    """Tools that every run of the application has."""
     issues: tuple[InitializationIssue, ...]
     withheld: frozenset[str] = frozenset()
+    """The names of tools that the model gets only after a search."""
     hidden: frozenset[str] = frozenset()
+    """The names of tools that the model cannot call."""
 
     def find(self, name: str) -> Tool | None:
         return next((t for t in (*self.tools, *self.others) if t.spec.name == name), None)

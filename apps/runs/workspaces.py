@@ -169,11 +169,10 @@ def as_model_failure(error: Exception) -> ModelFailed:
 
 
 def open_workspace(caller: Caller, application: ResolvedApplication | None = None) -> Workspace:
-    """Return a workspace of DIAL Core for callers from Core, and one of this installation for all
-    others.
+    """Return a DIAL Core workspace for callers from Core, and a local workspace for all others.
 
-    `application` is the one that will run, or None. Only applications of this installation can use
-    its deployments.
+    `application` is the application that will run, or None. Only applications of this installation
+    can use its deployments.
     """
     core = configured_core() if caller.kind == "dial" else None
     if core is None:

@@ -13,23 +13,22 @@ from apps.workspace.embeddings.port import Vectors
 
 @dataclass(frozen=True, slots=True)
 class AttachedDocument:
-    """A file that is attached to an application. `number` and `version` identify one version of the
-    file at `address`.
-
-    - `is_searchable`: the text is stored, and the file has not changed since.
-    - `state`: waiting, reading, embedding, ready or failed. `problem`: the reason for a failure.
-    - `vectors`: how many of its `chunks` have a vector from the embedding model `model`.
-    """
+    """A file that is attached to an application."""
 
     number: int
     address: str
     media_type: str
     version: str
+    """`number` and `version` identify one version of the file at `address`."""
     is_searchable: bool
+    """True if the text is stored and the file has not changed since."""
     state: str
+    """`waiting`, `reading`, `embedding`, `ready` or `failed`."""
     problem: str
+    """The reason for a failure, or ""."""
     chunks: int
     vectors: int
+    """The number of `chunks` that have a vector from the embedding model `model`."""
     model: str
 
 
@@ -41,15 +40,15 @@ class AttachedText:
 
 @dataclass(frozen=True, slots=True)
 class PageNames:
-    """The word for the pages of a document, such as "slide", and the titles of the pages. The word
-    is "" for a document without pages.
-    """
+    """The names of a document's pages."""
 
     noun: str
+    """The word for a page, such as "slide", or "" for a document without pages."""
     titles: Mapping[int, str]
+    """The titles of pages by page number."""
 
 
-ChunkPlace = tuple[int, int]
+ChunkPosition = tuple[int, int]
 """Identifies a chunk by the number of its document and by its position in this document."""
 
 
@@ -75,7 +74,7 @@ class CorpusReader(Protocol):
         vector: Vectors,
         most: int,
         least: float,
-    ) -> Mapping[ChunkPlace, float]:
+    ) -> Mapping[ChunkPosition, float]:
         """Return the chunks that are most similar to the vector, with their cosine similarity: up
         to `most` chunks whose similarity is at least `least`.
         """
@@ -83,13 +82,15 @@ class CorpusReader(Protocol):
 
     async def with_words(
         self, documents: Sequence[int], request: str, most: int
-    ) -> Mapping[ChunkPlace, float]:
+    ) -> Mapping[ChunkPosition, float]:
         """Return up to `most` chunks that best match the words of a request, with their scores. May
         be called only for a large corpus.
         """
         ...
 
-    async def chunks(self, places: Collection[ChunkPlace]) -> Mapping[ChunkPlace, TextChunk]:
+    async def chunks(
+        self, positions: Collection[ChunkPosition]
+    ) -> Mapping[ChunkPosition, TextChunk]:
         """Return the chunks at these positions. Chunks that no longer exist are omitted."""
         ...
 

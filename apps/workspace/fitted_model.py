@@ -75,12 +75,12 @@ def readable(message: ModelMessage, can: ModelCapabilities) -> ModelMessage:
         if not lines:
             return message
         return replace(message, content="\n".join((content, *lines)), attachments=kept)
-    parts = [told_part(part, can) for part in content]
+    parts = [readable_part(part, can) for part in content]
     parts += [{"type": "text", "text": line} for line in lines]
     return replace(message, content=tuple(parts), attachments=kept)
 
 
-def told_part(part: Mapping[str, Any], can: ModelCapabilities) -> Mapping[str, Any]:
+def readable_part(part: Mapping[str, Any], can: ModelCapabilities) -> Mapping[str, Any]:
     kind = unread_kind(part, can)
     if not kind:
         return part

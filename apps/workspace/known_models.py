@@ -66,8 +66,8 @@ def known_model(name: str) -> ModelCapabilities:
 
 
 def spellings(name: str) -> Iterator[str]:
-    """Yield the name without its vendor, then the same name with one more suffix removed each time:
-    a version, a date or a tag.
+    """Yield the name without its vendor, and then with its suffixes removed one by one: versions,
+    dates and tags.
     """
     if len(name) > MOST_CHARACTERS:
         return

@@ -18,29 +18,28 @@ ATTACHMENT_KINDS: Mapping[str, str] = {
 class ModelCapabilities:
     """The capabilities of a model. None means unknown: the model is then called as if it had the
     capability.
-
-    - `tools`: it calls tools in the API's own format. `parallel_tools`: it makes several calls in
-      one answer.
-    - `vision`, `documents`, `audio_input`: it accepts images, PDFs and audio in a message.
-    - `audio_output`: it answers with audio.
-    - `structured_output`: it follows a JSON Schema (`response_format` of the type `json_schema`).
-    - `reasoning`: it reasons before it answers.
-    - `caching`: its service caches request prefixes.
-    - `context_window` and `max_output_tokens`: the maximum size of a conversation and of an answer,
-      in tokens.
     """
 
     tools: bool | None = None
+    """The model calls tools in the API's own format."""
     parallel_tools: bool | None = None
+    """The model makes several tool calls in one answer."""
     vision: bool | None = None
+    """The model accepts images in a message."""
     documents: bool | None = None
+    """The model accepts PDFs in a message."""
     audio_input: bool | None = None
+    """The model accepts audio in a message."""
     audio_output: bool | None = None
     structured_output: bool | None = None
+    """The model follows a JSON Schema (`response_format` of the type `json_schema`)."""
     reasoning: bool | None = None
     caching: bool | None = None
+    """The service caches request prefixes."""
     context_window: int | None = None
+    """The maximum size of a conversation in tokens."""
     max_output_tokens: int | None = None
+    """The maximum size of an answer in tokens."""
 
     def over(self, other: "ModelCapabilities") -> Self:
         """Return these capabilities, with each unknown value replaced by the value of `other`."""

@@ -128,13 +128,13 @@ class PictureKeeper:
         async with aclosing(self.model.stream(request)) as batches:
             async for batch in batches:
                 if any(map(is_picture, batch)):
-                    batch = [kept for delta in batch if (kept := await self.kept(delta))]
+                    batch = [kept for delta in batch if (kept := await self.store_picture(delta))]
                 yield batch
 
     def write(self, request: ModelRequest) -> bytes:
         return self.model.write(request)
 
-    async def kept(self, delta: Delta) -> Delta | None:
+    async def store_picture(self, delta: Delta) -> Delta | None:
         """Return the delta with its image stored as a file, or None if the image is omitted. Raises
         `ModelFailed` if the image cannot be stored.
         """

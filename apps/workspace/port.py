@@ -22,57 +22,52 @@ if (
     from apps.workspace.memories.port import MemoryStore
 
 KeyUse = Literal["platform", "person", "person_first"]
-"""The owner of the API keys that pay for models: `platform` is the installation, `person` the
-caller, and `person_first` the caller with the installation as a fallback if the service rejects the
-caller's key.
+"""Decides which API keys pay for models: the installation's (`platform`), the caller's (`person`),
+or the caller's with the installation's as a fallback (`person_first`).
 """
 DeploymentKind = Literal["chat", "embedding", "image"]
 
 
 @dataclass(frozen=True, slots=True)
 class DeploymentInfo:
-    """A deployment: a model, or an application that is called like a model.
-
-    - `features`: DIAL's flags (`tools`, `url_attachments`, …).
-    - `reasoning_efforts`: the supported efforts, () if they are unknown.
-    - `can`: the capabilities of a model, unknown for an application. `context_window` is the
-      deployment's own.
-    - `text_tools`: whether a model without tool support writes its tool calls as text or gets no
-      tools.
-    - `defaults`: request parameters that apply unless the request sets them.
-    - `files`: how the caller's files are sent: by path, as bytes, or not at all.
-    - `configuration_schema`: the JSON Schema of the request's `custom_fields.configuration`, {} for
-      none.
-    - `kind`: a chat, image or embedding model. An image model answers with images; an embedding
-      model gets no completion requests.
-    - `is_application`: an application. Requests to it are never retried, because its tools might
-      then run twice.
-    - `is_recorded`: an application of this installation, whose steps are recorded with the steps of
-      the calling run.
-    - `supported_parameters`: request parameters that change its answer, None if they are unknown.
-    - `tool_limit`: a request can contain at most this many tools, None if the limit is unknown.
-    - `fallbacks`: the IDs of the deployments that are called instead, in this order, while it is
-      unavailable.
-    """
+    """A deployment: a model, or an application that is called like a model."""
 
     id: str
     display_name: str
     description: str = ""
     features: Mapping[str, bool] = field(default_factory=dict)
+    """DIAL's flags (`tools`, `url_attachments`, …)."""
     reasoning_efforts: tuple[str, ...] = ()
+    """The supported efforts, or () if they are unknown."""
     input_attachment_types: tuple[str, ...] = ()
-    context_window: int | None = None
+    context_window: int | None = None  # in tokens; None if unknown
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Request parameters that apply unless the request sets them."""
     files: Literal["path", "data", "none"] = "path"
+    """The form in which the caller's files are sent: by path, as bytes, or not at all."""
     configuration_schema: Mapping[str, Any] = field(default_factory=dict)
+    """The JSON Schema of the request's `custom_fields.configuration`, or {}."""
     kind: DeploymentKind = "chat"
+    """Image models answer with images. Embedding models get no completion requests."""
     is_application: bool = False
+    """Requests to applications are never retried, because their tools might run twice."""
     is_recorded: bool = False
+    """True for an application of this installation, whose steps are recorded with the steps of the
+    calling run.
+    """
     supported_parameters: frozenset[str] | None = field(default=None, compare=False)
+    """Request parameters that change the answer, or None if they are unknown."""
     tool_limit: int | None = field(default=None, compare=False)
+    """The maximum number of tools in a request, or None if it is unknown."""
     fallbacks: tuple[str, ...] = ()
+    """The IDs of the deployments that are called instead, in order, while this one is unavailable.
+    """
     can: ModelCapabilities = field(default=UNKNOWN, compare=False)
+    """The capabilities of a model. They are unknown for an application."""
     text_tools: bool = True
+    """True if a model without tool support writes its tool calls as text, False if it gets no
+    tools.
+    """
 
     @property
     def max_output_tokens(self) -> int | None:
@@ -89,15 +84,14 @@ class DeploymentInfo:
 
 @dataclass(frozen=True, slots=True)
 class StoredSkill:
-    """A skill that is stored as a folder. `text` is its SKILL.md, including the front matter.
-
-    `files` are the paths of its readable text files, relative to the folder; `problem` is the
-    reason why files are missing from this list, or "".
-    """
+    """A skill that is stored as a folder."""
 
     text: str
+    """The SKILL.md, including the front matter."""
     files: tuple[str, ...] = ()
+    """The paths of readable text files, relative to the folder."""
     problem: str = ""
+    """The reason why files are missing from `files`, or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +151,9 @@ class Workspace(Protocol):
         """Return the deployment as a model.
 
         `headers` lists the names of the caller's headers that are forwarded to DIAL and to this
-        installation's applications, or is None for all headers. `idle_seconds` is the timeout for
-        each wait for more of the answer; None means the timeout of tools. Raises
-        `DeploymentNotFound` if the caller cannot use the deployment, and `CallsItself` if it is in
-        the chain of callers.
+        installation's applications, or is None for all headers. `idle_seconds` is the read timeout;
+        None means the timeout of tools. Raises `DeploymentNotFound` if the caller cannot use the
+        deployment, and `CallsItself` if it is in the chain of callers.
         """
         ...
 

@@ -10,18 +10,14 @@ from apps.errors import FileMissing
 
 @dataclass(frozen=True, slots=True)
 class FileInfo:
-    """Metadata of a file. `path` is `files/{bucket}/{name}` with each segment percent-encoded;
-    `size` is in bytes.
-
-    The times are None if the storage does not provide them.
-    """
-
     path: str
+    """`files/{bucket}/{name}` with each segment percent-encoded."""
     content_type: str
-    size: int
+    size: int  # in bytes
     etag: str
     updated_at: datetime | None
     created_at: datetime | None = None
+    """Both times are None if the storage does not provide them."""
 
 
 def file_version(info: FileInfo) -> str:

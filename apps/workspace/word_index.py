@@ -46,11 +46,10 @@ words.
 
 @dataclass(frozen=True, slots=True)
 class WordIndex:
-    """An index of the text `columns` of a table whose primary key is `id`. `name` is the index's
-    name in the database.
-    """
+    """An index of the text `columns` of a table whose primary key is `id`."""
 
     name: str
+    """The index's name in the database."""
     table: str
     columns: Sequence[str]
 

@@ -12,7 +12,7 @@ from apps.agent.loop import AgentLoop
 from apps.agent.loop_options import LoopLimits, LoopTools
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.progress import Progress
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.errors import ToolError
 from tests.contract import proves
 from tests.fakes import MemoryLedger, ScriptedModel, async_tool, calling, saying, spec, text, tool
@@ -96,7 +96,7 @@ async def test_a_call_that_fails_does_not_end_the_turn():
 
 async def test_while_another_call_of_the_round_waits_for_a_person_the_turn_does_not_end():
     async def ask(invocation: Invocation) -> ToolResult:
-        return ToolResult("Yes") if invocation.answers else Pending()
+        return ToolResult("Yes") if invocation.answers else PendingResult()
 
     ledger = MemoryLedger()
     model = ScriptedModel(calling(("a", "close", {}), ("b", "ask", {})))

@@ -22,7 +22,7 @@ from apps.agent.loop import AgentLoop
 from apps.agent.loop_options import LoopTools
 from apps.agent.messages import ModelMessage, Thoughts
 from apps.agent.progress import Progress
-from apps.agent.tools import Invocation, Pending, Tool, ToolResult
+from apps.agent.tools import Invocation, PendingResult, Tool, ToolResult
 from apps.errors import Stopped
 from tests.contract import proves
 from tests.fakes import MemoryLedger, ScriptedModel, async_tool, calling, finish, saying, spec, tool
@@ -45,7 +45,7 @@ class Desk:
     async def pay(self, invocation: Invocation) -> ToolResult:
         self.called[invocation.id] += 1
         if "approval" not in invocation.answers:
-            return Pending(interactions=(ASKED,))
+            return PendingResult(interactions=(ASKED,))
         answer = invocation.answers["approval"].answer
         assert answer is not None
         return ToolResult(f"paid: {answer['outcome']}")
@@ -129,7 +129,7 @@ async def test_a_call_can_ask_for_a_second_thing_after_the_first():
     async def sign(invocation: Invocation) -> ToolResult:
         for kind in ("sign_in", "question"):
             if kind not in invocation.answers:
-                return Pending(interactions=(InteractionRequest("", kind, {}, None),))
+                return PendingResult(interactions=(InteractionRequest("", kind, {}, None),))
         return ToolResult("both")
 
     ledger, events = MemoryLedger(), list[Event]()
@@ -162,9 +162,9 @@ async def test_a_run_that_nobody_keeps_tells_the_model_that_nobody_can_be_asked(
 
     assert reason == "stop"
     assert [message.text for message in progress.conversation.added if message.role == "tool"] == [
-        Pending().content,
+        PendingResult().content,
         "12",
-        Pending().content,
+        PendingResult().content,
     ]
     assert events == [TextDelta("Not paid.")]
 
@@ -259,7 +259,7 @@ async def test_one_answer_is_enough_to_make_the_call_again_and_nothing_is_asked_
         if len(invocation.answers) == 2:
             return ToolResult("both")
         kinds: tuple[InteractionKind, ...] = ("approval", "timer")
-        return Pending(interactions=tuple(InteractionRequest("", kind, {}) for kind in kinds))
+        return PendingResult(interactions=tuple(InteractionRequest("", kind, {}) for kind in kinds))
 
     ledger, events = MemoryLedger(), list[Event]()
     tools = {"sign": async_tool("sign", sign)}

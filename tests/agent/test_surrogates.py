@@ -3,7 +3,7 @@ import json
 import msgspec
 import pytest
 
-from apps.agent.surrogates import Mender, decode_json, mend, well_formed
+from apps.agent.surrogates import SurrogateReplacer, decode_json, replace_surrogates, well_formed
 from tests.tables import each_row
 
 
@@ -25,15 +25,15 @@ from tests.tables import each_row
 )
 def test_halves_of_characters_are_replaced_wherever_the_text_is_cut(written, expected):
     for size in (1, 2, 5, 7, len(written)):
-        mender = Mender()
-        pieces = [mender.feed(written[at : at + size]) for at in range(0, len(written), size)]
-        assert json.loads(b"".join(pieces) + mender.end()) == expected
+        replacer = SurrogateReplacer()
+        pieces = [replacer.feed(written[at : at + size]) for at in range(0, len(written), size)]
+        assert json.loads(b"".join(pieces) + replacer.end()) == expected
     assert decode_json(msgspec.json.decode, written) == expected
 
 
 def test_what_is_cut_off_keeps_its_end():
-    assert mend(rb'"a\ud83') == rb'"a\ud83'
-    assert mend(rb'"a\ud83d\u') == rb'"a\ufffd\u'
+    assert replace_surrogates(rb'"a\ud83') == rb'"a\ud83'
+    assert replace_surrogates(rb'"a\ud83d\u') == rb'"a\ufffd\u'
 
 
 def test_json_that_is_none_is_still_refused():

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from apps.agent.time_limits import current_limits, standing_still, time_limit
+from apps.agent.time_limits import current_limits, pause_limits, time_limit
 
 
 async def test_a_limit_ends_what_takes_too_long():
@@ -18,8 +18,8 @@ async def test_a_limit_ends_what_takes_too_long():
 async def test_limits_around_each_other_stand_still_until_the_last_question_is_over():
     async with time_limit(200), time_limit(100):
         limits = current_limits()
-        with standing_still(limits):
-            with standing_still(limits):
+        with pause_limits(limits):
+            with pause_limits(limits):
                 both = [limit.timeout.when() for limit in limits]
             one = [limit.timeout.when() for limit in limits]
         now = asyncio.get_running_loop().time()
@@ -32,7 +32,7 @@ async def test_limits_around_each_other_stand_still_until_the_last_question_is_o
 async def test_the_time_that_was_left_goes_on():
     with pytest.raises(TimeoutError):
         async with time_limit(0.02):
-            with standing_still(current_limits()):
+            with pause_limits(current_limits()):
                 pass
             await asyncio.Event().wait()
 

@@ -1,5 +1,5 @@
 from apps.agent.messages import ModelMessage
-from apps.agent.todo_list import count_items, tells_todo, todo_message
+from apps.agent.todo_list import count_items, is_todo_message, todo_message
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -27,5 +27,5 @@ def test_the_message_with_a_list_is_known_again():
 
     assert message.role == "user"
     assert "\n- [ ] a\n" in message.text
-    assert tells_todo(message)
-    assert not tells_todo(ModelMessage("user", "What is on <todo_list>?"))
+    assert is_todo_message(message)
+    assert not is_todo_message(ModelMessage("user", "What is on <todo_list>?"))

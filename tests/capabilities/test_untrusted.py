@@ -10,7 +10,7 @@ from msgspec import structs
 
 from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.stages import silent
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.attachments.capability import attachments
 from apps.capabilities.deployment.capability import deployment
 from apps.capabilities.files.capability import files
@@ -133,7 +133,7 @@ async def test_a_call_that_is_not_made_brings_nothing():
     one = tool("http://127.0.0.1:1/", "post", is_untrusted=True, approval={"mode": "confirm"})
 
     async with opened(rest, tool_set(one)) as (opening, contribution):
-        assert isinstance(await use(contribution.tools[0]), Pending)
+        assert isinstance(await use(contribution.tools[0]), PendingResult)
 
     assert opening.taint.sources == []
 
@@ -171,7 +171,7 @@ async def test_asking_a_model_changes_nothing_and_asking_an_application_may(is_a
         opening.taint.add("web page example.org")
         results = [await use(one, query="Well?") for one in contribution.tools]
 
-    assert [isinstance(result, Pending) for result in results] == [waits, waits]
+    assert [isinstance(result, PendingResult) for result in results] == [waits, waits]
 
 
 # --- Files ------------------------------------------------------------------------------------

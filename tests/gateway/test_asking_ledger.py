@@ -19,7 +19,7 @@ from apps.accounts.caller import Caller
 from apps.accounts.models import ApiKey
 from apps.agent.messages import Thoughts
 from apps.agent.model import ReasoningDelta
-from apps.agent.tools import Pending
+from apps.agent.tools import PendingResult
 from apps.capabilities.questions.answers import SKIPPED
 from apps.capabilities.questions.capability import TOOL_NAME
 from apps.capabilities.wrappers.approval import DENIED, NOBODY_ELSE
@@ -564,7 +564,7 @@ async def test_subagents_cannot_ask_here(settings):
         answer = await it.say("Pay.")
 
         told = [m.text for asked in it.model.asked for m in asked.messages if m.role == "tool"]
-        assert (answer["content"], it.paid, Pending().content in told) == ("Done.", [], True)
+        assert (answer["content"], it.paid, PendingResult().content in told) == ("Done.", [], True)
 
 
 async def test_the_model_of_another_application_approves_nothing():
@@ -576,7 +576,7 @@ async def test_the_model_of_another_application_approves_nothing():
         answer = await it.say("Pay.")
 
         assert (answer["content"], it.paid) == ("Not paid.", [])
-        assert it.results() == [Pending().content]
+        assert it.results() == [PendingResult().content]
 
 
 # --- Both ways --------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from apps.agent.loop_options import LoopLimits, LoopTools
 from apps.agent.messages import ModelMessage
 from apps.agent.meter import ModelCallReport, ToolCallReport
 from apps.agent.progress import Progress
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.embedders import find_embedder
 from apps.errors import ServiceFailed
@@ -98,7 +98,7 @@ async def test_a_tool_of_the_page_is_reported_once_when_the_page_has_answered():
     async def locate(invocation: Invocation) -> ToolResult:
         if "client_tool" in invocation.answers:
             return ToolResult("In Riga")
-        return Pending(interactions=(InteractionRequest("", "client_tool", {}),))
+        return PendingResult(interactions=(InteractionRequest("", "client_tool", {}),))
 
     own, entries = meter()
     ledger = MemoryLedger()

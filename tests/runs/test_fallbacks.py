@@ -397,15 +397,15 @@ async def test_a_deployment_with_an_open_breaker_is_passed_over_until_one_call_t
     async with deployed(a=[*[BUSY] * 5, GOOD, GOOD], b=[GOOD] * 3) as services:
         first, second, third = [await ask() for _ in range(3)]
         asked = len(services["a"].requests)
-        (trouble,) = breakers.of_process.troubles.values()
-        trouble.until = 1.0  # its time is over
+        (state,) = breakers.of_process.states.values()
+        state.until = 1.0  # its time is over
         tried, closed = [await ask() for _ in range(2)]
 
     assert first.notices == second.notices == [OVERLOADED]
     assert third.notices == ["Answered by B because A is unavailable at the moment."]
     assert asked == 5
     assert tried.calls == closed.calls == [("a", "")]
-    assert breakers.of_process.troubles == {}
+    assert breakers.of_process.states == {}
 
 
 async def test_a_deployment_without_a_fallback_is_asked_however_often_it_failed(
@@ -438,7 +438,7 @@ async def test_a_bad_request_is_no_failure_of_the_deployment(monkeypatch: pytest
             with pytest.raises(ModelFailed):
                 await ask()
 
-    assert breakers.of_process.troubles == {}
+    assert breakers.of_process.states == {}
 
 
 async def test_an_application_that_core_calls_has_the_fallbacks_of_its_own_deployments():

@@ -11,7 +11,7 @@ from apps.capabilities.registry import PredefinedContent
 from apps.errors import InitializationIssue, PlaceNotFound
 from apps.manifest.markdown.chat_place import ChatPlace
 from apps.manifest.validation.validation import read_manifest
-from apps.runs.prompt import OF_THE_PERSON, PLATFORM
+from apps.runs.prompt import PERSON_INTRODUCTION, PLATFORM
 from apps.runs.prompt_layers import (
     PromptLayer,
     PromptPart,
@@ -117,7 +117,7 @@ async def test_own_instructions_stand_behind_what_all_callers_share():
 
     assert [part.layer for part in found] == ["memory", "person", "client"]
     assert found[1] == PromptPart(
-        "person", "own instructions of the person", f"{OF_THE_PERSON}\n\nAnswer in rhymes."
+        "person", "own instructions of the person", f"{PERSON_INTRODUCTION}\n\nAnswer in rhymes."
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from apps.capabilities.chat_context import ChatContext
 from apps.errors import BadRequest
-from apps.runs.requests import RunRequest, asked_parameters, model_parameters, possible_efforts
+from apps.runs.requests import RunRequest, client_parameters, model_parameters, possible_efforts
 from apps.workspace.model_capabilities import ModelCapabilities
 from apps.workspace.port import DeploymentInfo
 from apps.workspace.services.static_tools import listed_tools
@@ -106,8 +106,8 @@ def test_what_is_no_list_of_tools_is_as_if_nothing_was_said(listed):
 def test_an_effort_that_a_person_chose_is_asked_for_if_the_deployment_knows_it(chosen, found):
     request = RunRequest((), chat=ChatContext(effort=chosen))
 
-    assert asked_parameters(request, info(reasoning_efforts=("low", "high"))) == found
-    assert asked_parameters(request, info()) == {}
+    assert client_parameters(request, info(reasoning_efforts=("low", "high"))) == found
+    assert client_parameters(request, info()) == {}
 
 
 def test_a_model_that_thinks_and_lists_nothing_knows_the_common_efforts():

@@ -25,7 +25,7 @@ from apps.agent.events import (
 from apps.agent.ledger import WAITING, InteractionRequest, Ledger
 from apps.agent.messages import ModelMessage
 from apps.agent.model import Delta, ModelRequest
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities import registry
 from apps.capabilities.registry import (
     CompletedAnswer,
@@ -68,7 +68,7 @@ class Calls:
 
 async def pay(invocation: Invocation) -> ToolResult:
     if "approval" not in invocation.answers:
-        return Pending(interactions=(APPROVAL,))
+        return PendingResult(interactions=(APPROVAL,))
     Calls.paid[invocation.id] += 1
     return ToolResult("paid")
 

@@ -56,19 +56,14 @@ logger = logging.getLogger(__name__)
 CUT = "length"
 """The finish reason of an answer that reached the model's length limit."""
 CALL_CHARACTERS = 100
-"""The number of characters that a tool call counts toward the output limit, in addition to its name
-and arguments. It stands for the JSON around them.
+"""Each tool call counts as this many characters toward the output limit, in addition to its name
+and arguments.
 """
 TOO_MANY_CALLS = f"[The answer was cut here: the limit is {MOST_CALLS:,} tool calls.]"
 
 
 class Assembly:
-    """Collects the deltas of one answer, and emits the parts that users can see immediately.
-
-    `answer` contains what the run has already written. With `shows_logprobs`, the service's
-    logprobs are emitted too. `taint` collects the untrusted sources that the model's service has
-    read. `names` are the tools that the model may call.
-    """
+    """Assembles one answer from deltas, and emits what users can see as it arrives."""
 
     def __init__(
         self,
@@ -83,8 +78,10 @@ class Assembly:
     ) -> None:
         self.emit = emit
         self.taint = Taint() if taint is None else taint
+        """Collects the untrusted sources that the model's service has read."""
         self.shows_logprobs = shows_logprobs
         self.answer = RunAnswer() if answer is None else answer
+        """The run's output so far, to which this answer is appended."""
         self.allowance = self.answer.allowance
         self.early = early
         self.deployment = ""  # the deployment that answers
@@ -125,8 +122,8 @@ class Assembly:
             self.say(delta)
 
     def with_logprobs(self, delta: TextDelta) -> TextDelta:
-        """Return the delta. Its logprobs are removed unless the client requested them. If it has
-        logprobs but no text, emit it here.
+        """Return the delta, without logprobs unless the client requested them. `feed` ignores
+        deltas without text, so their logprobs are emitted here.
         """
         if not self.shows_logprobs:
             return TextDelta(delta.text)
@@ -207,13 +204,10 @@ class Assembly:
 
     @property
     def prefix(self) -> str:
-        """Return the prefix of the IDs of this model's stages."""
         return self.stages.prefix if self.stages is not None else ""
 
     def restart(self, event: TurnRestarted) -> None:
-        """Add the output of the application that this run calls as its model, from before the
-        application was interrupted.
-        """
+        """Add the output that an interrupted nested run had already produced."""
         self.feed(TextDelta(event.text))
         for attachment in event.attachments:
             self.feed(AttachmentAdded(attachment))
@@ -288,10 +282,10 @@ class Assembly:
         self.finish_reason = CUT
         self.say(TextDelta(f"\n\n{notice}" if self.text else notice))
 
-    def reply(self, model: str, taken: Collection[str] = ()) -> Reply:
-        """Return the complete answer. Tool calls whose IDs are in `taken` get new IDs."""
+    def reply(self, model: str, used_ids: Collection[str] = ()) -> Reply:
+        """Return the complete answer. Tool calls whose IDs are in `used_ids` get new IDs."""
         model = self.deployment or model
-        calls = self.calls.complete(taken) if self.calls else ()
+        calls = self.calls.complete(used_ids) if self.calls else ()
         message = ModelMessage(
             "assistant",
             "".join(self.text),

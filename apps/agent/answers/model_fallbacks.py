@@ -28,20 +28,20 @@ from apps.errors import ModelFailed, QuickAppError
 logger = logging.getLogger(__name__)
 
 PATIENCE_SECONDS = 8.0
-"""The maximum total of the pauses between retries, in seconds, before a fallback is called. A long
-`Retry-After` may exceed it.
+"""The maximum total of the pauses between retries, in seconds, before a fallback is called. If
+`Retry-After` is longer, the fallback is called at once.
 """
-OF_DEPLOYMENT = frozenset({401, 402, 403, 404, 408, 429})
-"""The status codes below 500 for problems with the deployment, not the request: an invalid key, no
+DEPLOYMENT_STATUSES = frozenset({401, 402, 403, 404, 408, 429})
+"""Status codes below 500 for problems with the deployment, not the request: an invalid key, no
 credit, an unknown model, a rate limit.
 """
-OF_REQUEST = frozenset({"content_filter", "context_length_exceeded", "truncate_prompt_error"})
-"""The error codes of requests that every deployment would reject, whatever the status code."""
-NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
-"""The error codes with which some services report an unknown model, with status 400."""
+REQUEST_CODES = frozenset({"content_filter", "context_length_exceeded", "truncate_prompt_error"})
+"""Error codes of requests that every deployment would reject, regardless of the status code."""
+UNKNOWN_MODEL_CODES = frozenset({"model_not_found", "DeploymentNotFound"})
+"""Error codes with which some services report an unknown model, with status 400."""
 BAD_REQUEST = "invalid_request_error"
 OVERLOADED = frozenset({429, 503, 529})
-OUT_OF_ORDER = "is unavailable at the moment"
+UNAVAILABLE = "is unavailable at the moment"
 """The reason that users see if a deployment is skipped because its circuit breaker is open."""
 
 
@@ -79,17 +79,16 @@ class NoBreaker:
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A deployment that can answer a request. `title` is its display name. `adapt` converts a
-    request that was made for the first candidate to one for this candidate. `window` is the context
-    window in tokens, or None if it is unknown or irrelevant.
-    """
+    """A deployment that can answer a request."""
 
     name: str
     title: str
     model: Model
     breaker: Breaker
     adapt: Callable[[ModelRequest], ModelRequest] = lambda request: request
+    """Converts a request that was made for the first candidate."""
     window: int | None = None
+    """The context window in tokens, or None if it is unknown or irrelevant."""
 
     def excess(self, request: ModelRequest) -> int:
         """Return the request's estimated input tokens if they exceed the candidate's context
@@ -108,16 +107,16 @@ class Candidate(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class CandidateCall:
-    """Calls one candidate, with or without retries. `has_next` is True if there is another
-    candidate.
-    """
+    """The calls of one candidate for one request."""
 
     candidate: Candidate
     model: Model
     request: ModelRequest
     assembly: Assembly
     has_next: bool
+    """True if there is another candidate."""
     is_open: bool = False
+    """True if the candidate's circuit breaker is open."""
 
     @property
     def patience(self) -> float:
@@ -126,7 +125,7 @@ class CandidateCall:
             return inf
         return 0.0 if self.is_open else PATIENCE_SECONDS
 
-    async def made(self, ask: Callable[[Model, ModelRequest], Awaitable[None]]) -> None:
+    async def make(self, ask: Callable[[Model, ModelRequest], Awaitable[None]]) -> None:
         """Call the model with `ask`, and report success or failure to the circuit breaker.
         Exceptions of `ask` are raised again.
         """
@@ -150,13 +149,13 @@ class FallbackChain:
     """Calls a deployment and, if it fails, its fallbacks.
 
     There is one chain per run. Later calls begin with the deployment that answered last.
-    `silence_seconds` is the timeout for the first token if there is another candidate. 0 means the
-    service's own timeout.
     """
 
     def __init__(self, candidates: Sequence[Candidate], silence_seconds: float = 0.0) -> None:
         self.candidates = candidates
         self.silence_seconds = silence_seconds
+        """The timeout for the first token if there is another candidate. 0 means the service's own.
+        """
         self.current = candidates[0]
 
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
@@ -166,12 +165,12 @@ class FallbackChain:
     def receive(
         self, request: ModelRequest, assembly: Assembly, ask: Ask
     ) -> Coroutine[Any, Any, None]:
-        """Add the answer of the first candidate that succeeds to the assembly. Candidates whose
-        context window is too small are skipped.
+        """Add the answer of the first successful candidate to the assembly. Skip candidates whose
+        context window is too small.
 
         Raises the failure of a candidate at once if it had begun to answer, or if the request
         caused the failure. If all candidates fail, raises the first transient failure, or else the
-        first one.
+        first failure.
         """
         if len(self.candidates) == 1:
             return ask(self.call(self.current, request, assembly, has_next=False))
@@ -209,13 +208,13 @@ class FallbackChain:
         come last.
         """
         others = [one for one in self.candidates if one is not self.current]
-        left_alone = []
+        unavailable = []
         for candidate in (self.current, *others):
             if await candidate.breaker.admits():
                 yield candidate
             else:
-                left_alone.append(candidate)
-        for candidate in left_alone:
+                unavailable.append(candidate)
+        for candidate in unavailable:
             yield candidate
 
     def call(
@@ -223,7 +222,7 @@ class FallbackChain:
     ) -> CandidateCall:
         model = candidate.model
         if has_next and self.silence_seconds:
-            model = FirstWordWithin(model, self.silence_seconds)
+            model = TimeLimitedModel(model, self.silence_seconds)
         return CandidateCall(candidate, model, candidate.adapt(request), assembly, has_next)
 
 
@@ -235,8 +234,8 @@ def first_of(model: Model) -> Model:
 
 
 def stay_with(model: Model, name: str) -> None:
-    """Begin a fallback chain with the deployment `name`, which answered earlier in this run. Do
-    nothing if the model is not a chain.
+    """Start a fallback chain at the deployment `name`, which answered last in this run. Other
+    models are unchanged.
     """
     if isinstance(model, FallbackChain):
         found = (one for one in model.candidates if one.name == name)
@@ -244,8 +243,8 @@ def stay_with(model: Model, name: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstWordWithin:
-    """Wraps a model, and fails if the first token of `model` does not arrive within `seconds`."""
+class TimeLimitedModel:
+    """A model that fails if its first token does not arrive within `seconds`."""
 
     model: Model
     seconds: float
@@ -272,19 +271,19 @@ def is_of_deployment(failure: QuickAppError) -> bool:
     """Return True if the deployment and not the request caused the failure, so that another
     deployment may succeed.
     """
-    if not isinstance(failure, ModelFailed) or failure.code in OF_REQUEST:
+    if not isinstance(failure, ModelFailed) or failure.code in REQUEST_CODES:
         return False
     if (status := failure.status) is None:
         return failure.kind != BAD_REQUEST
-    return status >= 500 or status in OF_DEPLOYMENT or failure.code in NO_MODEL
+    return status >= 500 or status in DEPLOYMENT_STATUSES or failure.code in UNKNOWN_MODEL_CODES
 
 
 def is_passing(failure: QuickAppError) -> bool:
     return isinstance(failure, ModelFailed) and failure.is_transient
 
 
-def notice(candidate: Candidate, wanted: Candidate, failure: QuickAppError | None) -> Noticed:
-    text = f"Answered by {candidate.title} because {wanted.title} {what_happened(failure)}."
+def notice(candidate: Candidate, preferred: Candidate, failure: QuickAppError | None) -> Noticed:
+    text = f"Answered by {candidate.title} because {preferred.title} {what_happened(failure)}."
     return Noticed(f"fallback-{candidate.name}", text)
 
 
@@ -298,7 +297,7 @@ def unfit_notice(candidate: Candidate, tokens: int) -> Noticed:
 
 def what_happened(failure: QuickAppError | None) -> str:
     if failure is None:
-        return OUT_OF_ORDER
+        return UNAVAILABLE
     if not isinstance(failure, ModelFailed):
         return "failed"
     if failure.status in OVERLOADED:

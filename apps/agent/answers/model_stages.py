@@ -25,13 +25,13 @@ THINKING = "Thinking"
 
 
 class ModelStages:
-    """Displays the stages that a model reports, as stages of the run.
+    """Emits the stages that a model reports as stages of the run.
 
-    The stages close when text or a tool call of the model arrives. Any that remain open close at
-    the end of the `with` block, as failed if an exception ends it.
+    The first text or tool call closes the open stages. The end of the `with` block closes the
+    others, as failed after an exception.
 
-    With `parent_id`, the model is an application. Its stages are nested in that stage, close by
-    themselves, and may have no names.
+    If `parent_id` is set, the model is an application. Its stages are nested in that stage, close
+    by themselves, and may have no names.
     """
 
     def __init__(self, emit: Emit, prefix: str, parent_id: str | None = None) -> None:
@@ -44,9 +44,7 @@ class ModelStages:
         """The key of the open stage that shows reasoning, or "" if there is none."""
         self.thoughts = 0
         self.shown: dict[int | str, bool] = {}
-        """Maps each stage to False if it is hidden because it began without a name, otherwise to
-        True.
-        """
+        """Maps each stage to True if it is shown, or to False if it began without a name."""
 
     def feed(self, part: StagePart) -> None:
         index = part.index
@@ -85,7 +83,6 @@ class ModelStages:
                     self.emit(replace(event, stage_id=stage_id))
 
     def begin(self, key: int | str, name: str, parent: int | str | None) -> None:
-        """Open a stage below `parent`, or below `parent_id` if `parent` is None or not shown."""
         is_below = parent is not None and self.shown.get(parent)
         parent_id = f"{self.prefix}{parent}" if is_below else self.parent_id
         self.shown[key] = True

@@ -48,9 +48,9 @@ async def ask_model(
 ) -> Reply:
     """Call the model once, emit the answer as it arrives, and return it.
 
-    Usage is reported for the deployment `name`. The IDs of the model's stages begin with
-    `stage_prefix`; if it is None, the stages are hidden. They are nested in the stage
-    `stage_parent`. `spend` is called with the usage of an incomplete answer. Raises `ModelFailed`.
+    Usage is reported for the deployment `name`. The model's stages are nested in the stage
+    `stage_parent`, and their IDs begin with `stage_prefix`; if that is None, they are hidden.
+    `spend` is called with the usage of an incomplete answer. Raises `ModelFailed`.
     """
     stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
     answer = RunAnswer(allowance=allowance or Allowance())
@@ -68,8 +68,8 @@ async def receive(
 ) -> None:
     """Add the model's answer to the assembly, and report the call to the meter.
 
-    `name` is the deployment. The reasoning of other deployments is removed from the request. Raises
-    `BudgetSpent` and the errors of `read_answer`.
+    Removes the reasoning of deployments other than `name` from the request. Raises `BudgetSpent`
+    and the errors of `read_answer`.
     """
     if isinstance(model, NestedRun):
         await read_answer(model, request, assembly)
@@ -130,8 +130,8 @@ async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """Retries transient failures until an answer begins, then calls fallbacks. No attempt begins
-    later than `seconds` after the first one.
+    """Retries transient failures, and then calls fallbacks, unless an answer has begun. No attempt
+    begins later than `seconds` after the first one.
 
     Do not use it to call applications, because their calls can have side effects.
     """
@@ -166,7 +166,7 @@ class RetryPolicy:
             def patience() -> float:
                 return min(call.patience, self.seconds - (time.monotonic() - started))
 
-            return self.repeat(partial(call.made, ask), assembly, one, patience)
+            return self.repeat(partial(call.make, ask), assembly, one, patience)
 
         return model.receive(request, assembly, ask_candidate)
 

@@ -51,11 +51,9 @@ class GrowingCalls:
         self.names = names
         self.calls: list[GrowingCall] = []
         self.latest: dict[int, GrowingCall] = {}
-        """Maps each number to the newest call with it, which the next delta with this number
-        continues.
-        """
+        """The newest call by number. The next delta with this number continues it."""
         self.by_id: dict[str, GrowingCall] = {}
-        """Maps each ID to the first call with it."""
+        """The first call by ID."""
         self.by_number_and_id: dict[tuple[int, str], GrowingCall] = {}
 
     def __len__(self) -> int:
@@ -93,8 +91,8 @@ class GrowingCalls:
         return call
 
     def extend_name(self, call: GrowingCall, more: str) -> None:
-        """Add a part of a name to the call's name. Together with arguments, services send either
-        the rest of the name or the whole name again.
+        """Append `more` to the call's name. With arguments, services send either the rest of the
+        name or the whole name again.
         """
         name = joined_name(call.name, more)
         if not call.arguments or name in self.names or call.name not in self.names:
@@ -126,13 +124,13 @@ class GrowingCalls:
         if not call.is_complete:
             return is_other_tool and not (delta.id and delta.id == call.id)
         is_same = bool(delta.id) and delta.name == call.name
-        return not (is_same and (call.has_said(delta.arguments) or call.has_placeholder))
+        return not (is_same and (call.has_received(delta.arguments) or call.has_placeholder))
 
-    def complete(self, taken: Collection[str]) -> tuple[ToolCall, ...]:
-        """Return the complete calls, sorted by number. Missing IDs, and IDs in `taken`, are
+    def complete(self, used_ids: Collection[str]) -> tuple[ToolCall, ...]:
+        """Return the complete calls, sorted by number. Missing IDs, and IDs in `used_ids`, are
         replaced.
         """
-        completed = self.completed(set(taken))
+        completed = self.completed(set(used_ids))
         calls = tuple(islice(completed, MOST_CALLS))
         if next(completed, None) is not None:
             logger.warning(
@@ -147,15 +145,13 @@ class GrowingCalls:
 
 
 def joined_name(known: str, more: str) -> str:
-    """Append `more` to the part of a name that is `known`, and return the result. If `more` repeats
-    `known` and continues it, return `more`.
-    """
+    """Append `more` to the beginning of a name. If `more` repeats it and continues, return `more`."""
     return (more if more.startswith(known) else known + more)[:LONGEST_NAME]
 
 
 def unused_id(id: str, used: set[str]) -> str:
-    """Return the ID, or a random one if it is empty or already used. Results are matched to calls
-    by ID.
+    """Return the ID, or a random one if it is empty or already used, because results are matched to
+    calls by ID.
     """
     if not id or id in used:
         id = f"call_{uuid.uuid4().hex}"
@@ -198,9 +194,7 @@ class GrowingThoughts:
 
 
 def with_called_names(reply: Reply, known: Collection[str]) -> Reply:
-    """Return the answer with corrected tool names: each is replaced by the known name that the
-    model meant.
-    """
+    """Correct the tool names of an answer: replace each with the known name that the model meant."""
     calls = reply.message.tool_calls
     if all(call.name in known for call in calls):
         return reply

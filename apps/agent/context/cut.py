@@ -2,8 +2,8 @@
 
 Tool results are omitted first, then turns, in each case the oldest first. A turn is a question and
 everything that follows it, up to the next question. A cut goes well below the limit, and stays the
-same until the limit is reached again. Consecutive requests thus begin alike, so that services can
-cache their beginning.
+same until the limit is reached again. Consecutive requests thus share a prefix that services can
+cache.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any
 
 from apps.agent.context.token_estimates import Estimator, text_tokens
-from apps.agent.injection import is_standing
+from apps.agent.injection import is_permanent
 from apps.agent.messages import ModelMessage
 
 GOAL = 0.75
@@ -40,17 +40,16 @@ _tag = re.compile(r"<(/?)earlier_conversation", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ConversationCut:
-    """The parts of a conversation that a request omits.
-
-    The oldest `left_out` turns are not sent. If there is a `summary`, it replaces them. Notes
-    replace the tool results of the oldest `emptied` turns. For the newest turn, `calls` maps the
-    IDs of calls to the notes that replace their results.
-    """
+    """The parts of a conversation that a request omits."""
 
     left_out: int = 0
+    """The number of oldest turns that are not sent."""
     emptied: int = 0
+    """The number of oldest turns in which notes replace the tool results."""
     calls: Mapping[str, str] = field(default_factory=dict)
+    """The notes that replace results in the newest turn, by call ID."""
     summary: str = ""
+    """The text that replaces the omitted turns, or ""."""
 
 
 NO_CUT = ConversationCut()
@@ -58,33 +57,31 @@ NO_CUT = ConversationCut()
 
 @dataclass(frozen=True, slots=True)
 class RecordedFit:
-    """The JSON of a `ConversationCut` in a run's step. `ceiling` is the estimated size of a request
-    that the service rejected as too long, or None.
-    """
+    """A run's cut, as stored in a step."""
 
     cut: ConversationCut
     ceiling: float | None = None
+    """The estimated size of a request that the service rejected as too long, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenBudget:
-    """Limits in estimated tokens. A request with more than `most` tokens is cut to `goal`. `limit`
-    is the context window.
-    """
+    """Limits in estimated tokens."""
 
     most: float
+    """The maximum size of a request. Larger requests are cut to `goal`."""
     goal: float
     limit: float
+    """The context window."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnSize:
-    """The estimated tokens of a turn: unchanged (`whole`), and with notes in place of tool results
-    (`noted`). They exclude messages that are always sent.
-    """
+    """The estimated tokens of a turn, without messages that are always sent."""
 
     whole: int
     noted: int
+    """The size with notes in place of tool results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,33 +96,31 @@ class Parts:
         """Return the messages that are never omitted, because the platform has added them for the
         whole conversation.
         """
-        return [*self.head, *standing(self.turns)]
+        return [*self.head, *permanent_messages(self.turns)]
 
 
 def split_parts(messages: Sequence[ModelMessage]) -> Parts:
-    places = [place for place, message in enumerate(messages) if message.role == "user"]
-    ends = [*places, len(messages)]
+    indexes = [index for index, message in enumerate(messages) if message.role == "user"]
+    ends = [*indexes, len(messages)]
     turns = tuple(tuple(messages[a:b]) for a, b in pairwise(ends))
     return Parts(tuple(messages[: ends[0]]), turns)
 
 
-def standing(turns: Iterable[Sequence[ModelMessage]]) -> list[ModelMessage]:
-    return [message for turn in turns for message in turn if is_standing(message)]
+def permanent_messages(turns: Iterable[Sequence[ModelMessage]]) -> list[ModelMessage]:
+    return [message for turn in turns for message in turn if is_permanent(message)]
 
 
 def is_long_result(message: ModelMessage) -> bool:
-    """Return True if the message is a tool result that is longer than the note that would replace
-    it.
-    """
+    """Return True if the message is a tool result that is longer than a note."""
     return (
-        message.role == "tool" and len(message.text) > len(RESULT_NOTE) and not is_standing(message)
+        message.role == "tool"
+        and len(message.text) > len(RESULT_NOTE)
+        and not is_permanent(message)
     )
 
 
 def note_for(message: ModelMessage, note: str = RESULT_NOTE) -> ModelMessage:
-    """Return the message with the note as its content if it is a long tool result, otherwise
-    unchanged.
-    """
+    """Replace a long tool result with the note. Other messages are unchanged."""
     if not is_long_result(message):
         return message
     return replace(message, content=note, attachments=())
@@ -137,7 +132,7 @@ def sizes_of(parts: Parts, estimator: Estimator) -> list[TurnSize]:
     for turn in parts.turns:
         whole = noted = 0
         for message in turn:
-            if is_standing(message):
+            if is_permanent(message):
                 continue
             tokens = estimator.tokens(message)
             whole += tokens
@@ -157,8 +152,8 @@ def plan_cut(
     """Return the cut that a conversation with turns of these `sizes` requires. `fixed` is the size
     of everything that is always sent.
 
-    Cuts are not stored. This function therefore repeats the cuts of all earlier requests, so that a
-    growing conversation keeps the same cut.
+    Cuts are stored only during a run. To keep the cut of a growing conversation the same, this
+    function repeats the cuts of all earlier requests.
     """
     left_out, emptied = cut.left_out, max(cut.emptied, cut.left_out)
     total: float = fixed
@@ -184,15 +179,15 @@ def emptied_calls(
     Results that the model has not read yet are omitted only if the request would otherwise exceed
     the context window.
     """
-    asked = next((place for place in reversed(range(len(turn))) if turn[place].tool_calls), 0)
-    results = [place for place, message in enumerate(turn) if is_long_result(message)]
+    asked = next((index for index in reversed(range(len(turn))) if turn[index].tool_calls), 0)
+    results = [index for index, message in enumerate(turn) if is_long_result(message)]
     note = text_tokens(RESULT_NOTE)
     gone: list[str] = []
-    for place in sorted(results, key=lambda place: place >= asked):
-        if total <= (budget.limit if place >= asked else budget.goal):
+    for index in sorted(results, key=lambda index: index >= asked):
+        if total <= (budget.limit if index >= asked else budget.goal):
             break
-        total -= estimator.tokens(turn[place]) - note
-        gone.append(turn[place].tool_call_id or "")
+        total -= estimator.tokens(turn[index]) - note
+        gone.append(turn[index].tool_call_id or "")
     return gone
 
 
@@ -206,7 +201,7 @@ def apply_cut(parts: Parts, cut: ConversationCut) -> list[ModelMessage]:
             turn = with_notes(turn, cut.calls)
         if number == cut.left_out > 0:
             beginning = with_beginning(turn[0], cut.summary)
-            turn = (beginning, *standing(parts.turns[:number]), *turn[1:])
+            turn = (beginning, *permanent_messages(parts.turns[:number]), *turn[1:])
         found += turn
     return found
 
@@ -231,17 +226,17 @@ def with_beginning(question: ModelMessage, summary: str) -> ModelMessage:
 
 
 def as_record(summary: str) -> str:
-    """Return the summary with its tags made harmless, because it can contain untrusted text."""
+    """Replace the tags in a summary, because it can contain untrusted text."""
     return _tag.sub(r"<\1earlier-conversation", summary)
 
 
-def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: bool) -> str:
-    """Return the notice to the user about a cut that omits more than `known`, the previous cut.
+def cut_notice(cut: ConversationCut, previous: ConversationCut, *, has_written: bool) -> str:
+    """Return the notice to the user about a cut that omits more than the `previous` cut.
     `has_written` is True if a new summary replaces turns.
     """
     if has_written:
         return "The beginning of this conversation was summarized for the model."
-    if cut.left_out > known.left_out:
+    if cut.left_out > previous.left_out:
         return (
             "The beginning of this conversation was left out because it is too long for the model."
         )
@@ -250,14 +245,12 @@ def cut_notice(cut: ConversationCut, known: ConversationCut, *, has_written: boo
 
 @dataclass(slots=True)
 class ContextCut:
-    """The current cut of a run, and what is known about it.
-
-    `now` is the current cut, and `known` the last cut about which the user was notified. `ceiling`
-    is the estimated size of a request that the service rejected as too long.
-    """
+    """The current cut of a run."""
 
     now: ConversationCut = NO_CUT
-    known: ConversationCut = NO_CUT
+    announced: ConversationCut = NO_CUT
+    """The last cut about which the user was notified."""
     ceiling: float | None = None
+    """The estimated size of a request that the service rejected as too long, or None."""
     has_looked: bool = False
-    has_told: bool = False
+    has_notified: bool = False

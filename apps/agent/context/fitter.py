@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from apps.agent.progress import Progress, Turn
 
 FITTED = "fitted"
-"""The key of the step that stores what a run omits from its requests (its cut)."""
+"""The key of the step that stores the run's cut, the parts that its requests omit."""
 
 KeepResult = Callable[[str, str], Awaitable[str]]
 """A function that stores a tool's result in a file. It takes the tool's name and the text, and
@@ -60,15 +60,14 @@ returns the file's path, or "" if it stored nothing.
 
 @dataclass(slots=True)
 class ContextFitter:
-    """Fits the requests of a run into the context window of the deployment `name`. `keep_result`
-    stores omitted tool results in files that the model can read.
-    """
+    """Fits the requests of a run into the context window of the deployment `name`."""
 
     name: str
     window: ContextWindow = field(default_factory=ContextWindow)
     durations: Durations = FOR_EVER
     summaries: ContextSummaries = field(default_factory=ContextSummaries)
     keep_result: KeepResult | None = None
+    """Stores omitted tool results in files that the model can read."""
     scale: TokenScale = field(default_factory=TokenScale)
     ledger: Ledger = NO_LEDGER
     cut: ContextCut = field(default_factory=ContextCut)
@@ -92,8 +91,8 @@ class ContextFitter:
         messages = sent_within(turn.conversation, self.durations)
         fitted, usage = await self.fitted(messages, tools)
         progress.usage += usage
-        if self.cut.now != self.cut.known and not self.cut.has_told:
-            self.tell(turn.emit)
+        if self.cut.now != self.cut.announced and not self.cut.has_notified:
+            self.notify(turn.emit)
         self.sent = SentContext(fitted, tools, len(turn.conversation), len(progress.usage))
         return fitted
 
@@ -137,7 +136,7 @@ class ContextFitter:
         Raises `ContextTooLong`.
         """
         has_no_cut = self.cut.now == NO_CUT
-        if has_no_cut and self.cut.ceiling is None and self.has_room(messages, tools):
+        if has_no_cut and self.cut.ceiling is None and self.surely_fits(messages, tools):
             return messages, ()
         budget = self.budget
         if budget is None:
@@ -157,9 +156,9 @@ class ContextFitter:
             self.window.check(self.scale.correction * (tools + self.scale.estimator.total(sent)))
         return sent, usage
 
-    def has_room(self, messages: Sequence[ModelMessage], tools: int) -> bool:
-        """Return True if even an upper bound of the size fits. This is true of most requests, and
-        needs no exact estimate.
+    def surely_fits(self, messages: Sequence[ModelMessage], tools: int) -> bool:
+        """Return True if even an upper bound of the size fits. This avoids an exact estimate for
+        most requests.
         """
         return self.window.limit is None or (
             MOST_CORRECTION * (tools + sum(map(most_tokens, messages))) <= self.window.most
@@ -173,7 +172,7 @@ class ContextFitter:
         stored = self.summaries.stored
         found = None if stored is None or not self.writes else await stored.find()
         if found is not None and 0 < found.turns < len(parts.turns):
-            self.cut.now = self.cut.known = ConversationCut(
+            self.cut.now = self.cut.announced = ConversationCut(
                 found.turns, found.turns, summary=found.text
             )
 
@@ -235,9 +234,9 @@ class ContextFitter:
             result: dict[str, Any] = msgspec.to_builtins(RecordedFit(cut, self.cut.ceiling))
             self.ledger.record(Step(FITTED, "recovery", "done", result=result))
 
-    def tell(self, emit: Emit) -> None:
-        self.cut.has_told = True
-        text = cut_notice(self.cut.now, self.cut.known, has_written=self.summaries.has_written)
+    def notify(self, emit: Emit) -> None:
+        self.cut.has_notified = True
+        text = cut_notice(self.cut.now, self.cut.announced, has_written=self.summaries.has_written)
         emit(Noticed("context", text))
 
     async def recover(

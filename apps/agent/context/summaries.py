@@ -35,7 +35,7 @@ window.
 """
 MESSAGE_CHARACTERS = 8_000
 RESULT_CHARACTERS = 1_000
-"""The transcript contains this many characters of each tool result. The answer after a result
+"""Tool results in the transcript are truncated to this many characters. The answer after a result
 usually repeats what matters.
 """
 _tag = re.compile(r"<(/?)(transcript|earlier_record)", re.IGNORECASE)
@@ -43,7 +43,7 @@ _tag = re.compile(r"<(/?)(transcript|earlier_record)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ConversationSummary:
-    """A summary of the oldest turns of a conversation. `turns` is their number."""
+    """A summary of the oldest `turns` turns of a conversation."""
 
     text: str
     turns: int
@@ -60,9 +60,7 @@ class Summaries(Protocol):
 
 
 class SummaryRequests(msgspec.Struct, frozen=True):
-    """Requests summaries from `model`, which is the deployment `name`, and reports the calls to
-    `meter`.
-    """
+    """Requests summaries from the model of the deployment `name`."""
 
     model: Model
     name: str
@@ -94,12 +92,10 @@ class SummaryRequests(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class ContextSummaries:
-    """Writes and stores a conversation's summaries. If `writer` is None, none are written. If
-    `stored` is None, they last only for the run.
-    """
+    """Writes and stores a conversation's summaries."""
 
-    writer: SummaryRequests | None = None
-    stored: Summaries | None = None
+    writer: SummaryRequests | None = None  # None if summaries are disabled
+    stored: Summaries | None = None  # None if summaries last only for the run
     has_written: bool = False
 
     async def write(
@@ -170,7 +166,7 @@ def line_of(message: ModelMessage) -> str:
 
 
 def inert(text: str) -> str:
-    """Return the text with the transcript's tags made harmless."""
+    """Replace the transcript's tags in a text, so that the text cannot end the transcript."""
     return _tag.sub(r"<\1 \2", text)
 
 

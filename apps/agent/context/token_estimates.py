@@ -93,13 +93,13 @@ class Estimator:
     """Estimates the tokens of messages, with a cache."""
 
     def __init__(self) -> None:
-        self.known: dict[int, tuple[ModelMessage, int]] = {}
+        self.cache: dict[int, tuple[ModelMessage, int]] = {}
 
     def tokens(self, message: ModelMessage) -> int:
         # The message is stored with its count, because the ID of a freed message can be reused.
-        found = self.known.get(id(message))
+        found = self.cache.get(id(message))
         if found is None:
-            found = self.known[id(message)] = message, message_tokens(message)
+            found = self.cache[id(message)] = message, message_tokens(message)
         return found[1]
 
     def total(self, messages: Iterable[ModelMessage]) -> int:
@@ -148,28 +148,25 @@ def correction_of(reported: int, estimated: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SentContext:
-    """The newest request of a run. `tools` is the size of its tool specifications in tokens.
-
-    When it was sent, the conversation had `seen` messages, and the run had `spent` usage records.
-    """
+    """The newest request of a run."""
 
     messages: Sequence[ModelMessage] = ()
     tools: int = 0
+    """The size of the tool specifications in tokens."""
     seen: int = 0
+    """The number of messages in the conversation when the request was sent."""
     spent: int = 0
+    """The number of usage records of the run when the request was sent."""
 
 
 @dataclass(slots=True)
 class TokenScale:
-    """Corrects estimates: one estimated token is `correction` tokens by the service's count.
-
-    `counted` contains the service's count for a request, and the request, until they are compared
-    with the estimate.
-    """
+    """Corrects estimates: one estimated token is `correction` tokens by the service's count."""
 
     correction: float = 1.0
     estimator: Estimator = field(default_factory=Estimator)
     counted: tuple[int, SentContext] | None = None
+    """The service's token count for a request, and the request, until `learn` uses them."""
 
     def learn(self) -> None:
         """Compute the correction from the service's last count. This reads all messages of the
@@ -182,28 +179,26 @@ class TokenScale:
 
 
 class ContextWindow(msgspec.Struct, frozen=True):
-    """A model's context window. `size` is in tokens, or None if it is unknown.
-
-    Conversations that exceed the share `at` are shortened by the `strategy`. `asked` is the
-    client's own limit for the request, or None.
-    """
+    """A model's context window. Sizes are in tokens, or None if unknown."""
 
     size: int | None = None
     strategy: Strategy = "summarise"
     at: float = 0.8
-    asked: int | None = None
+    """The share of the window above which `strategy` shortens a conversation."""
+    requested: int | None = None
+    """The client's own limit for the request, or None."""
 
     @property
     def limit(self) -> int | None:
         """Return the maximum number of tokens in a request, or None if it is unknown."""
-        known = [size for size in (self.size, self.asked) if size is not None]
+        known = [size for size in (self.size, self.requested) if size is not None]
         return min(known, default=None)
 
     @property
     def most(self) -> float:
         """Return the number of tokens above which a request is shortened."""
         known = [] if self.size is None else [self.size * self.at]
-        return min((*known, *([] if self.asked is None else [float(self.asked)])))
+        return min((*known, *([] if self.requested is None else [float(self.requested)])))
 
     def check(self, total: float) -> None:
         """Raise `ContextTooLong` if a request of `total` tokens exceeds the limit."""
@@ -212,4 +207,4 @@ class ContextWindow(msgspec.Struct, frozen=True):
             return
         most = self.most if self.strategy == "refuse" else limit
         if total > most:
-            raise ContextTooLong(round(total), int(most), is_asked=limit == self.asked)
+            raise ContextTooLong(round(total), int(most), is_asked=limit == self.requested)

@@ -48,23 +48,19 @@ class RecordedRecovery:
 
 @dataclass(frozen=True, slots=True)
 class RecordedOpening:
-    """The recorded inputs of a run's first model call.
-
-    `saved` is the data that capabilities store for the next request. `prompt` lists the parts of
-    the system prompt.
-    """
+    """The recorded inputs of a run's first model call."""
 
     messages: tuple[ModelMessage, ...]
     parameters: Mapping[str, Any]
     saved: Mapping[str, Any] = field(default_factory=dict)
+    """Data that capabilities store for the next request."""
     prompt: tuple[PromptSpan, ...] = ()
+    """The parts of the system prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedOutcome:
-    """The recorded outcome of a tool call, with errors as texts. `spent` is the usage of
-    interrupted answers, which the result does not include.
-    """
+    """The recorded outcome of a tool call, with errors as texts."""
 
     result: ToolResult
     failed: CallStep | None = None
@@ -72,6 +68,7 @@ class RecordedOutcome:
     failure: str | None = None
     stopped: str | None = None
     spent: tuple[ModelUsage, ...] = ()
+    """The usage of interrupted answers, which the result does not include."""
     tool_failed: bool = False
 
     @property

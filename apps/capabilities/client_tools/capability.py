@@ -16,7 +16,7 @@ from channels.db import database_sync_to_async
 
 from apps.accounts.permissions import has_permission
 from apps.agent.ledger import InteractionRequest
-from apps.agent.tools import Invocation, Pending, ToolResult, ToolSpec
+from apps.agent.tools import Invocation, PendingResult, ToolResult, ToolSpec
 from apps.capabilities.registry import NOTHING, Capability, Contribution, Open, Opening
 from apps.capabilities.wrappers.approval import Risk, refusal_result, with_approval
 from apps.capabilities.wrappers.approval_rules import approval_rules
@@ -129,7 +129,7 @@ def with_page(
                     "is_repeatable": declared.is_repeatable,
                     "permission": declared.permission or "",
                 }
-                return Pending(
+                return PendingResult(
                     interactions=(InteractionRequest("", "client_tool", asked, seconds),)
                 )
         return await tool.work(opening, invocation)

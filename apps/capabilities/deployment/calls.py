@@ -14,7 +14,7 @@ from apps.agent.ledger import WAITING, ledger_within
 from apps.agent.messages import ModelMessage
 from apps.agent.model import Model, ModelRequest, Reply
 from apps.agent.run_answer import Allowance
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.deployment.conversations import (
     OutgoingFiles,
     earlier_messages,
@@ -81,7 +81,7 @@ async def ask_shown(
         allowance=Allowance(),
     )
     if reply.finish_reason == WAITING:
-        return Pending()
+        return PendingResult()
     return result_of(target, reply, invocation)
 
 

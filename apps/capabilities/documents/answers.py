@@ -16,7 +16,7 @@ from apps.agent.messages import ModelMessage
 from apps.agent.model import ModelRequest
 from apps.agent.run_answer import Allowance
 from apps.agent.stages import Stage
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.documents.attached_files import SearchableFiles
 from apps.capabilities.documents.citations import Citation, CitedSource, citations, number_passages
 from apps.capabilities.documents.document_reader import RUN_DOCUMENTS, open_document
@@ -229,7 +229,7 @@ class DocumentAnswers:
             begun = output.has_begun
             raise tool_error(self.names.answer, self.seconds, error, has_answered=begun) from error
         if reply.finish_reason == WAITING:
-            return Pending()
+            return PendingResult()
         answer = reply.message.text
         cited = await asyncio.to_thread(citations, sources, answer, request)
         return result_of(invocation, answer, cited, reply.usage)

@@ -159,7 +159,7 @@ async def find_cached(opening: Opening, key: DocumentKey) -> DocumentIndex | Non
     A document whose images earlier runs could not read is not returned if this run can read them.
     """
     found, shared = cache.get(key), opening.findings[RUN_DOCUMENTS]
-    if found is None or not found.text.images or repr(key) in shared.opened.kept:
+    if found is None or not found.text.images or repr(key) in shared.opened.results:
         return found
     reader = await shared.vision.reader(opening, document_bounds(opening.caller.bucket))
     return None if isinstance(reader, PageReader) else found

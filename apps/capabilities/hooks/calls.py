@@ -11,7 +11,7 @@ from typing import Any
 from apps.agent.messages import ModelMessage
 from apps.agent.meter import ToolCallReport
 from apps.agent.stages import silent
-from apps.agent.tools import Invocation, Pending, Tool, Toolbox, ToolResult
+from apps.agent.tools import Invocation, PendingResult, Tool, Toolbox, ToolResult
 from apps.capabilities.hooks.templates import (
     TemplateRefused,
     has_expressions,
@@ -142,7 +142,7 @@ async def call_tool(
     started, has_failed = time.monotonic(), True
     try:
         result = await tool.call(invocation)
-        if isinstance(result, Pending):
+        if isinstance(result, PendingResult):
             raise ToolError(result.content)  # A hook cannot ask a user.
         has_failed = result.failure is not None
     except Exception:

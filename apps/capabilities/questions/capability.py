@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from functools import partial
 
 from apps.agent.ledger import InteractionRequest
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.questions.answers import (
     FREEFORM,
     INPUT_TYPE,
@@ -107,7 +107,7 @@ async def ask(wanted: Questions, opening: Opening, invocation: Invocation) -> To
     card = read_card(invocation.arguments)
     is_set = "seconds" in wanted.model_fields_set
     asked = InteractionRequest("", "question", card, wanted.seconds, is_time_set=is_set)
-    return Pending(interactions=(asked,))
+    return PendingResult(interactions=(asked,))
 
 
 questions = Capability("questions", frozenset({"features.questions"}), prepare)

@@ -37,7 +37,7 @@ from apps.workspace.egress.headers import is_lasting, retry_after
 from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.secrets.stored_secrets import SecretNeed
-from apps.workspace.oauth.accounts import WantedAccount
+from apps.workspace.oauth.accounts import RequiredAccount
 
 T = TypeVar("T")
 
@@ -68,11 +68,11 @@ class AgentServer:
         return host_and_port(self.url)
 
     @property
-    def account(self) -> WantedAccount | None:
+    def account(self) -> RequiredAccount | None:
         """Return the account with which each user signs in, or None if users do not sign in."""
         if not isinstance(self.how, RestOAuthAuthorization):
             return None
-        return WantedAccount(self.url, self.label, self.how)
+        return RequiredAccount(self.url, self.label, self.how)
 
     async def draft(self, caller: Caller, refused_token: str = "") -> tuple[RequestDraft, str]:
         """Return a request with credentials, and the renewable token in it, or "". Raises

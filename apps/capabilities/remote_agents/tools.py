@@ -14,7 +14,7 @@ from apps.manifest.names import Localized
 from apps.manifest.toolsets.agents import AgentToolSet
 from apps.manifest.toolsets.attachments import AttachmentFilter
 from apps.manifest.toolsets.parameters import FunctionParameters
-from apps.workspace.oauth.accounts import WantedAccount
+from apps.workspace.oauth.accounts import RequiredAccount
 
 DESCRIPTION_CHARACTERS = 10_000
 
@@ -29,7 +29,7 @@ def agent_tool(
     description: str,
     parameters: FunctionParameters,
     work: Work,
-    account: WantedAccount | None,
+    account: RequiredAccount | None,
     attachment: AttachmentFilter | None,
 ) -> PreparedTool:
     """Return the tool that calls an agent, with the options of its toolset.

@@ -16,7 +16,7 @@ from apps.manifest.toolsets.authorizations import (
 from apps.workspace.egress.headers import basic, header_name_problem, header_value_problem
 from apps.workspace.egress.oauth_tokens import find_tokens
 from apps.workspace.local.secrets.stored_secrets import reveal
-from apps.workspace.oauth.accounts import WantedAccount
+from apps.workspace.oauth.accounts import RequiredAccount
 
 
 async def authorize(
@@ -68,7 +68,7 @@ async def renewable_token(
     """Return a token other than the rejected one. Raises `ToolError` if there is none."""
     if isinstance(how, ClientIdSecretAuthorization):
         return await find_tokens(how).current(url, refused)
-    return await person_token(WantedAccount(url, "", how), caller.bucket, refused)
+    return await person_token(RequiredAccount(url, "", how), caller.bucket, refused)
 
 
 def own_token(caller: Caller) -> str:

@@ -22,7 +22,7 @@ from apps.manifest.toolsets.tools import RestTool
 from apps.workspace.egress.headers import header_name_problem, header_value_problem
 from apps.workspace.egress.urls import AddressInvalid
 from apps.workspace.loading.shared_loads import LoadingRules
-from apps.workspace.oauth.accounts import WantedAccount
+from apps.workspace.oauth.accounts import RequiredAccount
 
 logger = logging.getLogger(__name__)
 
@@ -52,11 +52,11 @@ class Operation:
     """The names of the caller's headers to forward."""
 
     @property
-    def account(self) -> WantedAccount | None:
+    def account(self) -> RequiredAccount | None:
         how = self.authorization
         if not isinstance(how, RestOAuthAuthorization):
             return None
-        return WantedAccount(self.address.origin, self.toolset or self.name, how)
+        return RequiredAccount(self.address.origin, self.toolset or self.name, how)
 
 
 def read_operation(

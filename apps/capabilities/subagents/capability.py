@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from django.conf import settings
 
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities import registry
 from apps.capabilities.registry import (
     Capability,
@@ -99,7 +99,7 @@ class SubagentTools:
             invocation.spend(output.usage)
             raise
         if text is None:
-            return Pending()
+            return PendingResult()
         return output.result(text)
 
 

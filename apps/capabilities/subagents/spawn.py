@@ -12,7 +12,7 @@ from django.conf import settings
 from apps.agent.events import SubagentEnded, SubagentStarted, SubagentStatus
 from apps.agent.ledger import whole_key
 from apps.agent.progress import Progress
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities import registry
 from apps.capabilities.registry import (
     NOTHING,
@@ -200,8 +200,8 @@ class RunningSubagent:
         return self.delegation.progress
 
     async def run(self, opening: Opening, task: SubagentAssignment) -> ToolResult:
-        """Return the sub-agent's result, a result about its failure, or `Pending` if it waits for a
-        user.
+        """Return the sub-agent's result, a result about its failure, or `PendingResult` if it waits
+        for a user.
         """
         invocation = self.call.output.invocation
         key = whole_key(invocation.ledger, invocation.key)
@@ -214,7 +214,7 @@ class RunningSubagent:
             text = await unless_stopped(work, wish, STOPPED)
             if text is None:
                 status = "running"
-                return Pending()
+                return PendingResult()
             status = "done"
             return self.counted(text)
         except ToolError as error:

@@ -40,9 +40,9 @@ def prepare(manifest: Manifest) -> Open | None:
     wanted = manifest.features.web_fetch if manifest.features is not None else None
     if wanted is None or not wanted.enabled:
         return None
-    if wish := rules_of(manifest).policy.judge_switches():
+    if barrier := rules_of(manifest).policy.find_disabling_setting():
         raise InitializationIssue(
-            f"features.web_fetch: the tool '{TOOL_NAME}' is left out. {BARRIERS[wish]}"
+            f"features.web_fetch: the tool '{TOOL_NAME}' is left out. {BARRIERS[barrier]}"
         )
     size = settings.TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD
     most_bytes = int(field_or_setting(wanted, "max_inline_size", size))

@@ -21,7 +21,7 @@ from msgspec import structs
 from apps.accounts.buckets import owner_ids, personal
 from apps.accounts.caller import Caller
 from apps.agent.ledger import Consent, InteractionKind, InteractionRequest
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.approval_rules import ApprovalRules, Decision
 from apps.capabilities.wrappers.arguments import Arguments
@@ -106,7 +106,7 @@ def with_approval(
         asked |= {"private": True} if tool.is_private else {}
         seconds, is_set = rules.nearest("seconds"), rules.sets("seconds")
         waiting = InteractionRequest("", "approval", asked, seconds, is_time_set=is_set)
-        return Pending(interactions=(waiting,))
+        return PendingResult(interactions=(waiting,))
 
     early = tool.announce if rules.mode != "confirm" and not is_guarded else announce_nothing
     return replace(tool, work=work, announce=early)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 
-from apps.agent.tools import Invocation, Pending, ToolResult, ToolSpec
+from apps.agent.tools import Invocation, PendingResult, ToolResult, ToolSpec
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.approval import Risk, with_approval
 from apps.capabilities.wrappers.approval_rules import ApprovalRules
@@ -90,7 +90,7 @@ def with_untrusted_results(tool: PreparedTool) -> PreparedTool:
             return result
         finally:
             # A call that waits for a user has no result yet.
-            if not isinstance(result, Pending):
+            if not isinstance(result, PendingResult):
                 opening.taint.add(f"results of {tool.spec.name}")
 
     return replace(tool, work=work)

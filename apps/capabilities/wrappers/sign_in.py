@@ -11,12 +11,12 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from apps.agent.ledger import InteractionRequest
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.registry import Opening
 from apps.capabilities.wrappers.prepared import PreparedTool, announce_nothing
 from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import ToolError
-from apps.workspace.oauth.accounts import WantedAccount, access_token, ask_for, find_account
+from apps.workspace.oauth.accounts import RequiredAccount, access_token, ask_for, find_account
 from apps.workspace.oauth.services import SignInService
 
 TITLE_CHARACTERS = 100
@@ -32,7 +32,7 @@ NOBODY = (
 )
 
 
-def with_sign_in(tool: PreparedTool, wanted: WantedAccount) -> PreparedTool:
+def with_sign_in(tool: PreparedTool, wanted: RequiredAccount) -> PreparedTool:
     """Return a tool whose calls wait until the user has signed in. The stage of a call opens after
     that.
     """
@@ -45,7 +45,7 @@ def with_sign_in(tool: PreparedTool, wanted: WantedAccount) -> PreparedTool:
     return replace(tool, work=work, announce=announce_nothing)
 
 
-async def person_token(wanted: WantedAccount, bucket: str, refused: str = "") -> str:
+async def person_token(wanted: RequiredAccount, bucket: str, refused: str = "") -> str:
     """Return the user's token, or "" if the user has to sign in. Raises `ToolError` if the token
     cannot be renewed.
 
@@ -55,7 +55,9 @@ async def person_token(wanted: WantedAccount, bucket: str, refused: str = "") ->
     return await access_token(account.pk, refused) if account is not None else ""
 
 
-async def ask_person(wanted: WantedAccount, opening: Opening, invocation: Invocation) -> ToolResult:
+async def ask_person(
+    wanted: RequiredAccount, opening: Opening, invocation: Invocation
+) -> ToolResult:
     """Ask the user to sign in. Return a failed result if the user did not or cannot. Raises
     `ToolError` if the sign-in cannot be prepared.
     """
@@ -76,4 +78,4 @@ async def ask_person(wanted: WantedAccount, opening: Opening, invocation: Invoca
         "host": SignInService.from_json(account.service).host,
     }
     asked = InteractionRequest("", "sign_in", card, wanted.how.seconds)
-    return Pending(told, interactions=(asked,))
+    return PendingResult(told, interactions=(asked,))

@@ -14,7 +14,7 @@ from apps.catalog.corpora.applications import AttachingApplication
 from apps.workspace.local.corpora.claims import CorpusClaim
 from apps.workspace.local.corpora.corpus import ChunkTerms, CorpusChunk, CorpusDocument, State
 from apps.workspace.local.files.caller_files import LocalFiles
-from apps.workspace.local.files.paths import find_place
+from apps.workspace.local.files.paths import split_path
 from apps.workspace.local.files.readers import FileReader, readable_files
 from apps.workspace.local.models import StoredFile
 
@@ -60,7 +60,7 @@ def apply(application: AttachingApplication, found: ListedEntries, claim: Corpus
     """Update the documents of the corpus to match the files that were found. Raises `LeaseLost` if
     another job has taken over the corpus.
     """
-    keys = [FileKey(*key) for one in found.entries if (key := find_place(one.url))]
+    keys = [FileKey(*key) for one in found.entries if (key := split_path(one.url))]
     indexed = keys[: most_documents()]
     files = stored_files(
         indexed, FileReader(application.bucket, partial(application_file_ids, application.number))

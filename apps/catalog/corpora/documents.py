@@ -24,7 +24,7 @@ from apps.workspace.local.corpora.corpus import (
     pause_after,
 )
 from apps.workspace.local.corpora.document_texts import storable_pages, store_text
-from apps.workspace.local.corpora.room import full_message, room_left
+from apps.workspace.local.corpora.room import chunks_left, full_message
 from apps.workspace.local.corpora.vector_store import count_vectors, missing, store_vectors
 from apps.workspace.local.files import files
 
@@ -58,7 +58,7 @@ async def read(claim: CorpusClaim, document: CorpusDocument, limit: int) -> None
             )
         )
         chunks = await asyncio.to_thread(chunks_of, text.pages)
-        left = await database_sync_to_async(room_left)(document.corpus_id, document.pk)
+        left = await database_sync_to_async(chunks_left)(document.corpus_id, document.pk)
     except (FileRefused, UnreadableDocument) as error:
         await database_sync_to_async(fail)(claim, document, str(error))
     except Exception as error:

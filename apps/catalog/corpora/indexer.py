@@ -149,7 +149,7 @@ async def move(claim: CorpusClaim) -> None:
 
 async def index_vectors(claim: CorpusClaim) -> None:
     """Create an approximate index if the corpus has too many vectors for an exact search."""
-    wanted = await database_sync_to_async(large_corpora.wanted_index)(claim)
+    wanted = await database_sync_to_async(large_corpora.missing_index)(claim)
     if wanted is not None:
         await make_in_thread(*wanted)
 

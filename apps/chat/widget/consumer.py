@@ -23,7 +23,7 @@ from apps.conversations.files.application_files import is_within_scope
 from apps.conversations.files.folder import missing_attachment
 from apps.doors.event_json import to_json
 from apps.errors import ApplicationNotFound, NotAdmitted, QuickAppError, Refused, TooLarge
-from apps.workspace.local.files.paths import find_place
+from apps.workspace.local.files.paths import split_path
 
 TOKEN_SECONDS = 10.0
 """The number of seconds within which a new socket must send its token."""
@@ -128,7 +128,7 @@ class WidgetConsumer(ChatConsumer):
 
 def check_files(caller: Caller, sent: Sequence[SentFile]) -> None:
     """Raise `Refused` if a file belongs to another application's conversation."""
-    for place in filter(None, (find_place(file.url) for file in sent)):
+    for place in filter(None, (split_path(file.url) for file in sent)):
         if not is_within_scope(caller, *place):
             raise missing_attachment()
 

@@ -16,7 +16,7 @@ from apps.conversations.models import Message
 from apps.errors import Conflict, FileChanged, FileRefused, OddType, Refused
 from apps.live.models import JournalEntry
 from apps.workspace.local.files import files
-from apps.workspace.local.files.paths import find_place, write_path
+from apps.workspace.local.files.paths import split_path, write_path
 from apps.workspace.local.models import StoredFile
 from apps.workspace.stored_files import FileInfo
 
@@ -154,7 +154,7 @@ def missing_attachment() -> Refused:
 
 
 def file_title(path: str) -> str:
-    place = find_place(path)
+    place = split_path(path)
     return place[1].rsplit("/", 1)[-1] if place is not None else path
 
 

@@ -16,12 +16,12 @@ from apps.agent.model import (
     ToolCallDelta,
     UntrustedRead,
 )
-from apps.agent.surrogates import mend
+from apps.agent.surrogates import replace_surrogates
 from apps.workspace.anthropic.contents import Block
 from apps.workspace.anthropic.kept_blocks import PART, write_blocks
 from apps.workspace.anthropic.token_counts import MessageTokens, read_usage, sum_usage
 from apps.workspace.anthropic.wire import (
-    PIECES,
+    CONTENT_EVENTS,
     STATUSES,
     BlockDelta,
     MessageEvent,
@@ -58,20 +58,15 @@ def text_of(written: Any) -> str:
 
 
 class MessageEvents:
-    """Reads the events of an answer. `is_paused` is True if another request must continue the
-    answer.
-
-    `blocks` contains all blocks so far, in order.
-    """
+    """Reads the events of an answer."""
 
     def __init__(self) -> None:
         self.blocks: list[Block] = []
-        self.pieces: list[str] = []
-        """The pieces that arrived for the last block's text, thought or tool input."""
-        self.given: ToolCallDelta | None = None
-        """The tool input that the last block already had when it began. It is used if no pieces
-        follow.
-        """
+        """All blocks so far, in order."""
+        self.fragments: list[str] = []
+        """The fragments of the last block's text, thinking or tool input."""
+        self.first_input: ToolCallDelta | None = None
+        """The tool input with which the last block began. It is used if no fragments follow."""
         self.first = 0
         """The number of blocks in the earlier parts of the answer."""
         self.pauses = 0
@@ -82,6 +77,7 @@ class MessageEvents:
         self.has_finished = False
         self.has_understood = False
         self.is_paused = False
+        """True if another request must continue the answer."""
         self.halves = CutCharacters()
 
     def resume(self) -> None:
@@ -96,30 +92,30 @@ class MessageEvents:
         parsed.
         """
         event = read_event(payload, self.halves)
-        self.has_understood = self.has_understood or event.type in PIECES
+        self.has_understood = self.has_understood or event.type in CONTENT_EVENTS
         if event.type == "content_block_delta":
             if event.delta is not None:
-                self.read_piece(event.delta, self.first + event.index, deltas)
+                self.read_delta(event.delta, self.first + event.index, deltas)
         elif event.type == "error" or name == b"error":
-            raise failure_in_stream(mend(payload), STATUSES)
+            raise failure_in_stream(replace_surrogates(payload), STATUSES)
         else:
             self.read_rare(event, deltas)
 
-    def read_piece(self, piece: BlockDelta, index: int, deltas: list[Delta]) -> None:
-        """Add a piece to its block. Citations and unknown kinds of pieces are skipped."""
-        if piece.text:
-            self.pieces.append(piece.text)
-            deltas.append(TextDelta(piece.text))
-        elif piece.partial_json:
-            self.pieces.append(piece.partial_json)
-            self.given = None
+    def read_delta(self, delta: BlockDelta, index: int, deltas: list[Delta]) -> None:
+        """Add a delta to its block. Citations and unknown kinds of deltas are skipped."""
+        if delta.text:
+            self.fragments.append(delta.text)
+            deltas.append(TextDelta(delta.text))
+        elif delta.partial_json:
+            self.fragments.append(delta.partial_json)
+            self.first_input = None
             if self.blocks and self.blocks[-1]["type"] == "tool_use":
-                deltas.append(ToolCallDelta(index, arguments=piece.partial_json))
-        elif piece.thinking:
-            self.pieces.append(piece.thinking)
-            deltas.append(ReasoningDelta(piece.thinking, REASONING))
-        elif piece.signature and self.blocks:
-            self.blocks[-1]["signature"] = piece.signature
+                deltas.append(ToolCallDelta(index, arguments=delta.partial_json))
+        elif delta.thinking:
+            self.fragments.append(delta.thinking)
+            deltas.append(ReasoningDelta(delta.thinking, REASONING))
+        elif delta.signature and self.blocks:
+            self.blocks[-1]["signature"] = delta.signature
 
     def read_rare(self, event: MessageEvent, deltas: list[Delta]) -> None:
         if event.type == "content_block_start" and event.content_block is not None:
@@ -151,9 +147,9 @@ class MessageEvents:
             case {"type": "tool_use"}:
                 call_id, name = text_of(block.get("id")), text_of(block.get("name"))
                 deltas.append(ToolCallDelta(index, call_id, name))
-                if given := block.get("input"):
-                    arguments = msgspec.json.encode(given).decode()
-                    self.given = ToolCallDelta(index, arguments=arguments)
+                if first_input := block.get("input"):
+                    arguments = msgspec.json.encode(first_input).decode()
+                    self.first_input = ToolCallDelta(index, arguments=arguments)
             case {"type": "web_search_tool_result" | "web_fetch_tool_result"}:
                 deltas.append(UntrustedRead("a web search"))
             case {"type": "mcp_tool_result"}:
@@ -162,12 +158,12 @@ class MessageEvents:
                 pass  # Stored, but not shown.
 
     def end_block(self, deltas: list[Delta]) -> None:
-        """Complete the last block by joining its pieces."""
-        if self.given is not None:
-            deltas.append(self.given)
-            self.given = None
-        whole = "".join(self.pieces)
-        self.pieces = []
+        """Complete the last block by joining its fragments."""
+        if self.first_input is not None:
+            deltas.append(self.first_input)
+            self.first_input = None
+        whole = "".join(self.fragments)
+        self.fragments = []
         if not whole or not self.blocks:
             return
         block = self.blocks[-1]
@@ -207,7 +203,7 @@ class MessageEvents:
         """
         message = read_message(data)
         if message.type == "error":
-            raise failure_in_stream(mend(data), STATUSES)
+            raise failure_in_stream(replace_surrogates(data), STATUSES)
         deltas: list[Delta] = []
         self.counts = message.usage
         for index, block in enumerate(message.content, self.first):

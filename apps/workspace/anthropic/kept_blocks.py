@@ -1,8 +1,8 @@
 """Stores the blocks that must be sent back unchanged: a model's thinking, and the calls and results
 of its service's tools.
 
-They are stored in `Message.thoughts` as JSON: the blocks of an answer in order. The list contains
-only the length of a text and only the position of a tool call, because the message contains both.
+`ModelMessage.thoughts` stores the blocks of an answer as JSON, in order. Texts are reduced to their
+lengths, and calls to our tools to their positions, because the message itself contains both.
 """
 
 import hashlib
@@ -86,12 +86,12 @@ def fits(message: ModelMessage, kept: Sequence[Block]) -> bool:
 
 
 def restore_blocks(message: ModelMessage, kept: Sequence[Block]) -> Iterator[Block]:
-    calls, place = iter(message.tool_calls), 0
+    calls, position = iter(message.tool_calls), 0
     for block in kept:
         match block:
             case {"type": "text", "length": int(length)}:
-                text = message.text[place : place + length]
-                place += length
+                text = message.text[position : position + length]
+                position += length
                 if text.strip():
                     yield text_block(text)
             case {"type": "tool_use"}:

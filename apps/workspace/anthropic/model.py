@@ -41,14 +41,12 @@ list.
 
 @dataclass(frozen=True, slots=True)
 class AnthropicModel:
-    """A model with Anthropic's API. `name` is the service's name for it, and `idle_seconds` is the
-    timeout for each wait for more data.
-    """
-
     service: ModelService
     name: str
+    """The service's name for the model."""
     traits: ModelTraits
     idle_seconds: float
+    """The read timeout in seconds."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Call the model, and yield its answer. If the service pauses the answer, continue it with
@@ -92,8 +90,8 @@ def make_anthropic_model(
     features: Mapping[str, Any] | None = None,
     idle_seconds: float | None = None,
 ) -> AnthropicModel:
-    """`base_url` ends with the API's version; `ModelTraits` reads `features`. `idle_seconds` is the
-    timeout for each wait for more data, by default the timeout of a tool.
+    """Create a model. `base_url` ends with the API's version, and `ModelTraits` reads `features`.
+    `idle_seconds` is the read timeout, by default the timeout of a tool.
     """
     return AnthropicModel(
         ModelService(base_url, MESSAGES, key_headers(api_key, features or {})),
@@ -172,11 +170,8 @@ def blocks_of(message: ModelMessage) -> Iterator[Block]:
 
 
 def allowed_thinking(parameters: Fields, messages: Sequence[Fields]) -> Fields:
-    """Return the parameters, without a thinking budget if the current turn did not begin with a
-    thought.
-
-    The API rejects a budget in such a turn. The turn may have been begun by another model or a
-    client.
+    """Drop the thinking budget if the current turn did not begin with a thought, because the API
+    then rejects it. Another model or a client may have begun the turn.
     """
     thinking = parameters.get("thinking")
     if not isinstance(thinking, Mapping) or thinking.get("type") != "enabled":

@@ -10,7 +10,7 @@ Fields = dict[str, Any]
 Thinking = Literal["adaptive", "budget"]
 
 VERSION = "2026-10-21"
-"""The API version that is requested by default, as the vendor's SDK does."""
+"""The default API version, the same as in the vendor's SDK."""
 FORMER_VERSION = "2023-06-01"
 """The API version for services that do not support `VERSION`. Only this version accepts the
 parameters in `SAMPLING`.
@@ -60,14 +60,12 @@ READ = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ModelTraits:
-    """The properties that differ between models, and between services with this API.
-
-    `most_output` is the limit of output tokens. `thinking` is the way to request thinking from the
-    model.
-    """
+    """The properties that differ between models, and between services with this API."""
 
     most_output: int | None = None
+    """The limit of output tokens."""
     thinking: Thinking = "adaptive"
+    """The way to request thinking from the model."""
     version: str = VERSION
 
     @classmethod
@@ -81,52 +79,58 @@ class ModelTraits:
 
 
 def write_parameters(
-    given: Mapping[str, Any], traits: ModelTraits, model: str, *, has_tools: bool
+    parameters: Mapping[str, Any], traits: ModelTraits, model: str, *, has_tools: bool
 ) -> Fields:
     """Return the fields of a request, except for its model, messages, system prompt and tools."""
-    for name in given:
-        if name not in READ and given[name] is not None:
+    for name in parameters:
+        if name not in READ and parameters[name] is not None:
             log_left_out(model, name)
-    written: Fields = {"max_tokens": most_tokens(given, traits)}
-    written |= {name: given[name] for name in sorted(OWN) if given.get(name) is not None}
-    if (stop := given.get("stop")) is not None:
+    written: Fields = {"max_tokens": most_tokens(parameters, traits)}
+    written |= {name: parameters[name] for name in sorted(OWN) if parameters.get(name) is not None}
+    if (stop := parameters.get("stop")) is not None:
         written["stop_sequences"] = [stop] if isinstance(stop, str) else stop
-    choice = write_choice(given, model) if has_tools else None
+    choice = write_choice(parameters, model) if has_tools else None
     if choice is not None:
         written["tool_choice"] = choice
     # A model that is forced to call a tool cannot think before the call.
     is_forced = choice is not None and choice["type"] in ("any", "tool")
-    thinking = {} if is_forced else write_thinking(given, traits, written["max_tokens"], model)
+    thinking = {} if is_forced else write_thinking(parameters, traits, written["max_tokens"], model)
     written |= thinking
     thinks = thinking.get("thinking", OFF)["type"] != OFF["type"]
-    written |= write_sampling(given, traits, model, thinks=thinks)
-    if config := write_output(given, model, thinking.get("output_config", {})):
+    written |= write_sampling(parameters, traits, model, thinks=thinks)
+    if config := write_output(parameters, model, thinking.get("output_config", {})):
         written["output_config"] = config
-    return written | write_account(given)
+    return written | write_account(parameters)
 
 
-def most_tokens(given: Mapping[str, Any], traits: ModelTraits) -> int:
+def most_tokens(parameters: Mapping[str, Any], traits: ModelTraits) -> int:
     """Return the limit of output tokens. If neither the request nor the deployment sets a limit, it
     is the default plus the tokens for thinking.
     """
-    limits = (given.get("max_completion_tokens"), given.get("max_tokens"), traits.most_output)
+    limits = (
+        parameters.get("max_completion_tokens"),
+        parameters.get("max_tokens"),
+        traits.most_output,
+    )
     for limit in limits:
         if type(limit) is int and limit > 0:
             return limit
-    return USUAL_OUTPUT + EFFORTS.get(str(given.get("reasoning_effort")), ("", 0))[1]
+    return USUAL_OUTPUT + EFFORTS.get(str(parameters.get("reasoning_effort")), ("", 0))[1]
 
 
-def write_thinking(given: Mapping[str, Any], traits: ModelTraits, most: int, model: str) -> Fields:
+def write_thinking(
+    parameters: Mapping[str, Any], traits: ModelTraits, most: int, model: str
+) -> Fields:
     """Return the fields of a request that control thinking. `most` is the token limit of the whole
     answer.
 
     The thinking budget leaves `USUAL_OUTPUT` tokens of this limit for the text, or half of the
     limit if it is small.
     """
-    own = given.get("thinking")
+    own = parameters.get("thinking")
     if isinstance(own, Mapping) and "type" in own:
         return {"thinking": own}
-    effort = given.get("reasoning_effort")
+    effort = parameters.get("reasoning_effort")
     if effort == "none":
         return {"thinking": OFF}
     if effort is None:
@@ -145,9 +149,9 @@ def write_thinking(given: Mapping[str, Any], traits: ModelTraits, most: int, mod
 
 
 def write_sampling(
-    given: Mapping[str, Any], traits: ModelTraits, model: str, *, thinks: bool
+    parameters: Mapping[str, Any], traits: ModelTraits, model: str, *, thinks: bool
 ) -> Fields:
-    found = {name: given[name] for name in SAMPLING if given.get(name) is not None}
+    found = {name: parameters[name] for name in SAMPLING if parameters.get(name) is not None}
     if traits.version == FORMER_VERSION and not thinks:
         return found
     for name in found:
@@ -155,9 +159,9 @@ def write_sampling(
     return {}
 
 
-def write_choice(given: Mapping[str, Any], model: str) -> Fields | None:
+def write_choice(parameters: Mapping[str, Any], model: str) -> Fields | None:
     """Return the `tool_choice` of a request, or None for the API's default."""
-    chosen = given.get("tool_choice")
+    chosen = parameters.get("tool_choice")
     choice: Fields | None = None
     match chosen:
         case {"type": "function", "function": {"name": str(name)}}:
@@ -168,38 +172,38 @@ def write_choice(given: Mapping[str, Any], model: str) -> Fields | None:
             pass
         case _:
             log_left_out(model, "tool_choice")
-    if given.get("parallel_tool_calls") is not False:
+    if parameters.get("parallel_tool_calls") is not False:
         return choice
     choice = choice or {"type": "auto"}
     return choice if choice["type"] == "none" else {**choice, "disable_parallel_tool_use": True}
 
 
-def write_output(given: Mapping[str, Any], model: str, config: Fields) -> Fields:
+def write_output(parameters: Mapping[str, Any], model: str, config: Fields) -> Fields:
     """Return `config` with the JSON Schema of the answer added, if the request requires a
     schema.
     """
-    match given.get("response_format"):
+    match parameters.get("response_format"):
         case {"type": "json_schema", "json_schema": {"schema": Mapping() as schema}}:
             config = {**config, "format": {"type": "json_schema", "schema": schema}}
         case None | {"type": "text"}:
             pass
         case _:
             log_left_out(model, "response_format")
-    own = given.get("output_config")
+    own = parameters.get("output_config")
     return {**config, **own} if isinstance(own, Mapping) else config
 
 
-def write_account(given: Mapping[str, Any]) -> Fields:
+def write_account(parameters: Mapping[str, Any]) -> Fields:
     """Return the request's user ID and service tier in the API's format. Other metadata is omitted,
     because the API rejects it.
     """
     written: Fields = {}
-    metadata = given.get("metadata")
+    metadata = parameters.get("metadata")
     user = metadata.get("user_id") if isinstance(metadata, Mapping) else None
-    if user := user or given.get("user"):
+    if user := user or parameters.get("user"):
         written["metadata"] = {"user_id": user}
     tier = {"default": "standard_only"}.get(
-        str(given.get("service_tier")), given.get("service_tier")
+        str(parameters.get("service_tier")), parameters.get("service_tier")
     )
     if tier in ("auto", "standard_only"):
         written["service_tier"] = tier

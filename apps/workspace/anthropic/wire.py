@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from apps.agent.surrogates import decode_json, mend
+from apps.agent.surrogates import decode_json, replace_surrogates
 from apps.errors import ModelFailed
 from apps.workspace.anthropic.token_counts import MessageTokens
 from apps.workspace.services.halves import CutCharacters
@@ -29,7 +29,7 @@ STATUSES = {
 
 
 class BlockDelta(msgspec.Struct, gc=False):
-    """A piece of a block or, if `stop_reason` is set, the end of the message."""
+    """A part of a block or, if `stop_reason` is set, the end of the message."""
 
     type: str = ""
     text: str = ""
@@ -63,7 +63,7 @@ class EventKind(msgspec.Struct):
     type: str = ""
 
 
-PIECES = frozenset(
+CONTENT_EVENTS = frozenset(
     {
         "content_block_delta",
         "content_block_start",
@@ -73,7 +73,7 @@ PIECES = frozenset(
     }
 )
 """The types of events that contain a part of an answer."""
-EVENTS = PIECES | {"error", "message_stop"}
+EVENTS = CONTENT_EVENTS | {"error", "message_stop"}
 
 _read_kind = msgspec.json.Decoder(EventKind).decode
 _read_event = msgspec.json.Decoder(MessageEvent).decode
@@ -93,7 +93,7 @@ def read_message(data: bytes) -> WholeMessage:
     try:
         return _read_message(data)
     except (ValueError, RecursionError):
-        return read_mended(_read_message, WholeMessage, data)
+        return read_repaired(_read_message, WholeMessage, data)
 
 
 def read_odd(payload: bytes) -> MessageEvent:
@@ -102,13 +102,13 @@ def read_odd(payload: bytes) -> MessageEvent:
 
     Raises `ModelFailed` if the event cannot be parsed.
     """
-    kind = read_mended(_read_kind, EventKind, payload).type
+    kind = read_repaired(_read_kind, EventKind, payload).type
     if kind not in EVENTS:
         return MessageEvent(kind)
-    return read_mended(_read_event, MessageEvent, payload)
+    return read_repaired(_read_event, MessageEvent, payload)
 
 
-def read_mended(decode: Callable[[bytes], T], kind: type[T], payload: bytes) -> T:
+def read_repaired(decode: Callable[[bytes], T], kind: type[T], payload: bytes) -> T:
     """Parse JSON after replacing its unpaired surrogates. `decode` returns an instance of `kind`.
     Raises `ModelFailed` if the JSON cannot be parsed.
     """
@@ -128,7 +128,7 @@ def read_loosely(kind: type[T], payload: bytes) -> T:
     """
     written: Any = None
     try:
-        written = msgspec.json.decode(mend(payload))
+        written = msgspec.json.decode(replace_surrogates(payload))
         return msgspec.convert(without_nulls(written), kind, strict=False)
     except (msgspec.ValidationError, RecursionError) as error:
         raise ModelFailed(

@@ -38,8 +38,8 @@ logger = logging.getLogger(__name__)
 SECONDS = 30.0
 """The timeout of a call in seconds, including all attempts."""
 BACKOFF = Backoff(attempts=3, initial_delay=0.2, max_delay=2.0)
-"""The retry policy. The retries last longer than the restart of one of several Cores behind a
-proxy, but are short because a user is waiting.
+"""The retries outlast the restart of one of several Cores behind a proxy, but are short because a
+user is waiting.
 """
 MOST_BYTES = 16 * 1024 * 1024
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -57,7 +57,7 @@ class Calls:
 
     core: Core
     caller: Caller = field(repr=False)
-    known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+    cache: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
     locks: dict[Hashable, asyncio.Lock] = field(default_factory=dict, repr=False, compare=False)
 
     async def once(self, key: Hashable, fetch: Callable[[], Awaitable[T]]) -> T:
@@ -66,9 +66,9 @@ class Calls:
         Concurrent callers with the same key share one fetch. Failures are not cached.
         """
         async with self.locks.setdefault(key, asyncio.Lock()):
-            if key not in self.known:
-                self.known[key] = await fetch()
-            return cast(T, self.known[key])
+            if key not in self.cache:
+                self.cache[key] = await fetch()
+            return cast(T, self.cache[key])
 
     async def get_json(self, path: str, query: Mapping[str, str] | None = None) -> Any:
         """Return the parsed JSON of the response, or None if it is empty."""

@@ -94,8 +94,8 @@ async def interact(
 async def first_event(body: Body) -> bytes:
     """Return the data of the first event with data, or b"" if there is none."""
     rest = b""
-    async for piece in body.pieces(MOST_BYTES):
-        *blocks, rest = unify(rest + piece).split(b"\n\n")
+    async for chunk in body.chunks(MOST_BYTES):
+        *blocks, rest = unify(rest + chunk).split(b"\n\n")
         for block in blocks:
             data, _ = read_block(block)
             if data:

@@ -18,14 +18,12 @@ PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """The URL and settings of DIAL Core. `url` has no final slash. `metadata_seconds` is the
-    maximum age of metadata, and `sign_in_seconds` the time limit for a sign-in.
-    """
-
-    url: str
+    url: str  # without a final slash
     api_version: str = "2025-01-01-preview"
     metadata_seconds: float = 60.0
+    """The maximum age of cached metadata."""
     sign_in_seconds: float = 120.0
+    """The time limit for a sign-in."""
 
     def path_of(self, url: str) -> str | None:
         """Return the path of a full URL on this Core, without `/v1/`, or None for any other URL.

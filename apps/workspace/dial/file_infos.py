@@ -44,9 +44,9 @@ def moment(milliseconds: Any) -> datetime | None:
     return of_timestamp(milliseconds / 1000)
 
 
-def info_of_content(place: str, answer: CoreResponse) -> FileInfo:
+def info_of_content(path: str, answer: CoreResponse) -> FileInfo:
     return FileInfo(
-        path=place,
+        path=path,
         content_type=answer.headers.get("content-type") or UNKNOWN_TYPE,
         size=len(answer.body),
         etag=plain_etag(answer.headers.get("etag", "")),
@@ -54,8 +54,8 @@ def info_of_content(place: str, answer: CoreResponse) -> FileInfo:
     )
 
 
-def written_info(place: str, answer: CoreResponse, size: int, content_type: str) -> FileInfo:
+def written_info(path: str, answer: CoreResponse, size: int, content_type: str) -> FileInfo:
     # Core omits fields that it stored unchanged.
     told = decode_body(answer.body)
     sent = {"contentLength": size, "contentType": content_type, "etag": answer.headers.get("etag")}
-    return file_info({**sent, **(told if isinstance(told, dict) else {})}, place)
+    return file_info({**sent, **(told if isinstance(told, dict) else {})}, path)

@@ -136,7 +136,7 @@ class DialFileStore:
                 "POST", f"/v1/ops/resource/{operation}", json=body, seconds=seconds()
             )
         except CoreRefused as refusal:
-            if is_taken(refusal):
+            if is_conflict(refusal):
                 raise FileChanged(
                     f"The file {display_path(destination)} already exists."
                 ) from refusal
@@ -169,7 +169,7 @@ def bucket_of(path: str) -> str:
     return unquote(f"{path}//".split("/")[1])
 
 
-def is_taken(refusal: CoreRefused) -> bool:
+def is_conflict(refusal: CoreRefused) -> bool:
     # Some versions of Core report an existing destination only in the message.
     return refusal.status in (409, 412) or "already exists" in refusal.details
 

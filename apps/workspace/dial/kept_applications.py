@@ -19,16 +19,16 @@ READ = ("display_name", "application_properties")
 UNKNOWN = frozenset({401, 403, 404})
 """The status codes for an application that does not exist for this key."""
 
-_kept = AgedCache[tuple[str, str], Mapping[str, Any]](256)
+_cache = AgedCache[tuple[str, str], Mapping[str, Any]](256)
 """The cached documents, by Core and encoded name. Only responses to a key that was created for the
 application are cached.
 """
-on_reset(_kept.clear)
+on_reset(_cache.clear)
 
 
 async def find_caller(calls: Calls) -> Caller:
-    """Return the caller with its bucket and its `appdata` folder set to those that Core reports for
-    its key. Raises `ServiceFailed` if a call to Core fails.
+    """Return the caller with the bucket and the `appdata` folder that Core reports for its key.
+    Raises `ServiceFailed` if a call to Core fails.
     """
     buckets = mapping(await calls.get_json("/v1/bucket"))
     appdata = str(buckets.get("appdata") or "").strip("/")
@@ -54,12 +54,12 @@ async def find_own_application(calls: Calls) -> Mapping[str, Any] | None:
     name = encoded_name(made_for(calls.caller))
     if not name:
         return None
-    found = _kept.get((core.url, name), core.metadata_seconds)
+    found = _cache.get((core.url, name), core.metadata_seconds)
     if found is None:
         asked_at = time.monotonic()
         found = await fetch_application(calls, name)
         if found is not None and core.metadata_seconds:
-            _kept.put((core.url, name), found, asked_at)
+            _cache.put((core.url, name), found, asked_at)
     return found
 
 
@@ -77,7 +77,7 @@ def forget_application(core: Core, name: str) -> None:
     """Remove an application that was just saved from the cache, so that the next request reads it
     from Core.
     """
-    _kept.drop((core.url, encoded_name(name)))
+    _cache.drop((core.url, encoded_name(name)))
 
 
 def encoded_name(name: str) -> str:

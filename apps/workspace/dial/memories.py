@@ -180,14 +180,14 @@ class DialMemories:
         )
         new = {merge.id for merge in changed.merged}
         rest = [one for one in known if one.id not in changed.undone | new]
-        content = write_merges(kept_still([*rest, *changed.merged]))
+        content = write_merges(undoable_merges([*rest, *changed.merged]))
         await self.merged.write(content, None if found is None else found[0])
 
     async def merges(self) -> Sequence[MergedMemories]:
         found = await self.merged.read()
         if found is None:
             return ()
-        return kept_still(await decode_memories(read_merges, found[1], self.merged.path))
+        return undoable_merges(await decode_memories(read_merges, found[1], self.merged.path))
 
     async def delete_all(self) -> None:
         async with lock_of(self.key):
@@ -206,7 +206,7 @@ async def decode_memories(decode: Callable[[bytes], T], content: bytes, path: st
         ) from error
 
 
-def kept_still(merges: Sequence[MergedMemories]) -> list[MergedMemories]:
+def undoable_merges(merges: Sequence[MergedMemories]) -> list[MergedMemories]:
     since = datetime.now(UTC) - timedelta(days=MERGES_KEPT_DAYS)
     return [merge for merge in merges if merge.merged_at >= since]
 
@@ -223,8 +223,8 @@ def lock_of(key: tuple[str, str]) -> asyncio.Lock:
 
 
 def memories_at(calls: Calls, home: str) -> DialMemories:
-    """Return the memories in the folder `home`, which is the application's folder in the caller's
-    bucket. It ends with a slash.
+    """Return the memories in the application's folder in the caller's bucket. `home` is the path of
+    the folder, with a final slash.
     """
     folder = f"{home}{FOLDER}"
     return DialMemories(

@@ -41,7 +41,7 @@ secrets.
 """
 
 _facts = AgedCache[tuple[str, str, str], DeploymentInfo]()
-"""Caches technical facts by Core, the application that the key was made for, and deployment."""
+"""The cached technical facts, by Core, the application of the caller's key, and deployment."""
 on_reset(_facts.clear)
 
 
@@ -183,13 +183,13 @@ def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities
     return known
 
 
-def told_capabilities(calls: Calls, deployment_id: str) -> ModelCapabilities:
+def reported_capabilities(calls: Calls, deployment_id: str) -> ModelCapabilities:
     """Return the deployment's capabilities, as far as they are known without a call to Core."""
     key = calls.core.url, made_for(calls.caller), deployment_id
     facts = _facts.get(key, calls.core.metadata_seconds) if key[1] else None
     if facts is not None:
         return facts.can
-    metadata = calls.known.get(("deployment", path_segment(deployment_id)))
+    metadata = calls.cache.get(("deployment", path_segment(deployment_id)))
     return capabilities_of(deployment_id, metadata) if metadata is not None else UNKNOWN
 
 

@@ -28,72 +28,72 @@ class Skills:
 
         Raises `FileRefused` if the caller cannot read the skill, and `ServiceFailed` if Core fails.
         """
-        place = self.place(path)
-        text = await self.text(place, SKILL_FILE)
-        files, problem = await self.files(place)
+        folder = self.encoded_path(path)
+        text = await self.text(folder, SKILL_FILE)
+        files, problem = await self.files(folder)
         return StoredSkill(text, files, problem)
 
     async def skill_file(self, path: str, file: str) -> str:
         """Return the text of a file. Raises `FileRefused` if the caller cannot read it, and
         `ServiceFailed` if Core fails.
         """
-        place = self.place(path)
-        files, _ = await self.files(place)
+        folder = self.encoded_path(path)
+        files, _ = await self.files(folder)
         if file not in files:
             raise FileRefused(
                 f"{display_path(file)} is not a file of the skill {display_path(path)}."
             )
-        return await self.text(place, file)
+        return await self.text(folder, file)
 
-    def place(self, path: str) -> str:
+    def encoded_path(self, path: str) -> str:
         """Return the encoded path of the skill. Raises `FileMissing` for an invalid path."""
         return resource_path(self.calls.core, path.rstrip("/"), "skills")
 
-    async def text(self, place: str, file: str) -> str:
-        name = f"{place}/files/{encode_path(file.replace('%', '%25'))}"
+    async def text(self, folder: str, file: str) -> str:
+        name = f"{folder}/files/{encode_path(file.replace('%', '%25'))}"
         most = settings.DIAL_SKILLS_FILE_MAX_BYTES
-        with reading(name, f"{display_path(file)} of the skill {display_path(place)}", most):
+        with reading(name, f"{display_path(file)} of the skill {display_path(folder)}", most):
             body = (await self.calls.get(f"/v2/{name}", most_bytes=most)).body
         try:
             return body.decode("utf-8-sig")
         except UnicodeError as error:
             raise FileRefused(
-                f"{display_path(file)} of the skill {display_path(place)} is not text."
+                f"{display_path(file)} of the skill {display_path(folder)} is not text."
             ) from error
 
-    async def files(self, place: str) -> tuple[tuple[str, ...], str]:
-        if place not in self.listed:
-            self.listed[place] = await self.list(place)
-        return self.listed[place]
+    async def files(self, folder: str) -> tuple[tuple[str, ...], str]:
+        if folder not in self.listed:
+            self.listed[folder] = await self.list(folder)
+        return self.listed[folder]
 
-    async def list(self, place: str) -> tuple[tuple[str, ...], str]:
+    async def list(self, folder: str) -> tuple[tuple[str, ...], str]:
         """Return the readable files of a skill, and the reason why the list is incomplete, or
         "".
         """
         try:
             found, is_all = await get_pages(
                 self.calls,
-                f"/v2/metadata/{place}/files",
+                f"/v2/metadata/{folder}/files",
                 {"recursive": "true"},
                 settings.DIAL_SKILLS_LISTING_MAX_PAGES,
             )
         except ServiceFailed as failure:
-            logger.warning("The files of the skill %s cannot be listed: %s", place, failure)
+            logger.warning("The files of the skill %s cannot be listed: %s", folder, failure)
             return (), "Its files cannot be listed."
         items = [item for item in found if item.get("nodeType") != "FOLDER"]
-        names = {name_in(place, str(item.get("url", ""))) for item in items}
+        names = {name_in(folder, str(item.get("url", ""))) for item in items}
         files = sorted(filter(is_offered, names))
         most = settings.DIAL_SKILLS_MAX_FILES
         if is_all and len(files) <= most:
             return tuple(files), ""
-        logger.warning("The skill %s has more files than are listed", place)
+        logger.warning("The skill %s has more files than are listed", folder)
         return tuple(files[:most]), f"It has more files than the {len(files[:most])} listed."
 
 
-def name_in(place: str, url: str) -> str:
+def name_in(folder: str, url: str) -> str:
     """Return the name of a file relative to its skill's folder, or "" for a file outside the
     folder.
     """
-    prefix = f"{unquote(place)}/files/"
+    prefix = f"{unquote(folder)}/files/"
     plain = unquote(url)
     return plain.removeprefix(prefix) if plain.startswith(prefix) else ""

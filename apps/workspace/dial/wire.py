@@ -30,7 +30,7 @@ class DialFile:
 
 @dataclass(frozen=True, slots=True)
 class CoreResponse:
-    """A response of DIAL Core. `headers` have lower-case names."""
+    """A response of DIAL Core. The names of `headers` are in lower case."""
 
     status: int
     headers: Mapping[str, str] = field(repr=False)

@@ -16,7 +16,7 @@ from apps.workspace.dial.core import Core, path_segment
 from apps.workspace.dial.files import DialFileStore
 from apps.workspace.dial.headers import check_chain, forwarded_headers, read_chain, write_chain
 from apps.workspace.dial.memories import DialMemories, memories_at
-from apps.workspace.dial.metadata import find_endpoint, find_facts, find_info, told_capabilities
+from apps.workspace.dial.metadata import find_endpoint, find_facts, find_info, reported_capabilities
 from apps.workspace.dial.models import DialCompletions, DialEmbeddings
 from apps.workspace.dial.resources import grant_reading, read_prompt
 from apps.workspace.dial.skills import Skills
@@ -41,8 +41,7 @@ is none, and `ServiceFailed` if Core does not respond.
 class DialWorkspace:
     """The workspace of one request, because Core's keys are valid for one request only.
 
-    Every method raises `ServiceFailed` if a call to Core fails. `chain` contains the applications
-    whose calls led to this run, outermost first.
+    Every method raises `ServiceFailed` if a call to Core fails.
     """
 
     def __init__(self, caller: Caller, core: Core) -> None:
@@ -51,6 +50,7 @@ class DialWorkspace:
         self.calls = Calls(core, caller)
         self.skills = Skills(self.calls)
         self.chain = read_chain(caller.client.headers)
+        """The applications whose calls led to this run, outermost first."""
 
     def inside(self, application: str, keys: KeyUse = "platform") -> Self:
         # The key of the request pays for the calls, never a key of the installation.
@@ -81,8 +81,8 @@ class DialWorkspace:
         headers: Collection[str] | None = None,
         idle_seconds: float | None = None,
     ) -> Model:
-        """Return a model without a request to Core. Its capabilities are those that Core reported
-        earlier.
+        """Return a model without a request to Core. The model has the capabilities that Core
+        reported earlier.
 
         Raises `DeploymentNotFound` for an invalid ID, and `CallsItself` if the deployment is in the
         chain of callers.
@@ -100,7 +100,7 @@ class DialWorkspace:
             completions_api(deployment_id, self.core.url, dial=True),
             idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS,
         )
-        can = told_capabilities(self.calls, deployment_id)
+        can = reported_capabilities(self.calls, deployment_id)
         return fit_model(model, deployment_id, can)
 
     async def embedder(self, deployment_id: str | None) -> Embedder:

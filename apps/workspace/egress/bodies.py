@@ -26,11 +26,11 @@ async def read_body(response: Response, limit: int) -> bytes:
     Raises `ResponseBodyTooLarge` above `limit` bytes, `BodyUnreadable` for an unknown or corrupt
     compression, and the client's own errors.
     """
-    return b"".join([piece async for piece in stream_body(response, limit)])
+    return b"".join([chunk async for chunk in stream_body(response, limit)])
 
 
 async def stream_body(response: Response, limit: int) -> AsyncGenerator[bytes, None]:
-    """Yield the decompressed body of a streamed response in pieces. Raises the same errors as
+    """Yield the decompressed body of a streamed response in chunks. Raises the same errors as
     `read_body`.
     """
     if (read_integer(response.headers.get("content-length", "")) or 0) > limit:
@@ -38,12 +38,12 @@ async def stream_body(response: Response, limit: int) -> AsyncGenerator[bytes, N
     unpacker = find_unpacker(response.headers.get("content-encoding", ""))
     size = 0
     async for raw in response.aiter_raw():
-        piece = raw if unpacker is None else unpack(unpacker, raw, limit - size + 1)
-        size += len(piece)
+        chunk = raw if unpacker is None else unpack(unpacker, raw, limit - size + 1)
+        size += len(chunk)
         if size > limit:
             raise ResponseBodyTooLarge(limit)
-        if piece:
-            yield piece
+        if chunk:
+            yield chunk
     if unpacker is not None and size and not unpacker.eof:
         raise BodyUnreadable("The compressed response is incomplete.")
 

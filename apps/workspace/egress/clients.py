@@ -46,8 +46,8 @@ def parse_url(text: str) -> URL:
 
 
 def find_client(trust: Trust) -> AsyncClient:
-    """Return the running event loop's client for this level of trust. With SITE, paths are joined
-    to SITE_URL.
+    """Return the running event loop's client for this level of trust. For `Trust.SITE`, SITE_URL is
+    the base URL.
     """
     return loop_object(trust, functools.partial(make_client, trust))
 

@@ -1,6 +1,6 @@
 """Implements HTTP/1.1 connections for streamed responses, as an asyncio protocol around a C parser.
 
-A connection forwards the data of each network read in one piece, because wake-ups between the
+A connection forwards the data of each network read at once, because wake-ups between the
 socket and its reader account for most of the cost of a streamed token.
 """
 
@@ -42,13 +42,13 @@ class Head:
 
 class HttpConnection(asyncio.Protocol):
     """A connection that sends one request at a time. Call `send`, then `read_head`, then
-    `read_piece` until it returns b"".
+    `read_chunk` until it returns b"".
     """
 
     __slots__ = (
         *("buffered", "ends_at", "failure", "has_head", "head", "header_bytes", "headers"),
-        *("heard_at", "idle_seconds", "is_complete", "is_discarding", "is_framed", "is_paused"),
-        *("is_write_blocked", "keeps_alive", "loop", "news", "parser", "pieces", "timer"),
+        *("received_at", "idle_seconds", "is_complete", "is_discarding", "is_framed", "is_paused"),
+        *("is_write_blocked", "keeps_alive", "loop", "poll", "parser", "chunks", "timer"),
         *("total_seconds", "transport", "waiter"),
     )
 
@@ -57,7 +57,7 @@ class HttpConnection(asyncio.Protocol):
         self.transport: asyncio.Transport | None = None
         self.parser = httptools.HttpResponseParser(self)
         self.head = Head()
-        self.pieces: list[bytes] = []
+        self.chunks: list[bytes] = []
         self.buffered = 0
         self.header_bytes = 0
         self.headers = 0
@@ -71,10 +71,10 @@ class HttpConnection(asyncio.Protocol):
         self.failure: httpx2.TransportError | None = None
         self.waiter: asyncio.Future[None] | None = None
         self.idle_seconds = 0.0
-        self.heard_at = 0.0
+        self.received_at = 0.0
         self.total_seconds = self.ends_at = math.inf
         self.timer: asyncio.TimerHandle | None = None
-        self.news = select.poll()
+        self.poll = select.poll()
 
     # --- One exchange ---------------------------------------------------------------------
 
@@ -83,8 +83,8 @@ class HttpConnection(asyncio.Protocol):
     ) -> None:
         """Begin an exchange by sending a request. The exchange may last `total_seconds`.
 
-        `idle_seconds` limits the wait for all headers, then each wait for more of the body. Raises
-        `ConnectionBroken` if the connection closes, and `ConnectionSilent` after a time limit.
+        `idle_seconds` is the timeout for all headers, and then for each read of the body. Raises
+        `ConnectionBroken` if the connection closes, and `ConnectionSilent` after a timeout.
         """
         self.head = Head()
         self.has_head = self.is_complete = self.is_framed = False
@@ -109,21 +109,21 @@ class HttpConnection(asyncio.Protocol):
             await self.wait()
         return self.head
 
-    async def read_piece(self) -> bytes:
+    async def read_chunk(self) -> bytes:
         """Return the body's bytes that arrived since the last call, waiting for at least one, or
         b"" at the end of the body. Raises the same errors as `send`.
         """
-        while not self.pieces:
+        while not self.chunks:
             if self.is_complete:
                 return b""
             await self.wait()
-        pieces, self.pieces = self.pieces, []
-        piece = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        chunks, self.chunks = self.chunks, []
+        chunk = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         self.buffered = 0
         if self.is_paused and self.transport is not None:
             self.is_paused = False
             self.transport.resume_reading()
-        return piece
+        return chunk
 
     def end_within(self, seconds: float) -> None:
         """Limit the remaining time of the exchange to `seconds` from now."""
@@ -153,16 +153,16 @@ class HttpConnection(asyncio.Protocol):
             and self.keeps_alive
         )
 
-    def has_news(self) -> bool:
+    def is_stale(self) -> bool:
         """Return True if an idle connection can no longer be used: it is closed, or has unexpected
         data to read.
         """
         # The socket is polled, because the event loop may not have noticed the data yet.
-        return self.transport is None or bool(self.news.poll(0))
+        return self.transport is None or bool(self.poll.poll(0))
 
-    def rest(self) -> None:
+    def reset(self) -> None:
         """Reset the state after an exchange, so that the connection can send another request."""
-        self.pieces.clear()
+        self.chunks.clear()
         self.buffered = 0
         self.stop_timer()
 
@@ -181,7 +181,7 @@ class HttpConnection(asyncio.Protocol):
             raise self.failure or closed_error()
         self.waiter = self.loop.create_future()
         if self.has_head:
-            self.heard_at = self.loop.time()
+            self.received_at = self.loop.time()
         return self.waiter
 
     def wake(self) -> None:
@@ -191,7 +191,7 @@ class HttpConnection(asyncio.Protocol):
 
     def start_timer(self) -> None:
         self.stop_timer()
-        self.heard_at = now = self.loop.time()
+        self.received_at = now = self.loop.time()
         self.timer = self.loop.call_later(min(self.idle_seconds, self.ends_at - now), self.on_timer)
 
     def stop_timer(self) -> None:
@@ -205,7 +205,7 @@ class HttpConnection(asyncio.Protocol):
         """
         now = self.loop.time()
         waits = self.waiter is not None
-        left = self.heard_at + self.idle_seconds - now if waits else self.idle_seconds
+        left = self.received_at + self.idle_seconds - now if waits else self.idle_seconds
         if left <= 0:
             what = "Nothing" if self.has_head else "No headers"
             self.fail(ConnectionSilent(f"{what} for {self.idle_seconds:g} seconds."))
@@ -220,7 +220,7 @@ class HttpConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
-        self.news.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
+        self.poll.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
 
     def data_received(self, data: bytes) -> None:
         if self.is_complete:
@@ -297,7 +297,7 @@ class HttpConnection(asyncio.Protocol):
     def on_body(self, body: bytes) -> None:
         self.buffered += len(body)
         if not self.is_discarding:
-            self.pieces.append(body)
+            self.chunks.append(body)
 
     def on_message_complete(self) -> None:
         if self.has_head:

@@ -10,11 +10,11 @@ import httpx2
 from apps.workspace.egress.connection import HttpConnection
 from apps.workspace.egress.guard import HostAddress, Trust, find_addresses, tls_context
 
-KEPT_SECONDS = 15.0
+IDLE_SECONDS = 15.0
 """The idle time in seconds after which the pool closes a connection. It is less than the idle
 timeout of common proxies.
 """
-MOST_KEPT = 256
+MOST_IDLE = 256
 """The maximum number of idle connections per origin in the pool. The number of runs limits the
 connections in use.
 """
@@ -36,11 +36,11 @@ class ConnectionPool:
         self.sweeper: asyncio.TimerHandle | None = None
 
     def take(self, origin: Origin) -> HttpConnection | None:
-        kept = self.idle.get(origin)
-        oldest = asyncio.get_running_loop().time() - KEPT_SECONDS
-        while kept:
-            connection, since = kept.pop()
-            if since >= oldest and connection.is_reusable() and not connection.has_news():
+        idle = self.idle.get(origin)
+        oldest = asyncio.get_running_loop().time() - IDLE_SECONDS
+        while idle:
+            connection, since = idle.pop()
+            if since >= oldest and connection.is_reusable() and not connection.is_stale():
                 return connection
             connection.close()
         return None
@@ -66,33 +66,33 @@ class ConnectionPool:
         except OSError as error:
             raise httpx2.ConnectError("The service cannot be reached.") from error
 
-    def give_back(self, origin: Origin, connection: HttpConnection) -> None:
-        kept = self.idle.setdefault(origin, deque())
-        if not connection.is_reusable() or len(kept) >= MOST_KEPT:
+    def release(self, origin: Origin, connection: HttpConnection) -> None:
+        idle = self.idle.setdefault(origin, deque())
+        if not connection.is_reusable() or len(idle) >= MOST_IDLE:
             connection.close()
             return
-        connection.rest()
+        connection.reset()
         loop = asyncio.get_running_loop()
-        kept.append((connection, loop.time()))
+        idle.append((connection, loop.time()))
         if self.sweeper is None:
-            self.sweeper = loop.call_later(KEPT_SECONDS, self.sweep)
+            self.sweeper = loop.call_later(IDLE_SECONDS, self.sweep)
 
     def sweep(self) -> None:
         loop = asyncio.get_running_loop()
-        oldest = loop.time() - KEPT_SECONDS
-        for origin, kept in list(self.idle.items()):
-            while kept and (kept[0][1] < oldest or not kept[0][0].is_reusable()):
-                kept.popleft()[0].close()
-            if not kept:
+        oldest = loop.time() - IDLE_SECONDS
+        for origin, idle in list(self.idle.items()):
+            while idle and (idle[0][1] < oldest or not idle[0][0].is_reusable()):
+                idle.popleft()[0].close()
+            if not idle:
                 del self.idle[origin]
-        self.sweeper = loop.call_later(KEPT_SECONDS, self.sweep) if self.idle else None
+        self.sweeper = loop.call_later(IDLE_SECONDS, self.sweep) if self.idle else None
 
     async def aclose(self) -> None:
         if self.sweeper is not None:
             self.sweeper.cancel()
             self.sweeper = None
-        for kept in self.idle.values():
-            for connection, _ in kept:
+        for idle in self.idle.values():
+            for connection, _ in idle:
                 connection.close()
         self.idle.clear()
         await asyncio.sleep(0)  # This lets the aborted transports notify their protocols.

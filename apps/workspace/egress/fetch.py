@@ -89,13 +89,13 @@ async def fetch(url: str, policy: FetchPolicy, limit: int, *, seconds: float) ->
 
 
 async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> FetchedFile:
-    if wish := policy.judge_switches():
-        raise refusal(wish, url)
+    if barrier := policy.find_disabling_setting():
+        raise refusal(barrier, url)
     timeout = Timeout(seconds, connect=settings.EXTERNAL_URL_FETCH_CONNECT_TIMEOUT_SECONDS)
     address = read_address(url, url)
     for _ in range(settings.EXTERNAL_URL_FETCH_MAX_REDIRECTS + 1):
-        if wish := policy.judge(address.host):
-            raise refusal(wish, url)
+        if barrier := policy.find_barrier(address.host):
+            raise refusal(barrier, url)
         async with find_client(policy.trust).stream("GET", address, timeout=timeout) as response:
             target = response.headers.get("location", "")
             if response.status_code not in REDIRECTS or not target:
@@ -176,8 +176,8 @@ SHOWN_CHARACTERS = 200
 
 
 def redact_url(url: str) -> str:
-    """Return a URL for messages, without credentials, query and fragment. Of a data: URI, only the
-    scheme remains.
+    """Return a URL for messages, without credentials, query and fragment. A data: URI is reduced to
+    its scheme.
     """
     scheme, colon, _ = url.strip().partition(":")
     if colon and scheme.lower() == "data":

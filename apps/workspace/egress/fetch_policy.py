@@ -32,8 +32,8 @@ BARRIERS: dict[Barrier, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FetchPolicy:
-    """The fetch settings of an application. A setting that is None has the installation's value; ()
-    allows no hosts.
+    """The fetch settings of an application. None means the installation's setting; () allows no
+    hosts.
     """
 
     enabled: bool | None = None
@@ -43,15 +43,15 @@ class FetchPolicy:
     def trust(self) -> Trust:
         return Trust.GUARDED
 
-    def judge_switches(self) -> Barrier | None:
+    def find_disabling_setting(self) -> Barrier | None:
         """Return the setting that disables fetching, or None if fetching is enabled."""
         if not settings.EXTERNAL_URL_FETCH_ENABLED:
             return "admin"
         return "builder" if self.enabled is False else None
 
-    def judge(self, host: str) -> Barrier | None:
+    def find_barrier(self, host: str) -> Barrier | None:
         """Return the rule that forbids requests to this host, or None if they are allowed."""
-        if switched := self.judge_switches():
+        if switched := self.find_disabling_setting():
             return switched
         ours: list[str] = settings.EXTERNAL_URL_FETCH_HOST_ALLOWLIST
         if ours and not is_listed(host, ours):
@@ -67,10 +67,10 @@ class ServicePolicy(FetchPolicy):
     URLs.
     """
 
-    def judge_switches(self) -> None:
+    def find_disabling_setting(self) -> None:
         return None
 
-    def judge(self, host: str) -> None:
+    def find_barrier(self, host: str) -> None:
         return None
 
 

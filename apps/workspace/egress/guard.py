@@ -158,9 +158,7 @@ def bare_host(host: str) -> str:
 
 
 def check_single_host(trust: Trust, host: str, port: int) -> None:
-    """Raise `EgressRefused` unless the host and port are the ones that the setting for this level
-    of trust contains.
-    """
+    """Raise `EgressRefused` unless the host and port match the setting for this level of trust."""
     setting, problem = SINGLE_HOSTS[trust]
     place = urlsplit(getattr(settings, setting))
     expected = place.port or (443 if place.scheme == "https" else 80)

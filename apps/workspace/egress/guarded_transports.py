@@ -93,7 +93,6 @@ class GuardedTransport(HttpLibrary):
     body: Any
 
     def __init__(self, trust: Trust, limits: Any) -> None:
-        """`limits` is the client library's `Limits`."""
         inner = self.core.AnyIOBackend()
         self.pool = self.core.AsyncConnectionPool(
             ssl_context=tls_context(),
@@ -131,16 +130,16 @@ class GuardedTransport(HttpLibrary):
 
 
 class GuardedBody(HttpLibrary):
-    def __init__(self, pieces: Any) -> None:
-        self.pieces = pieces
+    def __init__(self, chunks: Any) -> None:
+        self.chunks = chunks
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         with self.translated():
-            async for piece in self.pieces:
-                yield piece
+            async for chunk in self.chunks:
+                yield chunk
 
     async def aclose(self) -> None:
-        await self.pieces.aclose()
+        await self.chunks.aclose()
 
 
 class HttpxBody(GuardedBody, httpx.AsyncByteStream):

@@ -70,15 +70,15 @@ def reach(text: str) -> Reach:
     address = ip_address(text)
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
-            return judge(address.ipv4_mapped)
+            return classify_address(address.ipv4_mapped)
         if address in NAT64:
             # A translator forwards it to the IPv4 address in the last four bytes.
-            inner = judge(IPv4Address(address.packed[-4:]))
+            inner = classify_address(IPv4Address(address.packed[-4:]))
             return Reach.PUBLIC if inner is Reach.PUBLIC else Reach.NEVER
-    return judge(address)
+    return classify_address(address)
 
 
-def judge(address: IPAddress) -> Reach:
+def classify_address(address: IPAddress) -> Reach:
     if any(address in network for network in PRIVATE):
         return Reach.PRIVATE
     if any(address in network for network in NEVER) or address.is_reserved:

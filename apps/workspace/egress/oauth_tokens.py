@@ -24,7 +24,7 @@ MARGIN_SECONDS = 30.0
 """A token is renewed this many seconds before it expires, because a request takes time to reach the
 service.
 """
-UNTOLD_SECONDS = 300.0
+DEFAULT_SECONDS = 300.0
 """The lifetime of a token in seconds if the service does not report one."""
 MOST_CREDENTIALS = 1000
 """The maximum number of credentials whose tokens are cached. The least recently used tokens are
@@ -45,8 +45,6 @@ class Token:
 class ClientTokens:
     """The current token for one set of client credentials. Concurrent callers wait for the same
     fetch.
-
-    `version` is the version of the secret with which the token was fetched.
     """
 
     def __init__(self, how: ClientIdSecretAuthorization) -> None:
@@ -54,6 +52,7 @@ class ClientTokens:
         self.lock = asyncio.Lock()
         self.token: Token | None = None
         self.version = 0
+        """The version of the secret with which the token was fetched."""
 
     async def current(self, url: str, refused: str = "") -> str:
         """Return a valid token for this URL, other than the rejected token `refused`.
@@ -133,10 +132,10 @@ def read_token(body: bytes) -> Token:
     return Token(value, time.monotonic() + lifetime(answer.get("expires_in")) - MARGIN_SECONDS)
 
 
-def lifetime(told: Any) -> float:
+def lifetime(value: Any) -> float:
     # Some services send the lifetime as text.
     try:
-        seconds = float(told)
+        seconds = float(value)
     except (TypeError, ValueError, OverflowError):
-        return UNTOLD_SECONDS
-    return seconds if seconds >= 0 else UNTOLD_SECONDS
+        return DEFAULT_SECONDS
+    return seconds if seconds >= 0 else DEFAULT_SECONDS

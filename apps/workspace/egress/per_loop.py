@@ -1,7 +1,7 @@
 """Creates objects once per event loop, on first use, and closes them when the loop ends.
 
 Connections belong to the loop that opened them. A loop that ends closes only its open asynchronous
-generators, so each store is held by a generator.
+generators, so a generator owns each store.
 """
 
 import asyncio

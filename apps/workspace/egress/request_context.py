@@ -16,7 +16,7 @@ from typing import Self
 import httpx2
 from httpx2 import SSEError as SSEError
 
-from apps.agent.surrogates import Mender
+from apps.agent.surrogates import SurrogateReplacer
 from apps.workspace.egress.challenges import CHALLENGE_CHARACTERS, lacks_scope
 
 REFUSAL_BYTES = 4_096
@@ -30,31 +30,29 @@ Takes = Callable[[bytes], bool]
 
 @dataclass(slots=True)
 class RequestContext:
-    """Headers, time limit and outcome of one operation over HTTP.
-
-    Outcome: `status` is the HTTP status of an error response, `retry_after` the number of seconds
-    in its `Retry-After` header, `challenge` its `WWW-Authenticate` header, and `refusal` the part
-    of its body that the SDK read; `failure` is a sentence about a failed connection. `first_status`
-    is the status of the first POST and does not change: an error status there means that the server
-    did nothing.
-
-    Options: with `is_limited_elsewhere`, a response may take any time once it has begun, because
-    the caller limits it. With `listens`, the response is a stream of notifications, and may also
-    have any size. With `opens`, the operation opens a session.
-    """
+    """Headers, time limit and outcome of one operation over HTTP."""
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     seconds: float = 60.0
     status: int = 0
+    """The HTTP status of an error response, or 0."""
     retry_after: float | None = None
+    """The number of seconds in an error response's `Retry-After` header."""
     failure: str = ""
+    """A sentence about a failed connection, or ""."""
     timed_out: bool = False
     first_status: int = 0
+    """The status of the first POST. An error status means that the server did nothing."""
     challenge: str = field(default="", repr=False)
+    """An error response's `WWW-Authenticate` header."""
     refusal: bytes = field(default=b"", repr=False)
+    """The part of an error response's body that the SDK has read."""
     is_limited_elsewhere: bool = False
+    """True if the caller limits the response's time once the response has begun."""
     listens: bool = False
+    """True if the response is a stream of notifications, without limits of size and time."""
     opens: bool = False
+    """True if the operation opens a session."""
 
     def fresh(self) -> Self:
         """Return a copy of the context without an outcome."""
@@ -111,13 +109,13 @@ def take_all(message: bytes) -> bool:
 
 
 class RewrittenMessages:
-    """Rewrites the messages of a body that arrives in pieces: a JSON body, or the data of each
+    """Rewrites the messages of a body that arrives in chunks: a JSON body, or the data of each
     event.
 
-    An event that is too long remains unchanged. If one message becomes several, an event becomes as
-    many events; for a JSON body, only the last message is used, unless `as_events` turns the whole
-    body into events. Messages that `takes` rejects are dropped from events. A last event
-    without a final blank line gets one, because the SDK ignores the event otherwise.
+    Events that are too long remain unchanged. If `rewrite` returns several messages for one, an
+    event becomes as many events. A JSON body is reduced to the last message, unless `as_events` is
+    set. Messages that `takes` rejects are dropped from events. A last event without a final blank
+    line gets one, because the SDK would ignore the event otherwise.
     """
 
     def __init__(
@@ -128,7 +126,7 @@ class RewrittenMessages:
         self.is_stream = is_stream
         self.takes = takes
         self.as_events = False
-        self.rest = bytearray()
+        self.buffer = bytearray()
         self.event: list[bytes] = []
         """The lines of the current event, starting with its first data line."""
         self.size = 0
@@ -138,15 +136,15 @@ class RewrittenMessages:
         """True if the last line ended with a carriage return, so that a line feed may still follow.
         """
 
-    def feed(self, piece: bytes) -> bytes:
-        self.rest += piece
-        end = max(map(self.rest.rfind, LINE_ENDS)) + 1 if self.is_stream else 0
+    def feed(self, chunk: bytes) -> bytes:
+        self.buffer += chunk
+        end = max(map(self.buffer.rfind, LINE_ENDS)) + 1 if self.is_stream else 0
         ready = b""
-        if not end and len(self.rest) > self.most:
-            ready, self.is_too_long = self.taken_event(), True
-            end = len(self.rest)
-        lines = bytes(self.rest[:end])
-        del self.rest[:end]
+        if not end and len(self.buffer) > self.most:
+            ready, self.is_too_long = self.take_event(), True
+            end = len(self.buffer)
+        lines = bytes(self.buffer[:end])
+        del self.buffer[:end]
         return ready + b"".join(map(self.line, lines.splitlines(keepends=True)))
 
     def line(self, line: bytes) -> bytes:
@@ -171,10 +169,10 @@ class RewrittenMessages:
         self.size += len(line)
         if self.size > self.most:
             self.is_too_long = True
-            return self.taken_event()
+            return self.take_event()
         return b""
 
-    def taken_event(self) -> bytes:
+    def take_event(self) -> bytes:
         """Return the current event unchanged, and reset the state for the next event."""
         taken = b"".join(self.event)
         self.event.clear()
@@ -182,11 +180,11 @@ class RewrittenMessages:
         return taken
 
     def rewritten_event(self) -> bytes:
-        """Return the current event with its messages rewritten and without its blank line, and
-        discard it. Return b"" if nothing remains.
+        """Rewrite the messages of the current event, and return the event without its blank line.
+        Return b"" if nothing remains.
         """
         lines = [*self.event]
-        as_it_is = self.taken_event()
+        as_it_is = self.take_event()
         if not lines or self.name not in (b"", b"message"):
             return as_it_is
         data = data_of(lines)
@@ -200,7 +198,7 @@ class RewrittenMessages:
         return others + b"data: " + b"\n\ndata: ".join(map(in_one_line, found)) + ending
 
     def end(self) -> bytes:
-        rest = bytes(self.rest)
+        rest = bytes(self.buffer)
         if self.as_events:
             return b"".join(map(event_of, filter(self.takes, self.rewrite(rest))))
         if not self.is_stream:
@@ -230,8 +228,8 @@ class LimitedBody(httpx2.AsyncByteStream):
     """A response body with limits. It raises `httpx2.StreamError`, which SDKs treat as the failure
     of one request.
 
-    `ends_at` is a time by the event loop's clock, or None for no limit. Unpaired surrogates, which
-    SDKs reject, are replaced, and `messages` rewrites the messages.
+    Unpaired surrogates are replaced, because SDKs reject them. `ends_at` is a time by the event
+    loop's clock, or None for no limit. `messages` rewrites the messages.
     """
 
     def __init__(
@@ -248,7 +246,7 @@ class LimitedBody(httpx2.AsyncByteStream):
         self.context = context
         self.ends_at = ends_at
         self.messages = messages
-        self.pieces = self.read()
+        self.chunks = self.read()
         self.ahead = b""
         self.failure: httpx2.StreamError | None = None
 
@@ -256,13 +254,13 @@ class LimitedBody(httpx2.AsyncByteStream):
         """Read ahead to the first character of the body, and return True if it begins a list."""
         while not (begun := self.ahead.lstrip(b"\xef\xbb\xbf \t\r\n")):
             try:
-                piece = await anext(self.pieces, None)
+                chunk = await anext(self.chunks, None)
             except httpx2.StreamError as error:
                 self.failure = error
                 return False
-            if piece is None:
+            if chunk is None:
                 return False
-            self.ahead += piece
+            self.ahead += chunk
         return begun.startswith(b"[")
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -270,29 +268,29 @@ class LimitedBody(httpx2.AsyncByteStream):
             yield ready
         if self.failure is not None:
             raise self.failure
-        async for piece in self.pieces:
-            if ready := self.messages.feed(piece):
+        async for chunk in self.chunks:
+            if ready := self.messages.feed(chunk):
                 yield ready
         if rest := self.messages.end():
             yield rest
 
     async def read(self) -> AsyncIterator[bytes]:
-        """Yield the pieces of the body as they arrive. A character is never split between two
-        pieces.
+        """Yield the chunks of the body as they arrive. A character is never split between two
+        chunks.
         """
         if self.response.headers.get("content-encoding", "identity").lower() != "identity":
             raise self.stream_error("the server sent a compressed response that was not requested.")
-        mender = Mender()
-        pieces = aiter(self.response.stream)  # type: ignore[arg-type]
+        replacer = SurrogateReplacer()
+        chunks = aiter(self.response.stream)  # type: ignore[arg-type]
         try:
             while True:
                 async with asyncio.timeout_at(self.ends_at):
-                    piece = await anext(pieces, None)
-                if piece is None:
+                    chunk = await anext(chunks, None)
+                if chunk is None:
                     break
-                self.count(piece)
-                yield mender.feed(piece)
-            yield mender.end()
+                self.count(chunk)
+                yield replacer.feed(chunk)
+            yield replacer.end()
         except (httpx2.TimeoutException, TimeoutError) as error:
             raise self.stream_error("the server's response timed out.", timed_out=True) from error
         except httpx2.HTTPError as error:
@@ -300,11 +298,11 @@ class LimitedBody(httpx2.AsyncByteStream):
                 "the server disconnected before the end of its response."
             ) from error
 
-    def count(self, piece: bytes) -> None:
-        """Count the bytes of a piece. Raises `httpx2.StreamError` if the body is too large."""
-        self.size += len(piece)
+    def count(self, chunk: bytes) -> None:
+        """Count the bytes of a chunk. Raises `httpx2.StreamError` if the body is too large."""
+        self.size += len(chunk)
         if self.response.is_error:
-            self.context.refusal += piece[: REFUSAL_BYTES - len(self.context.refusal)]
+            self.context.refusal += chunk[: REFUSAL_BYTES - len(self.context.refusal)]
         if self.size > self.most:
             raise self.stream_error(
                 f"the server's response is too large; the limit is {self.most:,} bytes. "

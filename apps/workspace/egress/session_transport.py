@@ -37,8 +37,8 @@ CLOSE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class RequestCredentials:
-    """The headers and query parameters that authenticate a request. `token` is the token in them
-    that can be renewed, or "".
+    """The headers and query parameters that authenticate a request. `token` is their renewable
+    token, or "".
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -56,8 +56,8 @@ Authorize = Callable[[str], Awaitable[RequestCredentials]]
 first request.
 """
 Select = Callable[[bytes], Takes]
-"""A function that returns, for the body of a request, a function that selects the messages which
-the SDK reads from the event stream.
+"""A function that takes the body of a request, and returns a filter for the messages that the SDK
+reads from the event stream.
 """
 Broken = Callable[[RequestContext], None]
 """A callback for undelivered messages. It is needed because the SDK does not report

@@ -7,9 +7,7 @@ PASSING = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
 
 def tls_problem(error: BaseException) -> str:
-    """Return the reason why a TLS connection was refused, or "" for any other failure. A retry may
-    fix only the latter.
-    """
+    """Return the reason why a TLS connection was refused, or "" for a failure that a retry may fix."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, ssl.SSLError) and not isinstance(seen, PASSING):

@@ -50,28 +50,28 @@ class Body(httpx2.AsyncByteStream):
         self.origin = origin
         self.connection: HttpConnection | None = connection
 
-    def read_piece(self) -> Coroutine[Any, Any, bytes]:
+    def read_chunk(self) -> Coroutine[Any, Any, bytes]:
         """Return the bytes of one or more network reads, or b"" at the end of the body. Raises
         httpx2's errors.
         """
-        return no_bytes() if self.connection is None else self.connection.read_piece()
+        return no_bytes() if self.connection is None else self.connection.read_chunk()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        while piece := await self.read_piece():
-            yield piece
+        while chunk := await self.read_chunk():
+            yield chunk
 
-    async def pieces(self, limit: int) -> AsyncIterator[bytes]:
+    async def chunks(self, limit: int) -> AsyncIterator[bytes]:
         """Yield the body, up to `limit` bytes. Raises httpx2's errors and `ResponseTooLarge`."""
         size = 0
-        while piece := await self.read_piece():
-            size += len(piece)
+        while chunk := await self.read_chunk():
+            size += len(chunk)
             if size > limit:
                 raise ResponseTooLarge(limit)
-            yield piece
+            yield chunk
 
     async def read(self, limit: int) -> bytes:
-        """Return the whole body. Raises the same errors as `pieces`."""
-        return b"".join([piece async for piece in self.pieces(limit)])
+        """Return the whole body. Raises the same errors as `chunks`."""
+        return b"".join([chunk async for chunk in self.chunks(limit)])
 
     async def read_refusal(self, limit: int) -> bytes:
         """Return the whole body of an error response, or b"" if it cannot be read. An error can be
@@ -104,7 +104,7 @@ class Body(httpx2.AsyncByteStream):
         if connection is None:
             return
         if connection.is_complete:
-            self.pool.give_back(self.origin, connection)
+            self.pool.release(self.origin, connection)
         else:
             connection.close()
 
@@ -252,7 +252,7 @@ async def send_and_read_head(connection: HttpConnection, data: bytes, limits: Li
 
 
 async def without_packed_body(head: Head, body: Body) -> list[tuple[bytes, bytes]]:
-    """Return the headers without those about compression. Requests ask for uncompressed bodies.
+    """Return the headers without `Content-Encoding`. Requests ask for uncompressed bodies.
 
     The compressed body of an error response is dropped, because its status is sufficient. Raises
     `httpx2.DecodingError` if a successful response is compressed.

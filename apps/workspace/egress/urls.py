@@ -17,12 +17,12 @@ class AddressInvalid(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class OperatorUrl:
-    """A parsed URL. `is_site` means that it began with `/` and is on this server. `parts` are the
-    parts of the full URL.
-    """
+    """A parsed URL."""
 
     parts: SplitResult
+    """The parts of the full URL."""
     is_site: bool
+    """True if the URL began with `/`, so that it is on this server."""
 
     @property
     def trust(self) -> Trust:

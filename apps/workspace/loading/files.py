@@ -19,19 +19,17 @@ DOCUMENT_BYTES = 512 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A file that has been loaded. `path` is its path in the storage, or "" for a fetched file or a
-    data: URI.
-
-    `charset` is the encoding that the server declared for a text, or "" if it is unknown. `version`
-    changes with the content of a stored file, and is "" for other files.
-    """
+    """A file that has been loaded."""
 
     name: str
     type: str
     content: bytes = field(repr=False)
     path: str = ""
+    """The path in the storage, or "" for a fetched file or a data: URI."""
     charset: str = ""
+    """The encoding that the server declared for a text, or ""."""
     version: str = ""
+    """A text that changes with the content of a stored file, or "" for other files."""
 
 
 def document_bounds(owner: str) -> Bounds:

@@ -59,9 +59,9 @@ class Loader:
 
     async def take(self, url: str) -> Loaded:
         """Load a file with `load`, or decode it if the URL is a `data:` URI."""
-        place = locate_file(url)
-        if place.kind == "data":
-            return read_data_uri(place.address, self.rules.limit)
+        location = locate_file(url)
+        if location.kind == "data":
+            return read_data_uri(location.address, self.rules.limit)
         return await self.load(url)
 
     async def promote(self, url: str) -> FileInfo:
@@ -76,14 +76,14 @@ class Loader:
         """Record the source of a file as untrusted if neither the caller nor the operator controls
         it.
         """
-        place = locate_file(url)
-        address = unquote(place.address)
-        if place.kind == "external" and not self.rules.trusts(address):
-            self.taint.add(f"web page {external_host(place.address)}")
-        if place.kind != "stored" or self.rules.trusts(address):
+        location = locate_file(url)
+        address = unquote(location.address)
+        if location.kind == "external" and not self.rules.trusts(address):
+            self.taint.add(f"web page {external_host(location.address)}")
+        if location.kind != "stored" or self.rules.trusts(address):
             return
-        if not await self.files.is_own(place.address):
-            self.taint.add(f"file {last_segment(place.address.rstrip('/'))!r} of another user")
+        if not await self.files.is_own(location.address):
+            self.taint.add(f"file {last_segment(location.address.rstrip('/'))!r} of another user")
 
     async def bring(self, url: str) -> Loaded:
         file = await self.fetch_or_read(url)
@@ -91,18 +91,18 @@ class Loader:
         return file
 
     async def fetch_or_read(self, url: str) -> Loaded:
-        place = locate_file(url)
+        location = locate_file(url)
         async with self.loading.turns:
-            if place.kind == "external":
+            if location.kind == "external":
                 rules = self.rules
                 found = await fetch(url, rules.policy, rules.limit, seconds=rules.seconds)
                 return Loaded(
                     found.filename, found.content_type, found.content, charset=found.charset
                 )
-            return await self.in_time(url, self.read(url, place, self.rules.limit))
+            return await self.in_time(url, self.read(url, location, self.rules.limit))
 
-    async def read(self, url: str, place: FileLocation, limit: int) -> Loaded:
-        path = await self.path_of(url, place)
+    async def read(self, url: str, location: FileLocation, limit: int) -> Loaded:
+        path = await self.path_of(url, location)
         found = await self.files.read(path, limit=limit)
         check_download_size(len(found.content), limit)
         info = found.info
@@ -115,10 +115,10 @@ class Loader:
         )
 
     async def store(self, url: str) -> FileInfo:
-        place = locate_file(url)
-        if place.kind in {"external", "data"}:
+        location = locate_file(url)
+        if location.kind in {"external", "data"}:
             return await self.keep(await self.take(url))
-        info = await self.in_time(url, self.look_up(url, place))
+        info = await self.in_time(url, self.look_up(url, location))
         check_download_size(info.size, self.rules.limit)
         await self.distrust(url)
         return info
@@ -130,18 +130,18 @@ class Loader:
         named = file.name if digest in file.name else f"loaded/{digest}/{file.name}"
         return await self.files.keep(named, file.content, file.type)
 
-    async def look_up(self, url: str, place: FileLocation) -> FileInfo:
-        return await self.files.info(await self.path_of(url, place))
+    async def look_up(self, url: str, location: FileLocation) -> FileInfo:
+        return await self.files.info(await self.path_of(url, location))
 
-    async def path_of(self, url: str, place: FileLocation) -> str:
+    async def path_of(self, url: str, location: FileLocation) -> str:
         """Return the path of a stored file. Raises `FileRefused` if the URL is not the URL of a
         stored file.
         """
-        match place.kind:
+        match location.kind:
             case "stored":
-                return place.address
+                return location.address
             case "relative":
-                return await self.home_path(place.address)
+                return await self.home_path(location.address)
             case _ if climbs(url):
                 raise FileMissing(
                     f"The file {redact_url(url)!r} does not exist, or you have no access."

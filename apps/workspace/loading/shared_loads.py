@@ -31,20 +31,20 @@ class SingleFlightCache(Generic[T]):
     """Caches results by key. Concurrent callers with the same key share one task.
 
     `size` returns the size of a result. The least recently used results are evicted when the total
-    size exceeds `room`. A failure is raised to all waiting callers and is not cached. When the last
-    waiting caller is canceled, the task is canceled.
+    size exceeds `capacity`. A failure is raised to all waiting callers and is not cached. When the
+    last waiting caller is canceled, the task is canceled.
     """
 
-    def __init__(self, room: int, size: Callable[[T], int]) -> None:
-        self.room = room
+    def __init__(self, capacity: int, size: Callable[[T], int]) -> None:
+        self.capacity = capacity
         self.size = size
-        self.kept: dict[str, T] = {}
+        self.results: dict[str, T] = {}
         self.used = 0
         self.flights: dict[str, Flight[T]] = {}
 
     async def get(self, key: str, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        if key in self.kept:
-            found = self.kept[key] = self.kept.pop(key)
+        if key in self.results:
+            found = self.results[key] = self.results.pop(key)
             return found
         flight = self.flights.get(key)
         if flight is None:
@@ -69,37 +69,36 @@ class SingleFlightCache(Generic[T]):
 
     def keep(self, key: str, result: T) -> None:
         size = self.size(result)
-        if size > self.room:
+        if size > self.capacity:
             return
-        self.kept[key] = result
+        self.results[key] = result
         self.used += size
-        while self.used > self.room:
-            oldest = next(iter(self.kept))
-            self.used -= self.size(self.kept.pop(oldest))
+        while self.used > self.capacity:
+            oldest = next(iter(self.results))
+            self.used -= self.size(self.results.pop(oldest))
 
     def forget(self, is_stale: Callable[[T], bool]) -> None:
         self.flights.clear()  # A pending result may be stale too, so it is not cached.
-        for key in [key for key, result in self.kept.items() if is_stale(result)]:
-            self.used -= self.size(self.kept.pop(key))
+        for key in [key for key, result in self.results.items() if is_stale(result)]:
+            self.used -= self.size(self.results.pop(key))
 
 
 @dataclass(frozen=True, slots=True)
 class LoadingRules:
-    """The rules for loading files. `limit` is the size limit of a file in bytes, and `seconds` the
-    time limit for loading it. `document_limit` is the size limit of a document in the caller's
-    storage whose text is searched or extracted.
-
-    Relative paths start at `folder`, a path below the caller's home: "" or a path that ends with a
-    slash. `trusted` contains URLs and paths that the operator has listed; paths of folders end with
-    a slash.
-    """
-
     limit: int
+    """The maximum size of a file in bytes."""
     seconds: float
+    """The timeout for loading a file."""
     policy: FetchPolicy = field(default_factory=FetchPolicy)
     folder: str = ""
+    """The folder below the caller's home at which relative paths start: "" or a path that ends with
+    a slash.
+    """
     trusted: tuple[str, ...] = ()
+    """URLs and paths that the operator has listed. Paths of folders end with a slash."""
     document_limit: int = 0
+    """The maximum size of a document in the caller's storage whose text is searched or extracted.
+    """
 
     def trusts(self, address: str) -> bool:
         folders = (one for one in self.trusted if one.startswith(ROOT) and one.endswith("/"))
@@ -125,19 +124,19 @@ def rules_of(manifest: Manifest) -> LoadingRules:
     trusted = tuple(unquote(locate_file(url).address) for url in named)
     if features is None:
         return replace(usual, seconds=seconds, trusted=trusted)
-    wished, kept = features.external_url_fetch, features.dial_files
+    fetching, kept = features.external_url_fetch, features.dial_files
     own_limit = features.file_loading.size_limit
     return LoadingRules(
         own_limit or usual.limit,
         seconds,
-        FetchPolicy(wished.enabled, wished.host_allowlist),
+        FetchPolicy(fetching.enabled, fetching.host_allowlist),
         kept.agent_home_dir if kept is not None else "",
         trusted,
         own_limit or usual.document_limit,
     )
 
 
-KEPT_BYTES = 32 * 1024 * 1024
+CACHE_BYTES = 32 * 1024 * 1024
 """The limit in bytes for all files that a run caches."""
 MOST_PROMOTED = 1000
 CONCURRENT_LOADS = 8
@@ -154,7 +153,7 @@ class Loading:
     # Created at first use, because most runs load nothing.
     @cached_property
     def loads(self) -> SingleFlightCache[Loaded]:
-        return SingleFlightCache(KEPT_BYTES, lambda file: len(file.content))
+        return SingleFlightCache(CACHE_BYTES, lambda file: len(file.content))
 
     @cached_property
     def promotions(self) -> SingleFlightCache[FileInfo]:

@@ -22,8 +22,8 @@ from apps.workspace.local.files.storage import storage
 ROW = 1
 """The primary key of the only row of `Installation`."""
 ITERATIONS = 100_000
-"""The number of iterations that compute the fingerprint: as many as for the encryption of stored
-keys, so that guessing the key from the fingerprint is no easier than from those.
+"""The number of iterations that compute the fingerprint. It is the same as for the encryption of
+stored keys, so that the fingerprint does not make the secret key easier to guess.
 """
 
 FILES = (
@@ -39,12 +39,11 @@ KEYS = (
 
 
 class Installation(models.Model):
-    """The only row of this table, which identifies the installation. `key_fingerprint` is derived
-    from the secret key and salt of the process that last wrote it.
-    """
+    """The only row of this table, which identifies the installation."""
 
     uuid = models.UUIDField(default=uuid.uuid4)
     key_fingerprint = models.CharField(max_length=64, default="")
+    """A hash of the secret key and salt of the process that last wrote it."""
     read_only_since = models.DateTimeField(null=True)
 
     def __str__(self) -> str:
@@ -70,8 +69,8 @@ def register_process() -> list[str]:
 
 
 def problems() -> list[str]:
-    """Return a sentence about each difference between this process's files or keys and the
-    installation's.
+    """Return one sentence for each difference between the files or keys of this process and of the
+    installation.
     """
     row = Installation.objects.filter(pk=ROW).first()
     return [] if row is None else problems_of(row)

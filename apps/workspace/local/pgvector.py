@@ -1,13 +1,13 @@
 """Compares vectors in PostgreSQL if its `vector` extension (pgvector) is installed.
 
-A table with vectors as bytes in a `vector` column gets a second column, `embedding`, for copies of
-them. The table's Django model does not declare the second column, so that nothing differs without
-the extension. The bytes remain authoritative. `migrate` adds the column and fills it for memories.
-Processes use it after a restart.
+Tables store vectors as bytes in the column `vector`, which remains authoritative. A second column,
+`embedding`, contains copies for comparisons. The Django models do not declare it, so that nothing
+differs without the extension. `migrate` adds the column and fills it for memories. Processes use it
+after a restart.
 
-The search is exact. The planner would use an approximate index on such a column even though most of
-its results belong to other owners: with 100,000 rows of 100 owners, each of 60 queries returned
-fewer than five rows, and found 9 % of the nearest rows. The column must therefore not have an
+The search is exact. The planner would use an approximate index on the column even though most of
+its results belong to other owners. In a test with 100,000 rows of 100 owners, 60 queries returned
+fewer than five rows each, and found 9 % of the nearest rows. The column must therefore not have an
 index. The index for very large corpora (`apps.workspace.local.corpora.hnsw`) has an expression that
 no query in this module contains.
 """

@@ -65,10 +65,7 @@ async def find_no_application(name: str, workspace: "LocalWorkspace") -> FoundAp
 
 
 class LocalWorkspace:
-    """A workspace that holds no database connection between calls.
-
-    `chain` contains the applications whose calls led to this run, outermost first.
-    """
+    """Implements the workspace without DIAL Core. No database connection is held between calls."""
 
     def __init__(
         self,
@@ -82,6 +79,7 @@ class LocalWorkspace:
         self.list_applications = list_applications
         self.list_files = list_files
         self.chain: tuple[str, ...] = ()
+        """The applications whose calls led to this run, outermost first."""
         self.keys: KeyUse = "platform"
 
     def inside(self, application: str, keys: KeyUse = "platform") -> Self:

@@ -59,7 +59,9 @@ async def deduplicate(store: MemoryStore, embedder: Embedder, now: datetime) -> 
     try:
         return await store.change(lambda newest: with_merged(newest, found, made, now))
     except OutdatedVectors:
-        return 0  # A search computes the embeddings again; the next stored memory then leads here again.
+        return (
+            0  # A search recomputes the embeddings, and the next stored memory retries the merge.
+        )
 
 
 def find_duplicates(collection: MemoryList) -> list[Duplicates]:
@@ -69,8 +71,10 @@ def find_duplicates(collection: MemoryList) -> list[Duplicates]:
     All pairs are compared: 30 ms for 1,000 memories, about a second for 10,000.
     """
     memories = collection.memories
-    order = sorted(range(len(memories)), key=lambda place: (-memories[place].importance, place))
-    ranked = [memories[place] for place in order]
+    order = sorted(
+        range(len(memories)), key=lambda position: (-memories[position].importance, position)
+    )
+    ranked = [memories[position] for position in order]
     gone: set[int] = set()
     groups: dict[int, list[int]] = {}
     for rank, others in (*equal_texts(ranked), *similar_texts(ranked, collection.vectors[order])):
@@ -91,8 +95,8 @@ def find_duplicates(collection: MemoryList) -> list[Duplicates]:
 
 
 def equal_texts(ranked: Sequence[MemoryItem]) -> list[tuple[int, Sequence[int]]]:
-    """Return groups of memories with exactly the same text, among those that cannot be compared by
-    their embeddings. A group is a position in `ranked`, and the positions of its duplicates.
+    """Group the memories with equal texts whose embeddings are unusable. Each group is a position
+    in `ranked`, and the positions of its duplicates.
     """
     same: dict[str, list[int]] = {}
     for rank, memory in enumerate(ranked):
@@ -126,8 +130,8 @@ def merge_memories(originals: Sequence[MemoryItem]) -> MemoryItem:
 def with_merged(
     collection: MemoryList, found: Sequence[Duplicates], made: Embeddings | None, now: datetime
 ) -> ChangedMemories[int]:
-    """Return the collection with each group of duplicates replaced by its merged memory, except
-    groups of which an original has changed.
+    """Replace each group of duplicates with its merged memory, unless one of the originals has
+    changed.
 
     Raises `OutdatedVectors` if the new vectors come from a different model.
     """
@@ -154,9 +158,9 @@ def with_survivors(
     collection: MemoryList, new: Mapping[int, tuple[MemoryItem, Embeddings, int]]
 ) -> MemoryList:
     memories, vectors = list(collection.memories), collection.vectors.copy()
-    for place, memory in enumerate(memories):
+    for position, memory in enumerate(memories):
         if memory.id in new:
             survivor, made, number = new[memory.id]
-            memories[place] = replace(survivor, unknown_share=made.unknown_shares[number])
-            vectors[place] = made.vectors[number]
+            memories[position] = replace(survivor, unknown_share=made.unknown_shares[number])
+            vectors[position] = made.vectors[number]
     return replace(collection, memories=tuple(memories), vectors=vectors)

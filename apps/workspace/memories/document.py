@@ -31,7 +31,7 @@ TOO_LARGE = gettext_noop(
     "The file is larger than {megabytes} MB. Split it, or remove the embeddings, which will be computed again."
 )
 DIGITS = 7
-"""The number of digits of each number of an embedding, the precision of 32-bit floats."""
+"""Embeddings are written with this many decimal places, the precision of 32-bit floats."""
 
 
 class Data(msgspec.Struct):
@@ -129,7 +129,7 @@ def read_vectors(embeddings: Sequence[Sequence[float]]) -> Vectors | None:
 
 
 def read_memories(entries: Iterable[MemoryEntry]) -> list[MemoryItem]:
-    """Return the memories, with a new ID for each whose ID is already in use, because other
+    """Return the memories. A memory whose ID is already in use gets a new one, because other
     programs that write this format do not guarantee unique IDs.
     """
     memories: dict[int, MemoryItem] = {}
@@ -154,7 +154,7 @@ def read_import(content: bytes) -> list[MemoryItem]:
         ) from error
     memories = []
     entries = [MemoryEntry(one.data, is_separate=one.is_separate) for one in found.memories]
-    for place, memory in enumerate(read_memories(entries)):
+    for position, memory in enumerate(read_memories(entries)):
         try:
             if not 0 <= memory.id < HIGHEST_ID:
                 raise MemoryRefused(
@@ -165,7 +165,7 @@ def read_import(content: bytes) -> list[MemoryItem]:
                 )
             memories.append(check_memory(memory, longest=MERGED_CHARACTERS))
         except MemoryRefused as error:
-            path = f"memories[{place}].data.{error.field}"
+            path = f"memories[{position}].data.{error.field}"
             raise MemoryRefused(path, f"{path}: {error}") from error
     return memories
 

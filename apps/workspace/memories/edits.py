@@ -87,10 +87,10 @@ def name(text: str, field: str) -> str:
     return line
 
 
-def free_id(wanted: int, taken: Ids[int]) -> int:
-    while wanted in taken:
-        wanted += 1
-    return wanted
+def free_id(first: int, used: Ids[int]) -> int:
+    while first in used:
+        first += 1
+    return first
 
 
 def are_comparable(collection: MemoryList, embeddings: Embeddings) -> bool:
@@ -112,7 +112,7 @@ def with_added(
     Raises `MemoryRefused` if the collection would have more than `most` memories, and
     `OutdatedVectors` if the vectors come from a different model.
     """
-    # One of its classes is an array of NumPy's.
+    # Imported at first use, because it imports NumPy.
     from apps.workspace.memories.growth import append_rows
 
     if not are_comparable(collection, embeddings):
@@ -124,11 +124,11 @@ def with_added(
                 "You’ve reached the limit of {most} memories. Delete some before you add more."
             ).format(most=number_format(most, force_grouping=True)),
         )
-    taken = collection.taken_ids
+    used = collection.used_ids
     added = []
     for memory, share in zip(memories, embeddings.unknown_shares, strict=True):
-        added.append(replace(memory, id=free_id(memory.id, taken), unknown_share=share))
-        taken.add(added[-1].id)
+        added.append(replace(memory, id=free_id(memory.id, used), unknown_share=share))
+        used.add(added[-1].id)
     kept = collection.vectors if collection.memories else embeddings.vectors[:0]
     vectors = append_rows(kept, embeddings.vectors)
     grown = collection.with_more(added, vectors, embeddings.model)
@@ -144,13 +144,13 @@ def with_missing(
     Raises the same errors as `with_added`.
     """
     known = {memory.content for memory in collection.memories}
-    places = [place for place, one in enumerate(memories) if one.content not in known]
-    if not places:
+    positions = [position for position, one in enumerate(memories) if one.content not in known]
+    if not positions:
         return ChangedMemories(collection, 0)
-    shares = tuple(embeddings.unknown_shares[place] for place in places)
-    rest = replace(embeddings, vectors=embeddings.vectors[places], unknown_shares=shares)
-    added = with_added(collection, [memories[place] for place in places], rest, most)
-    return ChangedMemories(added.collection, len(places))
+    shares = tuple(embeddings.unknown_shares[position] for position in positions)
+    rest = replace(embeddings, vectors=embeddings.vectors[positions], unknown_shares=shares)
+    added = with_added(collection, [memories[position] for position in positions], rest, most)
+    return ChangedMemories(added.collection, len(positions))
 
 
 def with_fields(
@@ -166,36 +166,36 @@ def with_fields(
     Raises `MemoryMissing`, `MemoryRefused` for invalid fields, and `OutdatedVectors` if the vectors
     come from a different model.
     """
-    place = place_of(collection, id)
-    memory = replace(collection.memories[place], **fields)
+    position = position_of(collection, id)
+    memory = replace(collection.memories[position], **fields)
     if embeddings is not None:
         memory = replace(memory, unknown_share=embeddings.unknown_shares[0])
     longest = CONTENT_CHARACTERS if "content" in fields else MERGED_CHARACTERS
     memory = check_memory(memory, categories if "category" in fields else None, longest)
-    return ChangedMemories(with_replaced(collection, place, memory, embeddings), memory)
+    return ChangedMemories(with_replaced(collection, position, memory, embeddings), memory)
 
 
 def with_replaced(
-    collection: MemoryList, place: int, memory: MemoryItem, embeddings: Embeddings | None
+    collection: MemoryList, position: int, memory: MemoryItem, embeddings: Embeddings | None
 ) -> MemoryList:
-    """Return the collection with the memory at the position `place` replaced. Raises
+    """Return the collection with the memory at `position` replaced. Raises
     `OutdatedVectors` if the vectors come from a different model.
     """
-    memories = (*collection.memories[:place], memory, *collection.memories[place + 1 :])
+    memories = (*collection.memories[:position], memory, *collection.memories[position + 1 :])
     if embeddings is None:
         return replace(collection, memories=memories)
     if not are_comparable(collection, embeddings):
         raise OutdatedVectors
     vectors = collection.vectors.copy()
-    vectors[place] = embeddings.vectors[0]
+    vectors[position] = embeddings.vectors[0]
     return replace(collection, memories=memories, vectors=vectors)
 
 
 def without(collection: MemoryList, ids: Ids[int]) -> MemoryList:
-    keep = [place for place, one in enumerate(collection.memories) if one.id not in ids]
+    keep = [position for position, one in enumerate(collection.memories) if one.id not in ids]
     if not keep:
         return replace(collection, memories=(), vectors=no_vectors(), model="")
-    memories = tuple(collection.memories[place] for place in keep)
+    memories = tuple(collection.memories[position] for position in keep)
     return replace(collection, memories=memories, vectors=collection.vectors[keep])
 
 
@@ -217,11 +217,11 @@ def with_vectors(
     return ChangedMemories(changed, True)
 
 
-def place_of(collection: MemoryList, id: int) -> int:
+def position_of(collection: MemoryList, id: int) -> int:
     """Return the position of the memory with this ID. Raises `MemoryMissing` if there is none."""
-    for place, memory in enumerate(collection.memories):
+    for position, memory in enumerate(collection.memories):
         if memory.id == id:
-            return place
+            return position
     raise MemoryMissing(
         "id", f"there is no memory {id}. Search for it, and use the ID in the result."
     )

@@ -1,5 +1,5 @@
-"""Appends vectors to arrays that have spare rows, so that adding one vector to 10,000 does not copy
-15 MB. Such a copy would take half the time of storing a memory.
+"""Appends vectors to arrays with spare rows. Copying 10,000 vectors (15 MB) to add one would take
+half the time of storing a memory.
 
 A returned array never changes. The first caller that adds to an array writes into the spare rows
 behind it. Another caller that adds to the same array, because the first change was not stored, gets
@@ -14,24 +14,22 @@ import numpy as np
 
 from apps.workspace.embeddings.port import Vectors
 
-LEAST_ROOM = 64
+LEAST_SPARE_ROWS = 64
 SHARE = 8
 """The number of spare rows is the number of used rows divided by this number, but at least
-`LEAST_ROOM`.
+`LEAST_SPARE_ROWS`.
 """
 
 
-class Room:
-    """The state of an array with spare rows: how many of its first rows are in use. It does not
-    keep the array alive.
-    """
+class SpareRows:
+    """Counts the used rows of an array with spare rows. It does not keep the array alive."""
 
-    def __init__(self, rows: "RowsInRoom", filled: int) -> None:
+    def __init__(self, rows: "ArrayWithSpareRows", filled: int) -> None:
         self.rows, self.filled, self.lock = ref(rows), filled, Lock()
 
-    def claimed(self, start: int, stop: int) -> "RowsInRoom | None":
+    def claim(self, start: int, stop: int) -> "ArrayWithSpareRows | None":
         """Claim the rows from `start` to `stop`, and return the array with all rows. Return None if
-        some of the claimed rows do not exist or are already in use.
+        some of these rows do not exist or are already in use.
         """
         rows = self.rows()
         with self.lock:
@@ -41,28 +39,26 @@ class Room:
             return rows
 
 
-class RowsInRoom(np.ndarray[Any, np.dtype[np.float32]]):
-    """An array with spare rows that refers to its `Room`. Other code sees only plain arrays that
-    are views of it.
-    """
+class ArrayWithSpareRows(np.ndarray[Any, np.dtype[np.float32]]):
+    """An array with spare rows. Other code sees only plain arrays that are views of it."""
 
-    room: Room
+    spare: SpareRows
 
 
 def append_rows(vectors: Vectors, more: Vectors) -> Vectors:
-    """Return the rows of `vectors`, followed by the rows of `more`. These are written to spare rows
-    of `vectors` if there are enough. All rows have the same length.
+    """Return the rows of `vectors`, followed by the rows of `more`. Spare rows of `vectors` are
+    used if there are enough. All rows have the same length.
     """
     count = len(vectors) + len(more)
-    room = vectors.base.room if isinstance(vectors.base, RowsInRoom) else None
-    rows = room.claimed(len(vectors), count) if room is not None else None
-    if room is None or rows is None:
-        space = count + max(LEAST_ROOM, count // SHARE)
+    spare = vectors.base.spare if isinstance(vectors.base, ArrayWithSpareRows) else None
+    rows = spare.claim(len(vectors), count) if spare is not None else None
+    if spare is None or rows is None:
+        space = count + max(LEAST_SPARE_ROWS, count // SHARE)
         # NumPy keeps a base only if it has its own class.
-        rows = np.empty((space, vectors.shape[1]), np.float32).view(RowsInRoom)
+        rows = np.empty((space, vectors.shape[1]), np.float32).view(ArrayWithSpareRows)
         rows[: len(vectors)] = vectors
-        room = Room(rows, count)
+        spare = SpareRows(rows, count)
     rows[len(vectors) : count] = more
-    housed = rows[:count].view(RowsInRoom)
-    housed.room = room
-    return housed.view(np.ndarray)
+    view = rows[:count].view(ArrayWithSpareRows)
+    view.spare = spare
+    return view.view(np.ndarray)

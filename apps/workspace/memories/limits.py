@@ -8,7 +8,7 @@ NAME_CHARACTERS = 60
 """The maximum number of characters of a category or a topic."""
 MOST_TOPICS = 20
 MERGES_KEPT_DAYS = 30
-"""A merge can be undone for this many days. Its originals are stored for the same time."""
+"""A merge can be undone, and its originals are stored, for this many days."""
 IMPORT_BYTES = 8 * 1024 * 1024
 """The maximum number of bytes of an imported file. A larger export is written without vectors,
 which an import recomputes.

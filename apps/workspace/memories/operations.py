@@ -126,7 +126,7 @@ async def forget_memory(store: MemoryStore, id: int) -> MemoryItem:
     undone = frozenset(merge.id for merge in merges if merge.survivor == id)
 
     def change(collection: MemoryList) -> ChangedMemories[MemoryItem]:
-        found = collection.memories[edits.place_of(collection, id)]
+        found = collection.memories[edits.position_of(collection, id)]
         return ChangedMemories(edits.without(collection, {id}), found, undone=undone)
 
     return await store.change(change)

@@ -28,64 +28,58 @@ def no_vectors() -> Vectors:
 
 @dataclass(frozen=True, slots=True)
 class MemoryItem:
-    """A fact that an application remembers about its user.
-
-    - `id`: the Unix second in which it was stored, or the next second that is not in use.
-    - `importance`: from 0 to 1.
-    - `unknown_share`: the fraction of tokens that the embedding model does not know.
-    - `is_separate`: the owner has undone a merge, so the memory is never merged again.
-    """
+    """A fact that an application remembers about its user."""
 
     id: int
+    """The Unix second in which it was stored, or the next second that is not in use."""
     content: str
-    importance: float = IMPORTANCE
+    importance: float = IMPORTANCE  # from 0 to 1
     category: str = GENERAL
     topics: tuple[str, ...] = ()
     unknown_share: float = 0.0
+    """The fraction of tokens that the embedding model does not know."""
     is_separate: bool = False
+    """True if the owner has undone a merge, so that the memory is never merged again."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryHit:
-    """A memory that a search found. `score` is the similarity to the query, up to 1.0."""
+    """A memory that a search found."""
 
     memory: MemoryItem
     score: float
+    """The similarity to the query, up to 1.0."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergedMemories:
-    """Memories that were merged because their meaning is similar.
-
-    `survivor` is the ID of the merged memory, which is also the ID of one of the `originals`.
-    """
+    """Memories that were merged because their meaning is similar."""
 
     id: int
     survivor: int
+    """The ID of the merged memory, which is also the ID of one of the `originals`."""
     merged_at: datetime
     originals: tuple[MemoryItem, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class MemoryList:
-    """All memories of one owner, in the order in which they were stored.
-
-    `vectors` contains their embeddings by `model`, in the same order. `deduplicated_at` is the time
-    of the last search for duplicates, or None.
-    """
+    """All memories of one owner, in the order in which they were stored."""
 
     memories: tuple[MemoryItem, ...] = ()
     vectors: Vectors = field(default_factory=no_vectors, repr=False)
+    """The embeddings of the memories by `model`, in the same order."""
     model: str = ""
     deduplicated_at: datetime | None = None
+    """The time of the last search for duplicates, or None."""
 
     @cached_property
-    def unknown_places(self) -> tuple[int, ...]:
+    def unknown_positions(self) -> tuple[int, ...]:
         """Return the positions of the memories whose embeddings are unusable."""
         return tuple(n for n, one in enumerate(self.memories) if one.unknown_share > UNKNOWN)
 
     @cached_property
-    def taken_ids(self) -> set[int]:
+    def used_ids(self) -> set[int]:
         """Return the IDs that new memories must not get. The set may contain IDs that were never
         stored.
         """
@@ -107,8 +101,8 @@ class MemoryList:
         grown = replace(self, memories=(*self.memories, *added), vectors=vectors, model=model)
         unknown = (n for n, one in enumerate(added, first) if one.unknown_share > UNKNOWN)
         vars(grown).update(
-            unknown_places=(*self.unknown_places, *unknown),
-            taken_ids=self.taken_ids,
+            unknown_positions=(*self.unknown_positions, *unknown),
+            used_ids=self.used_ids,
             characters=self.characters + sum(len(memory.content) for memory in added),
         )
         return grown
@@ -119,14 +113,15 @@ class ChangedMemories(Generic[T]):
     """A changed collection, and the result of the change.
 
     A memory that is still the same Python object has the same vector, unless `model` or the
-    dimension of the vectors changes. `merged` contains new merges, and `undone` the IDs of merges
-    that were undone.
+    dimension of the vectors changes.
     """
 
     collection: MemoryList
     result: T
     merged: Sequence[MergedMemories] = ()
+    """New merges."""
     undone: frozenset[int] = frozenset()
+    """The IDs of merges that were undone."""
 
 
 Change = Callable[[MemoryList], ChangedMemories[T]]
@@ -134,7 +129,7 @@ Change = Callable[[MemoryList], ChangedMemories[T]]
 
 
 class MemoryIndex(Protocol):
-    """Searches the memories of one owner, who has at least one."""
+    """Searches the memories of one owner. There is at least one memory."""
 
     async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
         """Return up to `limit` memories that are most similar to the query, best first. `asked` is

@@ -12,7 +12,7 @@ class PruneRules:
     """Rules that select the memories to delete.
 
     A memory is selected if it is older than `after_days` and less important than
-    `below_importance`. If only one of these is set, it alone decides. In addition, the least
+    `below_importance`. If one of them is None, only the other applies. In addition, the least
     important memories beyond `at_most` are selected.
     """
 
@@ -23,17 +23,17 @@ class PruneRules:
 
 async def prune(store: MemoryStore, rules: PruneRules, now: datetime) -> int:
     """Delete the memories that the rules select. Return the number of deleted memories."""
-    if not given_up(await store.load(), rules, now):
+    if not selected_ids(await store.load(), rules, now):
         return 0
 
     def change(collection: MemoryList) -> ChangedMemories[int]:
-        ids = given_up(collection, rules, now)
+        ids = selected_ids(collection, rules, now)
         return ChangedMemories(without(collection, ids) if ids else collection, len(ids))
 
     return await store.change(change)
 
 
-def given_up(collection: MemoryList, rules: PruneRules, now: datetime) -> set[int]:
+def selected_ids(collection: MemoryList, rules: PruneRules, now: datetime) -> set[int]:
     """Return the IDs of the memories that the rules select. The age of a memory follows from its
     ID, which is the Unix time at which it was stored.
     """

@@ -26,12 +26,12 @@ def best(scores: Vectors, limit: int) -> list[int]:
     positions come first.
     """
     if limit >= len(scores):
-        places = np.arange(len(scores))
+        positions = np.arange(len(scores))
     else:
         lowest = np.partition(scores, -limit)[-limit]
-        places = np.flatnonzero(scores >= lowest)
-    ranked = places[np.argsort(-scores[places], kind="stable")]
-    return [int(place) for place in ranked[:limit]]
+        positions = np.flatnonzero(scores >= lowest)
+    ranked = positions[np.argsort(-scores[positions], kind="stable")]
+    return [int(position) for position in ranked[:limit]]
 
 
 def letters_in_common(text: str, query: str) -> float:
@@ -44,7 +44,7 @@ def letters_in_common(text: str, query: str) -> float:
 
 def pairs_of_letters(text: str) -> set[str]:
     letters = "".join(text.casefold().split())
-    return {letters[place : place + 2] for place in range(len(letters) - 1)}
+    return {letters[position : position + 2] for position in range(len(letters) - 1)}
 
 
 def neighbours(vectors: Vectors, threshold: float) -> Iterator[tuple[int, Sequence[int]]]:
@@ -81,8 +81,9 @@ def nearest_memories(
     """
     scores = cosines(collection.vectors, asked.vectors[0])
     is_unknown = asked.unknown_shares[0] > UNKNOWN
-    for place in range(len(scores)) if is_unknown else collection.unknown_places:
-        scores[place] = letters_in_common(collection.memories[place].content, query)
+    for position in range(len(scores)) if is_unknown else collection.unknown_positions:
+        scores[position] = letters_in_common(collection.memories[position].content, query)
     return [
-        MemoryHit(collection.memories[place], float(scores[place])) for place in best(scores, limit)
+        MemoryHit(collection.memories[position], float(scores[position]))
+        for position in best(scores, limit)
     ]

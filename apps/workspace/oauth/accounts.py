@@ -45,18 +45,18 @@ NOT_CONNECTED: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class WantedAccount:
-    """The account that a toolset needs. `server` receives the account's token; `title` is the
-    server's name for users.
-
-    `challenge` is the `WWW-Authenticate` header with which the server rejected a request, or "" if
-    it has not been called yet.
-    """
+class RequiredAccount:
+    """The account that a toolset needs."""
 
     server: str
+    """The server that receives the account's token."""
     title: str
+    """The server's name for users."""
     how: OAuthAuthorization = field(repr=False)
     challenge: str = field(default="", repr=False)
+    """The `WWW-Authenticate` header with which the server rejected a request, or "" if it has not
+    been called yet.
+    """
 
     def rows(self, bucket: str) -> Any:
         return ToolAccount.objects.filter(bucket=bucket, **self.key)
@@ -71,54 +71,56 @@ class WantedAccount:
         }
 
 
-async def find_account(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
+async def find_account(required: RequiredAccount, bucket: str) -> ToolAccount | None:
     """Return the account with which the user is signed in, or None if the user has to sign in."""
-    found: ToolAccount | None = await database_sync_to_async(look_up)(wanted, bucket)
+    found: ToolAccount | None = await database_sync_to_async(look_up)(required, bucket)
     return found
 
 
-def look_up(wanted: WantedAccount, bucket: str) -> ToolAccount | None:
+def look_up(required: RequiredAccount, bucket: str) -> ToolAccount | None:
     if not bucket:
         return None
-    account: ToolAccount | None = wanted.rows(bucket).filter(connected_at__isnull=False).first()
+    account: ToolAccount | None = required.rows(bucket).filter(connected_at__isnull=False).first()
     if account is None or not account.access_token:
         return None
     # If the server requires more scopes than were granted, the user has to sign in again.
-    asked = frozenset((wanted.how.scope or "").split())
+    asked = frozenset((required.how.scope or "").split())
     return account if asked <= frozenset(account.service["scope"].split()) else None
 
 
-async def ask_for(wanted: WantedAccount, bucket: str) -> ToolAccount:
+async def ask_for(required: RequiredAccount, bucket: str) -> ToolAccount:
     """Prepare the account's row for a sign-in, and return it. Raises `SignInFailed` if the server's
     URL is too long or its sign-in service cannot be found.
     """
-    if any(len(value) > LONGEST_URL for value in wanted.key.values()):
+    if any(len(value) > LONGEST_URL for value in required.key.values()):
         raise SignInFailed(
             gettext("The server’s URL is too long for signing in. Contact an administrator.")
         )
-    service = await find_service(wanted.server, wanted.how, wanted.challenge)
-    row: ToolAccount = await database_sync_to_async(note)(wanted, bucket, service)
+    service = await find_service(required.server, required.how, required.challenge)
+    row: ToolAccount = await database_sync_to_async(prepare_account)(required, bucket, service)
     return row
 
 
-def note(wanted: WantedAccount, bucket: str, service: SignInService) -> ToolAccount:
+def prepare_account(required: RequiredAccount, bucket: str, service: SignInService) -> ToolAccount:
     """Record that the user was asked to sign in, and return the account's row. A sign-in that was
     begun in another tab can still be completed, unless the server now uses another sign-in service.
 
     Raises `SignInFailed` if another sign-in would not help.
     """
-    row, _ = ToolAccount.objects.get_or_create(bucket=bucket, **wanted.key)
-    row.title, row.asked_at = wanted.title[:LONGEST_TITLE], timezone.now()
+    row, _ = ToolAccount.objects.get_or_create(bucket=bucket, **required.key)
+    row.title, row.asked_at = required.title[:LONGEST_TITLE], timezone.now()
     is_moved = bool(row.service) and row.service["issuer"] != service.issuer
     if is_moved:
         row.state = None
     if row.connected_at is not None:
         if not is_moved:
-            service = with_earlier_scope(service, row, wanted.challenge)
+            service = with_earlier_scope(service, row, required.challenge)
         give_up(row)
     row.service = service.as_json()
-    if wanted.how.client_id:
-        set_client(row, configured_client(wanted.how.client_id, wanted.how.client_secret, service))
+    if required.how.client_id:
+        set_client(
+            row, configured_client(required.how.client_id, required.how.client_secret, service)
+        )
     row.save(update_fields=("title", "asked_at", "service", "state", *CLIENT_FIELDS))
     return row
 

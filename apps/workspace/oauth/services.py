@@ -48,27 +48,27 @@ ANOTHER_ISSUER = gettext_noop(
 
 @dataclass(frozen=True, slots=True)
 class SignInService:
-    """A sign-in service of the tool server `server`, which receives the tokens. `resource`
-    identifies this server in requests to the service (RFC 8707), or is "" if it is not sent.
-
-    `methods` are the methods with which clients authenticate at `token_url`. `scope` contains the
-    permissions that users are asked to grant. `names_itself` means that the service adds its issuer
-    to its redirects (RFC 9207). `reads_client_metadata` means that the URL of a client's metadata
-    document can be its ID.
-    """
+    """A sign-in service of a tool server."""
 
     server: str
+    """The tool server, which receives the tokens."""
     issuer: str
     authorization_url: str
     token_url: str
     registration_url: str = ""
     revocation_url: str = ""
     methods: tuple[str, ...] = ()
+    """The methods with which clients authenticate at `token_url`."""
     resource: str = ""
+    """Identifies the tool server in requests to the service (RFC 8707), or is "" if it is not sent.
+    """
     scope: str = ""
+    """The permissions that users are asked to grant."""
     names_itself: bool = False
+    """True if the service adds its issuer to its redirects (RFC 9207)."""
     is_configured: bool = False
     reads_client_metadata: bool = False
+    """True if the URL of a client's metadata document can be its ID."""
 
     @property
     def host(self) -> str:
@@ -114,7 +114,7 @@ def configured_service(
         token_url,
         read_url(how.authorization_url).parts.geturl(),
         token_url,
-        scope=wanted_scope(how, challenge, ()),
+        scope=requested_scope(how, challenge, ()),
         is_configured=True,
     )
 
@@ -140,7 +140,7 @@ async def discover_service(server: str, how: OAuthAuthorization, challenge: str)
         tuple(filter(str.isprintable, described.token_endpoint_auth_methods_supported or ())),
         # A server reports its own URL, or a parent of it, as the resource.
         str(resource.resource) if resource is not None else server,
-        wanted_scope(how, challenge, scopes),
+        requested_scope(how, challenge, scopes),
         bool(described.authorization_response_iss_parameter_supported),
         reads_client_metadata=bool(described.client_id_metadata_document_supported),
     )
@@ -150,7 +150,7 @@ async def discover_service(server: str, how: OAuthAuthorization, challenge: str)
     return service
 
 
-def wanted_scope(how: OAuthAuthorization, challenge: str, supported: Iterable[str]) -> str:
+def requested_scope(how: OAuthAuthorization, challenge: str, supported: Iterable[str]) -> str:
     """Return the scope to request: the operator's scope or, if there is none, the server's, plus
     the scopes that the challenge reports as missing.
     """

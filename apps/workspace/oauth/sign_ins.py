@@ -87,25 +87,25 @@ def digest(state: str) -> str:
     return hashlib.sha256(state.encode()).hexdigest()
 
 
-async def complete(bucket: str, given: Mapping[str, str]) -> ToolAccount:
-    """Complete a sign-in, and return the account. `given` contains the query parameters of the
+async def complete(bucket: str, query: Mapping[str, str]) -> ToolAccount:
+    """Complete a sign-in, and return the account. `query` contains the query parameters of the
     redirect from the sign-in service: `state`, `code`, `iss` and `error`.
 
     A state is valid once, and only for the user who was redirected with it. Raises `SignInFailed`
     if the state is invalid or the service rejects the sign-in.
     """
-    account: ToolAccount | None = await database_sync_to_async(take)(bucket, given.get("state", ""))
+    account: ToolAccount | None = await database_sync_to_async(take)(bucket, query.get("state", ""))
     if account is None:
         raise SignInFailed(gettext(UNKNOWN_STATE))
     service = service_of(account)
-    issuer = given.get("iss", "")
+    issuer = query.get("iss", "")
     # A service identifies itself only if its metadata declares it.
     is_told = bool(issuer or service.names_itself) and not service.is_configured
     if is_told and issuer != service.issuer:
         raise SignInFailed(gettext(WRONG_ISSUER))
-    code = given.get("code", "")
+    code = query.get("code", "")
     if not code:
-        said = given.get("error", "")[:ERROR_CHARACTERS] or "without a code"
+        said = query.get("error", "")[:ERROR_CHARACTERS] or "without a code"
         raise SignInFailed(
             gettext("Your account wasn’t connected. The sign-in service returned: {said}.").format(
                 said=said

@@ -30,8 +30,8 @@ _rejected = re.compile(
 
 @dataclass(slots=True)
 class CallIds:
-    """The form of call IDs that a deployment accepts. If `are_plain` is True, these are only IDs of
-    nine letters and digits.
+    """The form of call IDs that a deployment accepts: any, or only nine letters and digits if
+    `are_plain` is True.
     """
 
     deployment: str

@@ -214,8 +214,8 @@ def read_delta(
 
 def read_calls(calls: list[CallPart]) -> Iterator[ToolCallDelta]:
     if len(calls) > 1 and all(call.index == UNNUMBERED for call in calls):
-        for place, call in enumerate(calls):
-            call.index = place
+        for position, call in enumerate(calls):
+            call.index = position
     return map(read_call, calls)
 
 

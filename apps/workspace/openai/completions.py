@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from apps.agent.model import Delta, Finish
-from apps.agent.surrogates import mend
+from apps.agent.surrogates import replace_surrogates
 from apps.workspace.openai.chunks import (
     ChoiceDelta,
     ChunkChoice,
@@ -45,7 +45,7 @@ def read_completion(data: bytes) -> list[Delta]:
     """
     chunk = read_whole_chunk(data)
     if is_filled(chunk.error):
-        raise failure_in_stream(mend(data))
+        raise failure_in_stream(replace_surrogates(data))
     for choice in chunk.choices:
         for index, call in enumerate((choice.delta and choice.delta.tool_calls) or ()):
             call.index = index  # Only streamed calls have numbers.

@@ -27,7 +27,7 @@ from apps.workspace.services.failures import mask_and_cut, message_in
 
 EMBEDDINGS = "embeddings"
 SECONDS = 60.0
-"""The timeout in seconds for each wait for more of a response."""
+"""The read timeout in seconds."""
 MOST_BYTES = 16 * 1024 * 1024
 """The maximum number of bytes of a response. 64 vectors of 4,096 numbers with 22 digits each take a
 third of that.

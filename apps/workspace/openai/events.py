@@ -8,7 +8,7 @@ import msgspec
 
 from apps.agent.events import TextDelta, Usage
 from apps.agent.model import Delta, Finish, ReasoningDelta
-from apps.agent.surrogates import mend
+from apps.agent.surrogates import replace_surrogates
 from apps.workspace.openai.chunks import ChunkReader, StreamChunk
 from apps.workspace.openai.odd_chunks import (
     answer_unread,
@@ -79,14 +79,14 @@ class CompletionEvents:
             is_plain = self.read_chunk(chunk, payload, name, deltas)
         if not is_plain:
             self.read_odd(payload, name, deltas)
-        self.look_for_words(payload, deltas, known)
+        self.check_content(payload, deltas, known)
         self.has_finished = self.reader.has_finished
         if self.is_watching:
             self.watch(deltas, known)
         if is_plain and self.form is not None and not self.form.learn(payload, deltas[known:]):
             self.form = self.learning = None
 
-    def look_for_words(self, payload: bytes, deltas: list[Delta], known: int) -> None:
+    def check_content(self, payload: bytes, deltas: list[Delta], known: int) -> None:
         """Examine an event of an answer that has no content yet. Raises `ModelFailed` if the answer
         ends and its content could not be read.
         """
@@ -114,7 +114,7 @@ class CompletionEvents:
         Raises `ModelFailed` if the chunk is an error.
         """
         if is_filled(chunk.error) or name == b"error":
-            raise failure_in_stream(mend(payload))
+            raise failure_in_stream(replace_surrogates(payload))
         if not chunk.choices and b'"choices"' not in payload:
             log_foreign(chunk, payload)
         return self.reader.read(chunk, deltas)
@@ -127,7 +127,7 @@ class CompletionEvents:
             if is_filled(chunk.error):  # The event may contain several chunks.
                 raise failure_in_stream(msgspec.json.encode({"error": chunk.error}))
             if name == b"error":
-                raise failure_in_stream(mend(payload))
+                raise failure_in_stream(replace_surrogates(payload))
             self.reader.read(chunk, deltas)
         self.form, self.is_watching = None, True
 

@@ -11,7 +11,7 @@ import msgspec
 from django.conf import settings
 
 from apps.agent.events import Usage
-from apps.agent.surrogates import decode_json, mend
+from apps.agent.surrogates import decode_json, replace_surrogates
 from apps.errors import EgressRefused, ModelFailed
 from apps.workspace.egress.fetch import FetchRefused, fetch
 from apps.workspace.egress.fetch_policy import ServicePolicy
@@ -53,13 +53,13 @@ class ImagesAnswer(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ImageService:
-    """A model of an image service. `name` is the service's name for the model; `idle_seconds` is
-    the timeout for each wait for more data.
-    """
+    """A model of an image service."""
 
     service: ModelService
     name: str
+    """The service's name for the model."""
     idle_seconds: float
+    """The read timeout in seconds."""
 
     async def make(self, prompt: str, options: Mapping[str, Any]) -> Pictures:
         """Return the images that the service makes from the prompt. Raises `ModelFailed` if the
@@ -115,7 +115,7 @@ def read_answer(data: bytes) -> ImagesAnswer:
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise unusable("an unreadable response") from error
     if is_filled(answer.error):
-        raise failure_in_stream(mend(data))
+        raise failure_in_stream(replace_surrogates(data))
     if not answer.data:
         raise unusable("a response without an image")
     return answer

@@ -107,20 +107,17 @@ def make_openai_model(
     idle_seconds: float | None = None,
 ) -> ServiceModel[ModelService]:
     """Return a model of a service with the chat completions API. `base_url` ends with the API's
-    version.
-
-    `idle_seconds` is the longest time without data from the service, by default the time limit of a
-    tool call.
+    version. `idle_seconds` is the read timeout, by default the timeout of a tool.
     """
     seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
-    return kept_model(base_url, api_key, model, dial, starts_thinking, seconds)
+    return cached_model(base_url, api_key, model, dial, starts_thinking, seconds)
 
 
 @lru_cache(maxsize=MOST_CLIENTS)
-def kept_model(
+def cached_model(
     base_url: str, api_key: str, model: str, dial: bool, starts_thinking: bool, seconds: float
 ) -> ServiceModel[ModelService]:
-    """Return a cached model with these settings, so that not every run has to build one."""
+    """Return a model with these settings. It is cached, so that runs do not build it again."""
     service = make_service(base_url, api_key, dial=dial)
     api = completions_api(model, base_url, dial=dial, starts_thinking=starts_thinking)
     return ServiceModel(service, model, api, seconds)
@@ -197,14 +194,14 @@ def marked_tools(tools: Sequence[Tool]) -> list[Tool]:
 
 
 def marked_messages(messages: Sequence[ModelMessage], written: Sequence[Fields]) -> list[Fields]:
-    """Return the messages `written` with marks for the prompt cache added. `messages` are the same
+    """Return the converted messages `written`, with marks for the prompt cache. `messages` are the
     messages before their conversion.
     """
-    places = marked_places(messages)
-    return [mark_fields(one) if place in places else one for place, one in enumerate(written)]
+    positions = marked_positions(messages)
+    return [mark_fields(one) if n in positions else one for n, one in enumerate(written)]
 
 
-def marked_places(messages: Sequence[ModelMessage]) -> set[int]:
+def marked_positions(messages: Sequence[ModelMessage]) -> set[int]:
     """Return the positions of the messages to mark for the prompt cache: the last system message,
     and the last message before the newest turn.
     """

@@ -22,7 +22,7 @@ TAGS = {
 thoughts. Each maps to its closing tag.
 """
 MOST_BLANKS = 200
-"""The maximum number of blank characters that are held back because a tag may follow."""
+"""The maximum number of blank characters that are buffered because a tag may follow."""
 
 _opening = re.compile("|".join(map(re.escape, TAGS)), re.IGNORECASE)
 _closings = {
@@ -48,7 +48,7 @@ class ThinkTags:
         self.tag = tag
         """The opening tag of the current thought, or "" outside of a thought."""
         self.held = ""
-        """Text that is held back, because it may be the beginning of a tag."""
+        """Buffered text that may be the beginning of a tag."""
         self.thoughts: list[str] = []
         self.has_calls = False
 
@@ -116,7 +116,7 @@ class ThinkTags:
         return [ReasoningDelta(text, UNNAMED)]
 
     def released(self) -> list[Delta]:
-        """Return the deltas of the text that was held back, because other content follows."""
+        """Return the deltas of the buffered text, because other content follows."""
         held, self.held = self.held, ""
         if self.tag:
             return self.think(held)

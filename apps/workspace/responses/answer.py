@@ -1,7 +1,7 @@
 """Converts the output items of an answer to deltas as they arrive.
 
-Services stream an item piece by piece, send it when it is complete, or send it with the whole
-response. Each part of an item is converted once.
+Services stream an item in parts, send it when it is complete, or send it with the whole response.
+Each part of an item is converted once.
 """
 
 from collections.abc import Mapping
@@ -66,7 +66,8 @@ PICTURES = ("image_", "invalid_image", "invalid_base64_image", "unsupported_imag
 
 class ResponseAnswer:
     """Converts the parts of one answer to deltas, and stores its state. The number of an item is
-    its position in the output, as the service sends it, unless several items have the same.
+    its position in the output, as the service sends it, unless several items have the same
+    position.
     """
 
     def __init__(self) -> None:
@@ -76,11 +77,9 @@ class ResponseAnswer:
         self.call_ids: dict[int, str] = {}
         """Maps the number of a function call to its call ID."""
         self.latest: dict[int, int] = {}
-        """Maps each number that the service sends to the number of the newest call for which the
-        service sent it.
-        """
+        """Maps each number that the service sends to the number of the newest call with it."""
         self.streamed: set[int] = set()
-        """The numbers of items of which pieces have arrived."""
+        """The numbers of items of which parts have arrived."""
         self.cited: set[int] = set()
         self.lengths: dict[int, int] = {}
         """Maps the number of an item to the length of its text in characters."""
@@ -157,7 +156,7 @@ class ResponseAnswer:
             deltas.append(AnnotationAdded({"type": kind, kind: fields}))
 
     def end(self, index: int, item: Item, deltas: list[Delta]) -> None:
-        """Append the deltas of a complete item, without the pieces that have already arrived."""
+        """Append the deltas of a complete item, without the parts that have already arrived."""
         index = self.number_of(index, item)
         if index in self.items:
             return

@@ -1,8 +1,8 @@
 """Stores output items that must be sent back to the model, and restores them in their order.
 
-The service's own items (reasoning, and calls to its tools) are stored as the service sent them. Of
-texts and function calls, only the positions and IDs are stored. Their content is in the message,
-which may be rewritten before it is sent again.
+The service's own items (reasoning, and calls to its tools) are stored as the service sent them.
+Texts and function calls are reduced to positions and IDs, because the message contains their
+content, and may be rewritten before it is sent again.
 """
 
 import hashlib
@@ -32,9 +32,9 @@ WHOLE = frozenset(
 )
 """The types of items that are sent back unchanged.
 
-Images are not: the service has not stored them, their megabytes would be part of each request, and
-they are attachments of the answer. A call that waits for our result is not sent back either:
-nothing here runs it, and the service rejects a conversation without its result.
+Images are omitted: the service does not store them, their megabytes would be part of each request,
+and they are attachments of the answer. Calls that wait for our result are omitted too: nothing here
+runs them, and the service rejects a conversation without their results.
 """
 MESSAGE_KEYS = ("id", "phase")
 CALL_KEYS = ("id", "namespace")
@@ -86,7 +86,7 @@ def texts_of(item: Mapping[str, Any], names: Iterable[str]) -> dict[str, str]:
     return {name: text for name in names if (text := text_field(item, name))}
 
 
-def read_kept(message: ModelMessage) -> list[Mapping[str, Any]]:
+def read_items(message: ModelMessage) -> list[Mapping[str, Any]]:
     """Return the stored items, or [] if there are none or they are unreadable, because a client may
     have changed the state.
     """
@@ -105,7 +105,7 @@ def assistant_items(message: ModelMessage) -> Iterator[Mapping[str, Any]]:
     """Yield the input items for an answer: the stored items in order, then the remaining text and
     calls.
     """
-    if kept := read_kept(message):
+    if kept := read_items(message):
         yield from restore_items(message, kept)
         return
     if text := message_text(message):
@@ -181,8 +181,8 @@ def written_items(kept: Mapping[str, Any], found: Found) -> Iterator[Mapping[str
 
 
 def texts_in(text: str, lengths: list[int]) -> Iterator[str]:
-    """Yield the text in pieces of these lengths. If it was rewritten, so that the lengths do not
-    match, yield it in one piece.
+    """Split the text into parts of these lengths. If it was rewritten, so that the lengths do not
+    match, yield it unchanged.
     """
     if sum(lengths) != len(text):
         lengths = [len(text)]
@@ -222,9 +222,7 @@ def call_item(call: ToolCall) -> dict[str, Any]:
 
 
 def short_id(call_id: str) -> str:
-    """Return the ID of a call, or if it is too long a shorter ID that is derived from it. A call
-    and its result get the same ID.
-    """
+    """Shorten the ID of a call if it is too long. A call and its result get the same ID."""
     if len(call_id) <= LONGEST_ID:
         return call_id
     return f"call_{hashlib.sha256(call_id.encode()).hexdigest()[:48]}"

@@ -27,8 +27,8 @@ generated images.
 def make_responses_model(
     *, base_url: str, api_key: str, model: str, idle_seconds: float | None = None
 ) -> ServiceModel[ModelService]:
-    """`base_url` ends with the API's version. `idle_seconds` is the timeout for each wait for more
-    data, by default the timeout of a tool.
+    """Create a model. `base_url` ends with the API's version. `idle_seconds` is the read timeout,
+    by default the timeout of a tool.
     """
     service = make_service(base_url, api_key, RESPONSES)
     seconds = idle_seconds or settings.DEFAULT_TOOL_TIMEOUT_SECONDS
@@ -38,9 +38,7 @@ def make_responses_model(
 def make_service_model(
     service: ModelService, model: str, idle_seconds: float
 ) -> ServiceModel[ModelService]:
-    """`model` is the service's name for the model. `idle_seconds` is the timeout for each wait for
-    more data.
-    """
+    """Create a model. `model` is the service's name for it, and `idle_seconds` is the read timeout."""
     encode = partial(encode_responses, model=model)
     api = Api(encode, ResponseEvents, read_response, MOST_EVENT_BYTES)
     return ServiceModel(service=service, name=model, api=api, idle_seconds=idle_seconds)

@@ -27,9 +27,9 @@ SAME = frozenset(
         "user",
     }
 )
-"""The parameters that are sent unchanged, under the same name."""
+"""Parameters that are sent unchanged."""
 LIMITS = ("max_output_tokens", "max_completion_tokens", "max_tokens")
-"""Parameters for the same limit. The first of them that is set is used."""
+"""The names of the output limit. The first one that is set is used."""
 READ = frozenset(
     {
         *LIMITS,
@@ -58,54 +58,54 @@ def body_fields(parameters: Mapping[str, Any], model: str) -> dict[str, Any]:
     For a parameter that is null, the service's default applies. Parameters that the API does not
     support are omitted and logged once per `model`.
     """
-    given = {name: value for name, value in parameters.items() if value is not None}
-    for name in sorted(given.keys() - SUPPORTED - OURS):
+    parameters = {name: value for name, value in parameters.items() if value is not None}
+    for name in sorted(parameters.keys() - SUPPORTED - OURS):
         log_left_out(model, name)
-    limits = [given[name] for name in LIMITS if name in given]
+    limits = [parameters[name] for name in LIMITS if name in parameters]
     fields = {
-        **{name: value for name, value in given.items() if name in SAME},
+        **{name: value for name, value in parameters.items() if name in SAME},
         "max_output_tokens": limits[0] if limits else None,
-        "tool_choice": tool_choice(given.get("tool_choice")),
-        "reasoning": reasoning(given),
-        "text": text_form(given),
-        "stream_options": stream_options(given.get("stream_options")),
-        "include": included_data(given),
+        "tool_choice": tool_choice(parameters.get("tool_choice")),
+        "reasoning": reasoning(parameters),
+        "text": text_form(parameters),
+        "stream_options": stream_options(parameters.get("stream_options")),
+        "include": included_data(parameters),
     }
     return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 
 
-def reasoning(given: Mapping[str, Any]) -> dict[str, Any]:
+def reasoning(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `reasoning` field of a request. `reasoning_effort` also requests a summary of the
     reasoning. The `reasoning` parameter overrides both.
     """
-    effort = given.get("reasoning_effort")
+    effort = parameters.get("reasoning_effort")
     wanted: dict[str, Any] = {} if effort is None else {"effort": effort}
     if effort not in (None, "none"):
         wanted["summary"] = "auto"
-    own = given.get("reasoning")
+    own = parameters.get("reasoning")
     wanted |= own if isinstance(own, Mapping) else {}
     return {name: value for name, value in wanted.items() if value is not None}
 
 
-def included_data(given: Mapping[str, Any]) -> list[str]:
+def included_data(parameters: Mapping[str, Any]) -> list[str]:
     """Return the names of the data that the answer must include. `THOUGHTS` is one of them only if
     the request asks for reasoning, because a model without reasoning rejects it.
     """
-    own = given.get("include")
+    own = parameters.get("include")
     wanted = [name for name in own if isinstance(name, str)] if isinstance(own, list) else []
-    if reasoning(given).get("effort", "none") != "none":
+    if reasoning(parameters).get("effort", "none") != "none":
         wanted.append(THOUGHTS)
-    if given.get("logprobs") is True:
+    if parameters.get("logprobs") is True:
         wanted.append(LOGPROBS)
     return list(dict.fromkeys(wanted))
 
 
-def text_form(given: Mapping[str, Any]) -> dict[str, Any]:
-    own = given.get("text")
+def text_form(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    own = parameters.get("text")
     wanted = dict(own) if isinstance(own, Mapping) else {}
-    if (form := given.get("response_format")) is not None:
+    if (form := parameters.get("response_format")) is not None:
         wanted["format"] = flatten_choice(form, "json_schema")
-    if (verbosity := given.get("verbosity")) is not None:
+    if (verbosity := parameters.get("verbosity")) is not None:
         wanted["verbosity"] = verbosity
     return wanted
 

@@ -37,15 +37,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ModelService:
-    """A model service at a base URL. It is hashable, so that clients can be cached by service.
-
-    `base_url` ends with the API's version, and may have a query; `path` follows the version.
-    `headers` contain the credentials.
-    """
+    """A model service at a base URL. It is hashable, so that clients can be cached by service."""
 
     base_url: str
+    """The URL of the API, including the version. It may have a query."""
     path: str
+    """The path after the version."""
     headers: Headers = field(default=(), repr=False)
+    """The headers of each request, including the credentials."""
 
     def credentials(self) -> list[str]:
         """Return the credentials in the URL and the headers, which are masked if the service
@@ -87,13 +86,12 @@ class ServiceClient:
     """
 
     def __init__(self, service: ModelService) -> None:
-        """Raises the same errors as `ModelService.endpoint`."""
+        """Create a client. Raises the same errors as `ModelService.endpoint`."""
         self.transport = StreamTransport(Trust.OPERATOR)
         self.endpoint = service.endpoint()
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """Send a POST request. `idle_seconds` is the timeout for each wait for more of the
-        response.
+        """Send a POST request. `idle_seconds` is the read timeout.
 
         Raises `ModelFailed` if the status is not 2xx, the errors of the HTTP client, and
         `EgressRefused`.
@@ -120,10 +118,10 @@ def find_client(service: ModelService) -> ServiceClient:
     """Return the running event loop's client for a service. Raises the same errors as
     `ModelService.endpoint`.
     """
-    return loop_object(KeptClients, KeptClients).find(service)
+    return loop_object(ClientCache, ClientCache).find(service)
 
 
-class KeptClients:
+class ClientCache:
     """The most recently used clients of one event loop. There may be many, because each user can
     have a separate key.
     """

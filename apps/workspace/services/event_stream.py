@@ -71,20 +71,18 @@ class EventReader(Protocol):
 
 
 class EventDecoder:
-    """Converts the bytes of each network read to the deltas of the events that are complete.
-
-    `failure` is the failure that ended the stream early, or None. The deltas before it are returned
-    first.
-    """
+    """Converts the bytes of each network read to the deltas of the events that are complete."""
 
     def __init__(self, reader: EventReader, most_bytes: int = MOST_EVENT_BYTES) -> None:
-        """`most_bytes` is the maximum size of one event."""
         self.reader = reader
         self.most_bytes = most_bytes
         self.rest: list[bytes] = []
         self.held = b""
         self.size = 0
         self.failure: ModelFailed | None = None
+        """The failure that ended the stream early, or None. The deltas before it are returned
+        first.
+        """
         self.has_events = False
 
     def feed(self, data: bytes) -> list[Delta]:

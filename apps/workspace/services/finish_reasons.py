@@ -1,4 +1,4 @@
-"""Converts services' finish reasons to those of OpenAI's API."""
+"""Converts the finish reasons of services to OpenAI's."""
 
 import logging
 import re

@@ -65,7 +65,7 @@ def decoded_bytes(found: re.Match[str]) -> str:
 
 class HalfCharacters:
     """Joins characters that are split between the deltas of one answer. The object is truthy while
-    it holds back half a character.
+    it buffers half a character.
     """
 
     def __init__(self) -> None:
@@ -76,13 +76,13 @@ class HalfCharacters:
 
     def join(self, deltas: list[Delta], start: int) -> None:
         """Join split characters in the deltas from position `start`, in place."""
-        for place in range(start, len(deltas)):
-            match delta := deltas[place]:
+        for position in range(start, len(deltas)):
+            match delta := deltas[position]:
                 case TextDelta() | RefusalDelta() | ReasoningDelta():
                     text = self.take(type(delta), delta.text)
-                    deltas[place] = replace(delta, text=text)
+                    deltas[position] = replace(delta, text=text)
                 case ToolCallDelta(index, arguments=arguments) if arguments:
-                    deltas[place] = replace(delta, arguments=self.take(index, arguments))
+                    deltas[position] = replace(delta, arguments=self.take(index, arguments))
 
     def take(self, key: Hashable, text: str) -> str:
         text = self.held.pop(key, "") + text

@@ -30,14 +30,13 @@ MOST_BYTES = 32 * 1024 * 1024
 """The maximum number of bytes of an answer that is not streamed."""
 
 
-class AskedService(Protocol):
+class CompletionService(Protocol):
     def credentials(self) -> Iterable[str]:
         """Return the service's credentials, which are masked if the service repeats them."""
         ...
 
     async def ask(self, content: bytes, idle_seconds: float) -> StreamedResponse:
-        """Send a request, and return the response. `idle_seconds` is the timeout for each wait for
-        more of it.
+        """Send a request, and return the response. `idle_seconds` is the read timeout.
 
         Raises `ModelFailed` if the status is not 2xx, the errors of the HTTP client, and
         `EgressRefused`.
@@ -51,35 +50,32 @@ def has_learned_nothing(failure: ModelFailed) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """The functions that convert requests and responses of one API.
-
-    `encode` returns the body of a request and raises `BadRequest`. `make_reader` returns a reader
-    for each streamed answer. `read_whole` parses an answer that is not streamed and raises
-    `ModelFailed`. `has_learned` returns True if `encode` now omits or rewrites the part of the
-    request that the service has rejected.
-    """
+    """The functions that convert requests and responses of one API."""
 
     encode: Callable[[ModelRequest], bytes]
+    """Returns the body of a request. Raises `BadRequest`."""
     make_reader: Callable[[], EventReader]
+    """Returns a reader for one streamed answer."""
     read_whole: Callable[[bytes], list[Delta]]
+    """Parses an answer that is not streamed. Raises `ModelFailed`."""
     most_event_bytes: int = MOST_EVENT_BYTES
     has_learned: Callable[[ModelFailed], bool] = has_learned_nothing
+    """Returns True if `encode` now omits or rewrites the part of the request that the service has
+    rejected.
+    """
 
 
-S = TypeVar("S", bound=AskedService)
+S = TypeVar("S", bound=CompletionService)
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceModel(Generic[S]):
-    """A model at a service. `name` is the service's name for it.
-
-    `idle_seconds` is the timeout for each wait for more data, including the first token.
-    """
-
     service: S
     name: str
+    """The service's name for the model."""
     api: Api
     idle_seconds: float
+    """The read timeout in seconds, which also applies to the first token."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Delta], None]:
         """Call the model, and yield its answer: the deltas that each network read completes. Raises
@@ -102,7 +98,7 @@ class ServiceModel(Generic[S]):
                 has_content = is_ending = False
                 while not reader.is_done:
                     try:
-                        data = await body.read_piece()
+                        data = await body.read_chunk()
                     except HTTPError as error:
                         raise failure_of_break(error) from error
                     deltas = decoder.feed(data) if data else decoder.end()
@@ -122,7 +118,7 @@ class ServiceModel(Generic[S]):
 
     async def send(self, request: ModelRequest) -> tuple[Body, bool]:
         """Send the request. If the service rejects it and `has_learned` returns True, send it once
-        more. Return values and errors are those of `open`.
+        more. Returns and raises the same as `open`.
         """
         try:
             return await self.open(self.encoded(request))
@@ -167,7 +163,7 @@ class CredentialMask:
     # Not a generator, because each waiting stream would hold one.
     __slots__ = ("service",)
 
-    def __init__(self, service: AskedService) -> None:
+    def __init__(self, service: CompletionService) -> None:
         self.service = service
 
     def __enter__(self) -> None:

@@ -32,12 +32,12 @@ PARAMETERS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model that a service lists. `id` is its name in requests; `facts` contains everything that
-    the service reports about it.
-    """
+    """A model that a service lists."""
 
     id: str
+    """The model's name in requests."""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    """Everything that the service reports about the model."""
 
     @property
     def display_name(self) -> str:
@@ -104,8 +104,8 @@ def listed_capabilities(facts: Mapping[str, Any]) -> ModelCapabilities:
 
 
 def named_in(listed: Any, names: Mapping[str, str]) -> dict[str, bool]:
-    """Return, for each key of `names`, whether its value is in the list. Return {} if `listed` is
-    not a list or is empty.
+    """Map each key of `names` to True if its value is in the list, otherwise to False. Return {} if
+    `listed` is not a list or is empty.
     """
     if not isinstance(listed, list) or not listed:
         return {}

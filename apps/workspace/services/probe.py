@@ -32,13 +32,13 @@ STATUS_RESULTS: dict[int, tuple[Step, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """The result of a test. `failed` is the step that failed, or None on success; `seconds` is the
-    time to the first token.
-    """
+    """The result of a test."""
 
     failed: Step | None
+    """The step that failed, or None on success."""
     text: str
     seconds: float | None = None
+    """The time to the first token."""
 
 
 async def probe(model: Model, seconds: float = SECONDS) -> ProbeResult:

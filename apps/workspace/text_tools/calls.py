@@ -20,8 +20,8 @@ LONGEST_TAG = 200
 LONGEST_LINE = 200
 """Only this many characters at the beginning of a line are searched for a code fence."""
 MOST_BLANKS = 200
-"""The maximum number of blanks that are held back. Further blanks are text, which counts towards
-the length of an answer.
+"""The maximum number of buffered blanks. Further blanks are text, which counts toward the length of
+an answer.
 """
 
 _opening = re.compile(r"""<(\w+)\s(?:[^<>]*\s)?name\s*=\s*(["'])([^"'<>]{1,128})\2[^<>]*>""")
@@ -37,20 +37,20 @@ _result_tag = re.compile(rf"<(?=/?\s*{RESULT}\b)", re.IGNORECASE)
 class CallReader:
     """Splits the text of one answer into text and tool calls.
 
-    It holds back only text that may be the beginning of a tag, and blanks before it. Code contains
-    no tags. After the first call, further text is ignored, because a model that continues makes up
-    the results. A tag inside a JSON string does not end a call.
+    It buffers only text that may be the beginning of a tag, and blanks before it. Code contains no
+    tags. After the first call, further text is ignored, because a model that continues makes up the
+    results. A tag inside a JSON string does not end a call.
     """
 
     def __init__(self) -> None:
         self.read: Callable[[str], None] = self.read_text
         self.fences = CodeFences()
         self.blanks = ""
-        """Blanks that are held back. They belong to the text only if text follows."""
+        """Buffered blanks. They belong to the text only if text follows."""
         self.tag = ""
-        """Text that is held back, because it may be the beginning of a tag."""
-        self.pieces: list[str] = []
-        """Pieces of the text, or of a call's arguments, since the last delta."""
+        """Buffered text that may be the beginning of a tag."""
+        self.parts: list[str] = []
+        """The parts of the text, or of a call's arguments, since the last delta."""
         self.deltas: list[Delta] = []
         self.calls = 0
         self.closing = ""
@@ -62,30 +62,30 @@ class CallReader:
     def feed(self, text: str) -> list[Delta]:
         for character in text:
             self.read(character)
-        return self.taken()
+        return self.take_deltas()
 
     def end(self) -> list[Delta]:
-        """Return the deltas of the text that is still held back. An unfinished call also counts as
-        a call, so that the error about its arguments shows the model what is missing.
+        """Return the deltas of the buffered text. An unfinished call also counts as a call, so that
+        the error about its arguments shows the model what is missing.
         """
         if self.closing:
             self.end_call()
         elif not self.calls:
-            self.pieces.append(self.blanks + self.tag)
+            self.parts.append(self.blanks + self.tag)
         self.blanks = self.tag = ""
-        return self.taken()
+        return self.take_deltas()
 
-    def taken(self) -> list[Delta]:
+    def take_deltas(self) -> list[Delta]:
         self.flush()
         deltas, self.deltas = self.deltas, []
         return deltas
 
     def flush(self) -> None:
-        if piece := "".join(self.pieces):
+        if part := "".join(self.parts):
             in_call = bool(self.closing)
-            delta = ToolCallDelta(self.calls - 1, arguments=piece) if in_call else TextDelta(piece)
+            delta = ToolCallDelta(self.calls - 1, arguments=part) if in_call else TextDelta(part)
             self.deltas.append(delta)
-        self.pieces = []
+        self.parts = []
 
     def read_text(self, character: str) -> None:
         if self.tag:
@@ -102,7 +102,7 @@ class CallReader:
         if text.isspace() and len(self.blanks) < MOST_BLANKS:
             self.blanks += text
         else:
-            self.pieces.append(self.blanks + text)
+            self.parts.append(self.blanks + text)
             self.blanks = ""
 
     def read_tag(self, character: str) -> None:
@@ -174,12 +174,12 @@ class CallReader:
         if text.isspace() and not self.is_quoted and len(self.blanks) < MOST_BLANKS:
             self.blanks += text if self.has_arguments else ""
         else:
-            self.pieces.append(self.blanks + text)
+            self.parts.append(self.blanks + text)
             self.blanks, self.has_arguments = "", True
 
     def end_call(self) -> None:
         if not self.has_arguments:
-            self.pieces.append("{}")
+            self.parts.append("{}")
         self.flush()
         self.blanks = self.tag = self.closing = ""
         self.read = self.read_text

@@ -254,9 +254,9 @@ async def test_a_question_that_cannot_fit_is_refused_before_the_network():
 async def test_a_limit_of_the_client_is_kept_to_and_named():
     model = ScriptedModel(saying("Fine."))
 
-    await run(model, long_conversation(10), ContextWindow(10_000, "trim", asked=500))
+    await run(model, long_conversation(10), ContextWindow(10_000, "trim", requested=500))
     with pytest.raises(ContextTooLong) as refused:
-        await run(model, long_conversation(1), ContextWindow(None, "trim", asked=5))
+        await run(model, long_conversation(1), ContextWindow(None, "trim", requested=5))
 
     assert len(model.asked[0].messages) == 1 + 2 * 4 + 1
     assert refused.value.code == "truncate_prompt_error"

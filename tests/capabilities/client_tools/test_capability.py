@@ -7,7 +7,7 @@ from msgspec import structs
 
 from apps.agent.events import Event, StageDelta, StageOpened
 from apps.agent.ledger import EVERY_KIND, InteractionRequest
-from apps.agent.tools import Invocation, Pending, Tool, ToolResult, ToolSpec
+from apps.agent.tools import Invocation, PendingResult, Tool, ToolResult, ToolSpec
 from apps.capabilities.client_tools.capability import FAILED, TIMED_OUT, client_tools
 from apps.errors import InvalidParameter
 from tests.capabilities.manifests import CALLER, OTHERWISE, manifest, opening_for
@@ -77,7 +77,9 @@ async def test_a_call_waits_for_the_page_with_checked_arguments(fields, seconds)
         "is_repeatable": False,
         "permission": "",
     }
-    assert result == Pending(interactions=(InteractionRequest("", "client_tool", asked, seconds),))
+    assert result == PendingResult(
+        interactions=(InteractionRequest("", "client_tool", asked, seconds),)
+    )
     assert events == []
 
 

@@ -18,7 +18,7 @@ from apps.capabilities.files.paths import (
 from apps.errors import FileRefused, InvalidParameter
 from apps.workspace.dial.core import Core
 from apps.workspace.dial.resources import resource_path
-from apps.workspace.local.files.paths import find_place
+from apps.workspace.local.files.paths import split_path
 from tests.contract import proves
 from tests.tables import each_row
 
@@ -48,7 +48,7 @@ def test_what_may_be_written_is_below_the_folder_for_all_who_keep_files(path):
 
     place = full_path(HOME, path)
 
-    local = find_place(place)
+    local = split_path(place)
     if local is not None:  # names that are too long are refused there
         bucket, name = local
         assert bucket == "user-1"

@@ -23,7 +23,7 @@ from apps.agent.events import (
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.meter import ToolCallReport
 from apps.agent.progress import Progress
-from apps.agent.tools import Invocation, Pending, Tool, ToolResult
+from apps.agent.tools import Invocation, PendingResult, Tool, ToolResult
 from apps.capabilities.discovery.capability import discovery
 from apps.capabilities.hooks.capability import hooks
 from apps.capabilities.mcp.capability import mcp
@@ -620,7 +620,7 @@ def test_an_application_without_hooks_opens_nothing():
 
 
 async def test_a_hook_whose_tool_would_have_to_ask_somebody_is_skipped(caplog):
-    memory = Memory("recall", Pending())
+    memory = Memory("recall", PendingResult())
     model = ScriptedModel(saying("Snow"))
 
     await events_of(application(started(), tools=(memory.tool,)), model)

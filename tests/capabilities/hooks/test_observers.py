@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from apps.agent.messages import ModelMessage
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.hooks import observers
 from apps.errors import ModelFailed, ToolError
 from tests.capabilities.hooks.test_capability import (
@@ -133,7 +133,7 @@ async def test_the_answer_does_not_wait_for_a_hook_that_is_slow():
 )
 async def test_they_are_told_how_a_run_ends_that_is_not_answered(model, status):
     async def ask(invocation: Invocation) -> ToolResult:
-        return Pending()
+        return PendingResult()
 
     watch = Memory("watch")
     app = application(EVERY[2], tools=(watch.tool, async_tool("ask", ask)))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from apps.agent.tools import Invocation, Pending
+from apps.agent.tools import Invocation, PendingResult
 from tests.capabilities.manifests import use
 from tests.capabilities.mcp.desk import named, opened_desk
 from tests.capabilities.mcp.servers import nothing_left_over, register
@@ -59,5 +59,5 @@ async def test_the_predefined_toolset_reads_a_repository_and_asks_before_it_chan
     assert "tea.md" in told["git_git_status"]
     assert "+Steep for four minutes." in told["git_git_diff_unstaged"]
     assert "Say how long" in told["git_git_show"]
-    assert [type(one) for one in asked] == [Pending, Pending]
+    assert [type(one) for one in asked] == [PendingResult, PendingResult]
     assert git(tmp_path, "status", "--porcelain") == " M tea.md\n"

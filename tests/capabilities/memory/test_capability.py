@@ -11,7 +11,7 @@ from apps.accounts.caller import Caller
 from apps.agent.messages import ModelMessage
 from apps.agent.model import Model, ModelRequest
 from apps.agent.stages import silent
-from apps.agent.tools import Pending, Tool
+from apps.agent.tools import PendingResult, Tool
 from apps.capabilities.memory.capability import memory
 from apps.capabilities.memory.tools import EMPTY, HEADING
 from apps.capabilities.registry import Contribution, Opening, PredefinedContent, prepare
@@ -263,7 +263,7 @@ async def test_a_write_waits_for_approval_and_its_card_is_private():
         risks = {}
         for name in ("store_memory", "update_memory", "forget_memory", "delete_all_memories"):
             result = await use(named(found, name), content="x", id=1)
-            assert isinstance(result, Pending)
+            assert isinstance(result, PendingResult)
             (asked,) = result.interactions
             assert asked.asked["private"] is True
             risks[name] = asked.asked["risk"]

@@ -14,7 +14,7 @@ from django.contrib.auth.models import Group, User
 from apps.accounts.caller import Caller
 from apps.accounts.models import Team
 from apps.agent.stages import silent
-from apps.agent.tools import Invocation, Pending, Tool, ToolResult
+from apps.agent.tools import Invocation, PendingResult, Tool, ToolResult
 from apps.capabilities.notes.capability import notes
 from apps.capabilities.notes.text import HEADING
 from apps.capabilities.registry import Contribution, Opening
@@ -150,12 +150,12 @@ def test_changes_wait_for_the_person_unless_the_application_says_otherwise(ada, 
 
     waiting = result_of(opening_of(ada), name, {}, **given)
 
-    assert isinstance(waiting, Pending)
+    assert isinstance(waiting, PendingResult)
     (card,) = waiting.interactions
     assert (card.kind, card.asked["name"], card.asked["private"]) == ("approval", name, True)
     assert card.asked["always"] == ["conversation", "application"]
     assert text_of("Boats", ada.bucket) == "old"
-    assert not isinstance(result_of(opening_of(ada), name, AUTO, **given), Pending)
+    assert not isinstance(result_of(opening_of(ada), name, AUTO, **given), PendingResult)
 
 
 def test_the_application_may_say_for_all_tools_that_nobody_is_asked(ada):
@@ -173,7 +173,7 @@ def test_reading_asks_nobody(ada, name):
     write("Boats", owner=ada.bucket)
     given = {"title": "Boats", "rootTitle": "Boats"}
 
-    assert not isinstance(result_of(opening_of(ada), name, {}, **given), Pending)
+    assert not isinstance(result_of(opening_of(ada), name, {}, **given), PendingResult)
 
 
 def test_a_note_is_added_with_who_wrote_it(ada):

@@ -9,7 +9,7 @@ from msgspec import structs
 from apps.agent.events import Event, InteractionRequested, StageOpened
 from apps.agent.ledger import EVERY_KIND, NO_LEDGER, WAITING, InteractionRequest, Ledger
 from apps.agent.messages import ModelMessage
-from apps.agent.tools import Invocation, Pending, Tool, ToolResult
+from apps.agent.tools import Invocation, PendingResult, Tool, ToolResult
 from apps.capabilities.questions.answers import SKIPPED, TIMED_OUT
 from apps.capabilities.questions.capability import TOOL_NAME, questions
 from apps.catalog.resolved_application import ResolvedApplication
@@ -41,7 +41,7 @@ def tool(features: dict[str, Any] | None = None) -> Tool:
 
 async def card(**arguments: Any) -> Any:
     result = await use(tool(), **arguments)
-    assert isinstance(result, Pending)
+    assert isinstance(result, PendingResult)
     (asked,) = result.interactions
     return asked.asked
 
@@ -57,7 +57,7 @@ async def test_a_question_waits_with_its_card():
 
     result = await use(tool(), events.append, question=" Which colour? ", options=[RED, BLUE])
 
-    assert isinstance(result, Pending)
+    assert isinstance(result, PendingResult)
     assert result.interactions == (InteractionRequest("", "question", CARD, 300),)
     assert json.loads(json.dumps(CARD)) == CARD
     assert events == []
@@ -70,7 +70,7 @@ async def test_the_application_says_how_long_there_is_time(seconds):
 
     result = await use(limited, question="Which?", input_type="text")
 
-    assert isinstance(result, Pending)
+    assert isinstance(result, PendingResult)
     assert [one.seconds for one in result.interactions] == [seconds]
 
 
@@ -157,9 +157,9 @@ async def test_an_approval_is_not_asked_for_but_a_rule_may_forbid_questions():
     waiting = await use(confirmed, question="Which?", options=[RED])
     refused = await use(denied, question="Which?", options=[RED])
 
-    assert isinstance(waiting, Pending)
+    assert isinstance(waiting, PendingResult)
     assert [one.kind for one in waiting.interactions] == ["question"]
-    assert not isinstance(refused, Pending)
+    assert not isinstance(refused, PendingResult)
     assert refused.failure is not None
 
 

@@ -12,7 +12,7 @@ from asgiref.sync import async_to_sync
 from django.utils import timezone
 from msgspec import structs
 
-from apps.agent.tools import Invocation, Pending, Tool, ToolResult
+from apps.agent.tools import Invocation, PendingResult, Tool, ToolResult
 from apps.capabilities.chat_context import ChatContext
 from apps.capabilities.registry import NOTHING, Contribution
 from apps.capabilities.schedules.capability import schedules
@@ -219,8 +219,8 @@ def test_scheduling_and_changing_wait_for_the_person_unless_the_application_says
     added = made(tools["schedule-task"], Invocation("1", AT_NINE, **asking))
     changed = made(tools["update-schedule"], Invocation("1", {"taskId": "x"}, **asking))
 
-    assert isinstance(added, Pending)
-    assert isinstance(changed, Pending)
+    assert isinstance(added, PendingResult)
+    assert isinstance(changed, PendingResult)
     assert added.interactions[0].kind == "approval"
     assert not Schedule.objects.exists()
 

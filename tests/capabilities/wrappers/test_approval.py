@@ -13,7 +13,7 @@ from apps.agent.loop_options import LoopTools
 from apps.agent.messages import ModelMessage
 from apps.agent.progress import Progress
 from apps.agent.stages import silent
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities.wrappers.approval import (
     DENIED,
     FORBIDDEN,
@@ -74,7 +74,7 @@ async def test_a_call_waits_with_a_card_until_somebody_has_approved_it():
     pending = await payments.call(to="Bob", amount=5)
     approved = await payments.call({"outcome": "approved"}, to="Bob", amount=5)
 
-    assert isinstance(pending, Pending)
+    assert isinstance(pending, PendingResult)
     card = {
         "title": "Pay",
         "name": "look_up",
@@ -132,7 +132,7 @@ async def test_changed_arguments_are_used_but_cannot_leave_the_rules():
 async def test_an_argument_that_is_left_out_is_judged_by_its_default():
     payments = Payments(allow=SMALL)
 
-    assert isinstance(await payments.call(to="Bob"), Pending)
+    assert isinstance(await payments.call(to="Bob"), PendingResult)
     assert await payments.call(to="Bob", amount=100) == ToolResult("paid")
 
 
@@ -168,7 +168,7 @@ async def test_d_23_people_may_be_stricter_and_spare_questions_only_where_it_is_
 
     result = await payments.tool.call(Invocation("a", {"to": "Bob", "amount": 7}, ledger=ledger))
 
-    assert isinstance(result, Pending) is waits
+    assert isinstance(result, PendingResult) is waits
 
 
 @pytest.mark.parametrize(("consent", "waits"), [("confirm", True), ("always", False)])
@@ -181,7 +181,7 @@ async def test_a_person_stays_stricter_with_a_tool_whose_name_got_a_hash(consent
 
     result = await tool.call(Invocation("a", {"to": "Bob"}, ledger=ledger))
 
-    assert isinstance(result, Pending) is waits
+    assert isinstance(result, PendingResult) is waits
 
 
 @proves("D-22")
@@ -218,7 +218,7 @@ async def test_where_nobody_can_be_asked_the_model_is_told():
     loop = AgentLoop(model, "gpt", LoopTools({"pay": payments.tool}), ledger=NO_LEDGER)
     assert await loop.run([ModelMessage("user", "Pay!")], silent, progress) == "stop"
 
-    assert progress.conversation.added[1].content == Pending().content
+    assert progress.conversation.added[1].content == PendingResult().content
     assert payments.made == []
 
 
@@ -273,8 +273,8 @@ async def test_after_untrusted_content_what_may_change_anything_waits(
     elif answered == "denied":
         assert result.content == DENIED
     else:
-        assert isinstance(result, Pending) is (decision == "confirm" and answered is None)
-    makes = decision != "deny" and answered != "denied" and not isinstance(result, Pending)
+        assert isinstance(result, PendingResult) is (decision == "confirm" and answered is None)
+    makes = decision != "deny" and answered != "denied" and not isinstance(result, PendingResult)
     assert len(payments.made) == makes
 
 
@@ -283,7 +283,7 @@ async def test_the_card_says_why_it_asks_and_offers_no_other_time():
 
     pending = await payments.call(to="Bob", amount=5)
 
-    assert isinstance(pending, Pending)
+    assert isinstance(pending, PendingResult)
     [interaction] = pending.interactions
     assert json.loads(json.dumps(interaction.asked)) == {
         "title": "Pay",

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from apps.conversations.models import Conversation, Folder
-from apps.runs.prompt import OF_THE_FOLDER
+from apps.runs.prompt import FOLDER_INTRODUCTION
 from apps.workspace.local.models import StoredFile
 from tests.chat.pages.test_views import add_application, add_conversation, visiting
 from tests.chat.scripts import MANIFEST, Scene, open_tab, says
@@ -139,7 +139,7 @@ async def test_each_question_in_it_brings_them_along():
 
     assert before == [("Now?", [])]
     [(prompt, _), first, _, (question, files)] = read(on)
-    assert prompt == f"{OF_THE_FOLDER}\n\nSay less."
+    assert prompt == f"{FOLDER_INTRODUCTION}\n\nSay less."
     assert first == ("Now?", [])
     assert [f"<title>{name}</title>" in question for name in ("map.png", "plan.txt")] == [True] * 2
     assert files == ["map.png"]

@@ -19,7 +19,7 @@ from pytest_django.fixtures import Settings
 from apps.agent.ledger import InteractionKind
 from apps.agent.ledger import InteractionRequest as Asked
 from apps.agent.model import Delta
-from apps.agent.tools import Invocation, Pending, ToolResult
+from apps.agent.tools import Invocation, PendingResult, ToolResult
 from apps.capabilities import registry
 from apps.capabilities.registry import Contribution
 from apps.catalog.models import Application
@@ -62,7 +62,7 @@ class Desk:
     async def pay(self, invocation: Invocation) -> ToolResult:
         answered = invocation.answers.get(self.kind)
         if answered is None and invocation.ledger.consent("pay") != "always":
-            return Pending(interactions=(Asked("", self.kind, self.asked, 600),))
+            return PendingResult(interactions=(Asked("", self.kind, self.asked, 600),))
         self.paid.append(None if answered is None else answered.answer)
         return ToolResult("paid")
 

@@ -92,7 +92,7 @@ class Scenario:
             client_id=self.given.get("client_id"),
             client_secret=Credential(self.given.get("client_secret", "")),
         )
-        wanted = accounts.WantedAccount(self.url, "judge", how, failure.challenge)
+        wanted = accounts.RequiredAccount(self.url, "judge", how, failure.challenge)
         row = await accounts.ask_for(wanted, BUCKET)
         address = await sign_ins.begin(row.pk, BUCKET, self.redirect_url)
         answer = await find_client(Trust.OPERATOR).get(address)

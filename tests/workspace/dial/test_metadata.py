@@ -282,7 +282,7 @@ async def test_nothing_of_a_manifest_is_kept(settings):
     async with scripted(settings, reply(written)) as (_, own):
         await own.deployment("applications/b7/app")
 
-        assert list(own.calls.known.values()) == [
+        assert list(own.calls.cache.values()) == [
             Metadata({"display_name": "App"}, is_application=True),
             {},
         ]

@@ -12,7 +12,7 @@ from apps.workspace.memories import operations
 from apps.workspace.memories.cache import CACHE
 from apps.workspace.memories.deduplication import deduplicate, find_duplicates, is_due
 from apps.workspace.memories.port import ChangedMemories, MemoryItem, MemoryList
-from apps.workspace.memories.prune_rules import PruneRules, given_up, prune
+from apps.workspace.memories.prune_rules import PruneRules, prune, selected_ids
 from tests.contract import proves
 from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.memories.stores import OpenStore
@@ -205,7 +205,7 @@ def test_old_unimportant_and_surplus_memories_are_given_up(rules, left):
         MemoryItem(new, "new trifle", 0.1),
         MemoryItem(new + 1, "new treasure", 0.9),
     )
-    gone = given_up(collection(*memories), rules, NOW)
+    gone = selected_ids(collection(*memories), rules, NOW)
     assert [n for n, one in enumerate(memories, 1) if one.id not in gone] == left
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from apps.workspace.embeddings.port import Embeddings
 from apps.workspace.memories import edits
-from apps.workspace.memories.growth import RowsInRoom, append_rows
+from apps.workspace.memories.growth import ArrayWithSpareRows, append_rows
 from apps.workspace.memories.port import MemoryItem, MemoryList
 
 
@@ -40,16 +40,16 @@ def test_what_was_added_first_stays_when_something_else_is_added_to_the_same():
 
 def test_the_room_goes_with_the_last_array_that_uses_it():
     before = append_rows(rows(1), rows(2))
-    assert isinstance(before.base, RowsInRoom)
-    room = before.base.room
+    assert isinstance(before.base, ArrayWithSpareRows)
+    spare = before.base.spare
     after = append_rows(before, rows(3))
     del before
-    assert room.rows() is not None
+    assert spare.rows() is not None
 
     gc.disable()
     try:
         del after
-        assert room.rows() is None
+        assert spare.rows() is None
     finally:
         gc.enable()
 
@@ -65,9 +65,9 @@ def test_what_is_known_of_all_memories_is_carried_over_when_some_are_added():
     anew = replace(second)
 
     assert [memory.id for memory in second.memories] == [7, 8, 9, 3]
-    assert (second.unknown_places, second.characters) == ((1, 3), 12)
-    assert second.taken_ids == anew.taken_ids == {7, 8, 9, 3}
-    assert (anew.unknown_places, anew.characters) == ((1, 3), 12)
+    assert (second.unknown_positions, second.characters) == ((1, 3), 12)
+    assert second.used_ids == anew.used_ids == {7, 8, 9, 3}
+    assert (anew.unknown_positions, anew.characters) == ((1, 3), 12)
 
 
 def test_a_change_that_was_not_stored_leaves_no_trace_but_a_free_number():

@@ -21,7 +21,7 @@ from apps.manifest.secrets import Credential
 from apps.manifest.toolsets.authorizations import OAuthAuthorization
 from apps.workspace.local.models import Secret, ToolAccount
 from apps.workspace.oauth import accounts, sign_ins
-from apps.workspace.oauth.accounts import WantedAccount, access_token
+from apps.workspace.oauth.accounts import RequiredAccount, access_token
 from tests.sign_in_service import FIXED_CLIENT, FIXED_SECRET, Behind, SignInService, serve_sign_in
 
 BACK = "http://testserver/connect/callback/"
@@ -43,14 +43,14 @@ def service(settings: Settings, served: Behind) -> SignInService:
     return served.service
 
 
-def wanted_at(service: SignInService, **rest: Any) -> WantedAccount:
+def wanted_at(service: SignInService, **rest: Any) -> RequiredAccount:
     how = OAuthAuthorization(
         client_id=FIXED_CLIENT,
         client_secret=Credential(FIXED_SECRET),
         authorization_url=f"{service.url}/authorize",
         token_url=f"{service.url}/token",
     )
-    return WantedAccount(service.url, "profile", how.model_copy(update=rest))
+    return RequiredAccount(service.url, "profile", how.model_copy(update=rest))
 
 
 async def connected(service: SignInService, seconds: float, **rest: Any) -> ToolAccount:
@@ -177,7 +177,7 @@ async def test_a_scope_that_the_server_lacks_is_asked_for_once(service: SignInSe
 async def test_a_server_that_moved_to_another_service_gets_nothing_of_the_old_one(
     service: SignInService,
 ):
-    wanted = WantedAccount(service.mcp_url, "notes", OAuthAuthorization())
+    wanted = RequiredAccount(service.mcp_url, "notes", OAuthAuthorization())
     row = await accounts.ask_for(wanted, "user-7")
     await sign_ins.begin(row.pk, "user-7", BACK)
     await row.arefresh_from_db()
@@ -212,7 +212,7 @@ async def test_a_service_that_reads_our_metadata_needs_no_registration(
     settings.PUBLIC_URL, settings.OAUTH_CLIENT_METADATA = "https://apps.example.com", True
     service.metadata = told
     row = await accounts.ask_for(
-        WantedAccount(service.mcp_url, "notes", OAuthAuthorization()), "user-7"
+        RequiredAccount(service.mcp_url, "notes", OAuthAuthorization()), "user-7"
     )
 
     await sign_ins.begin(row.pk, "user-7", "https://apps.example.com/connect/callback/")
@@ -229,7 +229,7 @@ async def test_accounts_are_of_one_person_one_server_and_one_client(service: Sig
     others = [
         (wanted, "user-8"),
         (wanted, ""),
-        (WantedAccount(f"{service.url}/other", "", wanted.how), "user-7"),
+        (RequiredAccount(f"{service.url}/other", "", wanted.how), "user-7"),
         (wanted_at(service, client_id="another"), "user-7"),
         (wanted_at(service, token_url="https://id.example.com/token"), "user-7"),
     ]

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import mcp_types as types
 
 from apps.agent.ledger import InteractionRequest, Ledger
-from apps.agent.time_limits import TimeLimit, standing_still
+from apps.agent.time_limits import TimeLimit, pause_limits
 from apps.capabilities.mcp.sessions.elicitation_forms import NotAskable, card_of
 
 logger = logging.getLogger(__name__)
@@ -103,7 +103,7 @@ class ElicitationHandler:
     ) -> Mapping[str, Any]:
         """Ask the user, and pause the time limits of all calls in the session in the meantime."""
         limits = {limit for going in self.calls for limit in going.limits}
-        with standing_still(limits):
+        with pause_limits(limits):
             return await self.ask(call, card)
 
     async def ask(self, call: RunningCall, card: Mapping[str, Any]) -> Mapping[str, Any]:

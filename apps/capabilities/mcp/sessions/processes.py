@@ -14,7 +14,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from apps.agent.surrogates import mend
+from apps.agent.surrogates import replace_surrogates
 from apps.capabilities.mcp.messages.bare import messages_in
 from apps.capabilities.mcp.sessions.failures import ConnectionFailed
 from apps.workspace.local.tools.mcp_servers import RegisteredServer
@@ -166,7 +166,7 @@ async def read_messages(
                     break
                 if not line:
                     return
-                for written in messages_in(mend(line)):
+                for written in messages_in(replace_surrogates(line)):
                     try:
                         found = types.jsonrpc_message_adapter.validate_json(written, by_name=False)
                     except (ValidationError, RecursionError):

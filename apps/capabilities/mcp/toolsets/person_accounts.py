@@ -20,7 +20,7 @@ from apps.manifest.kinds.mcp import McpToolSet
 from apps.manifest.names import visible_name
 from apps.manifest.toolsets.authorizations import OAuthAuthorization
 from apps.workspace.egress.urls import read_url
-from apps.workspace.oauth.accounts import WantedAccount
+from apps.workspace.oauth.accounts import RequiredAccount
 
 SignedIn = Literal["open", "missing", "refused"]
 """The state of the user's sign-in: signed in, not signed in, or rejected by the server."""
@@ -37,7 +37,7 @@ class NotSignedIn(Exception):
     """Raised if the user has no valid account on the server."""
 
 
-def wanted_account(toolset: Toolset) -> WantedAccount | None:
+def wanted_account(toolset: Toolset) -> RequiredAccount | None:
     node = toolset.node
     info = node.mcp_server_info if isinstance(node, McpToolSet) else None
     if info is None or info.protocol == "stdio":
@@ -45,16 +45,16 @@ def wanted_account(toolset: Toolset) -> WantedAccount | None:
     if not isinstance(info.authorization, OAuthAuthorization):
         return None
     url = read_url(info.url).parts._replace(fragment="").geturl()
-    return WantedAccount(url, toolset.label, info.authorization)
+    return RequiredAccount(url, toolset.label, info.authorization)
 
 
-def refused_account(toolset: Toolset, failure: ConnectionFailed) -> WantedAccount | None:
+def refused_account(toolset: Toolset, failure: ConnectionFailed) -> RequiredAccount | None:
     """Return the account to sign in with after a rejection, or None if a sign-in cannot help."""
     wanted = wanted_account(toolset) if failure.refuses_account else None
     return replace(wanted, challenge=failure.challenge) if wanted is not None else None
 
 
-def connect_tool(toolset: Toolset, wanted: WantedAccount, state: SignedIn) -> PreparedTool:
+def connect_tool(toolset: Toolset, wanted: RequiredAccount, state: SignedIn) -> PreparedTool:
     """Return the tool with which the model asks the user to sign in to the toolset."""
     label = toolset.label
     tool = internal_tool(
@@ -77,7 +77,7 @@ def connect_name(toolset: Toolset) -> str:
 
 
 async def connect(
-    wanted: WantedAccount, state: SignedIn, opening: Opening, invocation: Invocation
+    wanted: RequiredAccount, state: SignedIn, opening: Opening, invocation: Invocation
 ) -> ToolResult:
     """Ask the user to sign in, unless they are signed in. Raises `ToolError` on failure."""
     if state == "open":

@@ -12,7 +12,7 @@ from django.utils.formats import time_format
 
 from apps.console.admin.connect.service_models import ServiceModelsAdmin
 from apps.workspace.local.deployments.breakers import breaker_store, key_of_row
-from apps.workspace.local.deployments.fallback_rules import why_unfit
+from apps.workspace.local.deployments.fallback_rules import unfit_reason
 from apps.workspace.local.models import Deployment
 
 
@@ -30,7 +30,7 @@ class BreakersAdmin(ServiceModelsAdmin):
     def breaker(self, deployment: Deployment) -> str:
         seconds = getattr(deployment, "open_seconds", None)
         if seconds is None:
-            return "none" if why_unfit(deployment) else "closed"
+            return "none" if unfit_reason(deployment) else "closed"
         if not seconds:
             return "open; the next call tests it"
         until = timezone.localtime(timezone.now() + timedelta(seconds=seconds))

@@ -43,7 +43,7 @@ from apps.workspace.local.deployments.probes import probe_deployment
 from apps.workspace.local.deployments.service_models import (
     can_list,
     models_of_service,
-    told_columns,
+    reported_columns,
 )
 from apps.workspace.local.secrets.field import UnreadableSecret
 from apps.workspace.model_capabilities import CAPABILITIES
@@ -217,7 +217,7 @@ def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> 
         return {}
     name = deployment.model_name or deployment.deployment_id
     model = next((model for model in listed if model.id == name), None)
-    columns = told_columns(model, deployment.provider) if model is not None else {}
+    columns = reported_columns(model, deployment.provider) if model is not None else {}
     told = {name: columns[name] for name in CAPABILITIES if columns.get(name) is not None}
     return {"known": known_labels(deployment), **({"told": told} if told else {})}
 

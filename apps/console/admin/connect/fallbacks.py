@@ -11,7 +11,7 @@ from django.forms import Script
 from apps.console.admin.rows.lines_field import LinesField
 from apps.console.admin.theme import LowTextarea
 from apps.workspace.local.deployments.deployment import Deployment
-from apps.workspace.local.deployments.fallback_rules import why_unfit
+from apps.workspace.local.deployments.fallback_rules import unfit_reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class FallbacksField(LinesField):
         ones.
         """
         others = Deployment.objects.exclude(pk=row.pk).order_by("display_name")
-        choices = [choice_of(one) for one in others if not why_unfit(one)]
+        choices = [choice_of(one) for one in others if not unfit_reason(one)]
         named = row.fallbacks if isinstance(row.fallbacks, list) else []
         known = {one.deployment_id for one in choices}
         gone = [name for name in named if isinstance(name, str) and name not in known]

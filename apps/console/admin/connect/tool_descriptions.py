@@ -27,7 +27,7 @@ from apps.workspace.local.tools.description_pins import (
     WITHHELD,
     accepted_before,
     decide_descriptions,
-    told_name,
+    original_name,
 )
 
 GONE = "The server has changed this description again, or it was deleted. Review the newest one."
@@ -114,7 +114,7 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
             rows = list(queryset)
             decide_descriptions(rows, state)
             if state == ACCEPTED:
-                forget_tools(tool_names((row.server, told_name(row.tool)) for row in rows))
+                forget_tools(tool_names((row.server, original_name(row.tool)) for row in rows))
             for row in rows:
                 self.log_change(request, row, f"Decided: {state}.")
         if not rows:

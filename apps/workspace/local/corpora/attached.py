@@ -7,7 +7,7 @@ from channels.db import database_sync_to_async
 from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from apps.documents.chunks import TextChunk
-from apps.workspace.corpora import AttachedDocument, AttachedText, ChunkPlace, PageNames
+from apps.workspace.corpora import AttachedDocument, AttachedText, ChunkPosition, PageNames
 from apps.workspace.embeddings.port import Vectors
 from apps.workspace.local.corpora.corpus import CorpusDocument
 from apps.workspace.local.corpora.document_texts import (
@@ -24,16 +24,14 @@ from apps.workspace.local.models import PUBLIC, StoredFile
 
 @dataclass(frozen=True, slots=True)
 class LocalCorpus:
-    """The attached files of an application. `application` is its slug. `bucket` is the caller's
-    bucket, or "" if the caller has no files.
-
-    If `with_own` is True, as in the application's own runs, the files include those that were
-    uploaded for the application.
-    """
+    """The attached files of an application that one caller can read."""
 
     application: str
+    """The application's slug."""
     bucket: str
+    """The caller's bucket, or "" if the caller has no files."""
     with_own: bool = True
+    """True if the files that were uploaded for the application are included, as in its own runs."""
 
     async def documents(self) -> Sequence[AttachedDocument]:
         found: list[AttachedDocument] = await database_sync_to_async(self.read)()
@@ -55,26 +53,30 @@ class LocalCorpus:
         vector: Vectors,
         most: int,
         least: float,
-    ) -> Mapping[ChunkPlace, float]:
+    ) -> Mapping[ChunkPosition, float]:
         search = nearest_by_database if await self.is_large() else nearest_chunks
-        found: Mapping[ChunkPlace, float] = await database_sync_to_async(search)(
+        found: Mapping[ChunkPosition, float] = await database_sync_to_async(search)(
             documents, model, vector, most, least
         )
         return found
 
     async def with_words(
         self, documents: Sequence[int], request: str, most: int
-    ) -> Mapping[ChunkPlace, float]:
+    ) -> Mapping[ChunkPosition, float]:
         number = await database_sync_to_async(large_corpus)(self.application)
         if number is None:
             return {}
-        found: Mapping[ChunkPlace, float] = await database_sync_to_async(scores)(
+        found: Mapping[ChunkPosition, float] = await database_sync_to_async(scores)(
             number, documents, request, most
         )
         return found
 
-    async def chunks(self, places: Collection[ChunkPlace]) -> Mapping[ChunkPlace, TextChunk]:
-        found: Mapping[ChunkPlace, TextChunk] = await database_sync_to_async(read_chunks)(places)
+    async def chunks(
+        self, positions: Collection[ChunkPosition]
+    ) -> Mapping[ChunkPosition, TextChunk]:
+        found: Mapping[ChunkPosition, TextChunk] = await database_sync_to_async(read_chunks)(
+            positions
+        )
         return found
 
     async def page_names(self, pages: Mapping[int, Collection[int]]) -> Mapping[int, PageNames]:

@@ -1,4 +1,4 @@
-"""Lets only one indexing job write to a corpus: the job that has claimed it.
+"""Ensures that only one indexing job at a time writes to a corpus: the job that has claimed it.
 
 The task queue runs one indexing job at a time. If a process pauses, the queue restarts the job in
 another process, and the paused process must not write after it resumes.
@@ -18,9 +18,10 @@ from apps.workspace.local.corpora.corpus import Corpus
 
 @dataclass(frozen=True, slots=True)
 class CorpusClaim:
-    """A job's claim to a corpus. `corpus` is the corpus's primary key."""
+    """An indexing job's claim to a corpus."""
 
     corpus: int
+    """The corpus's primary key."""
     holder: str = field(default_factory=lambda: uuid4().hex)
 
     def rows(self) -> QuerySet[Corpus]:

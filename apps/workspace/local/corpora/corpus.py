@@ -21,41 +21,33 @@ work_added: Listeners[[], None] = Listeners("attached files to be indexed")
 
 
 class Corpus(models.Model):
-    """The attached files of one application.
-
-    - `application`: its slug.
-    - `compared`: the application and its version whose list of files was compared with the
-      documents at `compared_at`; "" requests a new comparison.
-    - `holder`: the job that may write to the corpus. `beat_at`: unused.
-    - `left_out`: the number of files that exceed the limit. `problem`: a message about folders that
-      could not be listed.
-    - `is_large`: the database searches the corpus, with copies of words and vectors; otherwise,
-      each process searches it.
-    """
+    """The attached files of one application."""
 
     application = models.CharField(max_length=200, unique=True)
+    """The application's slug."""
     compared = models.CharField(max_length=50, blank=True)
+    """The application and the version whose files were compared with the documents at
+    `compared_at`. "" requests a new comparison.
+    """
     compared_at = models.DateTimeField(null=True, blank=True)
     holder = models.CharField(max_length=32, blank=True)
-    beat_at = models.DateTimeField(null=True, blank=True)
+    """The job that may write to the corpus."""
+    beat_at = models.DateTimeField(null=True, blank=True)  # unused
     left_out = models.PositiveIntegerField(default=0)
+    """The number of files that exceed the limit."""
     problem = models.TextField(blank=True)
+    """A message about folders that could not be listed."""
     is_large = models.BooleanField(default=False)
+    """True if the database searches the corpus, with copies of words and vectors. Otherwise, each
+    process searches it.
+    """
 
     def __str__(self) -> str:
         return f"files of {self.application}"
 
 
 class CorpusDocument(models.Model):
-    """An attached file. `version` is the ETag of the content whose text is or will be stored.
-
-    - `problem`: the reason for a failure, or "". The file is read again at `due_at`, unless it is
-      None.
-    - `text`: the pages in the format of `document_texts`. `is_read`: text and chunks are stored.
-    - `vector_count`: the number of chunks with a vector of `model`.
-    - `refused_chunks`: the number of chunks of a file that was rejected because they exceed the
-      limit, otherwise 0.
-    """
+    """An attached file."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
@@ -69,16 +61,24 @@ class CorpusDocument(models.Model):
     name = models.CharField(max_length=500)
     media_type = models.CharField(max_length=200, blank=True)
     version = models.CharField(max_length=64, blank=True)
+    """The ETag of the content whose text is or will be stored."""
     state = models.CharField(max_length=20, choices=State, default=State.WAITING)
     problem = models.TextField(blank=True)
+    """The reason for a failure, or ""."""
     attempts = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField(null=True, blank=True)
+    """The time at which the file is read again, or None."""
     text = models.JSONField(null=True, blank=True)
+    """The pages in the format of `document_texts`."""
     is_read = models.BooleanField(default=False)
+    """True if the text and the chunks are stored."""
     chunk_count = models.PositiveIntegerField(default=0)
     vector_count = models.PositiveIntegerField(default=0)
+    """The number of chunks with a vector of `model`."""
     model = models.CharField(max_length=300, blank=True)
     refused_chunks = models.PositiveIntegerField(default=0)
+    """The number of chunks of a file that was rejected because they exceed the limit, otherwise 0.
+    """
 
     class Meta:
         ordering = ("bucket", "name")
@@ -97,11 +97,7 @@ class CorpusDocument(models.Model):
 
 
 class CorpusChunk(models.Model):
-    """A chunk of a document. `start` and `end` are positions in the text of the page with the
-    number `page`.
-
-    `vector` has `dimension` 32-bit numbers from `model`; it is empty until it is computed.
-    """
+    """A chunk of a document. `start` and `end` are positions in the text of the page."""
 
     document = models.ForeignKey(CorpusDocument, on_delete=models.CASCADE, related_name="chunks")
     position = models.PositiveIntegerField()
@@ -111,6 +107,7 @@ class CorpusChunk(models.Model):
     end = models.PositiveIntegerField()
     headings = models.JSONField(default=list)
     vector = models.BinaryField(default=bytes)
+    """32-bit floats, empty until `model` has computed them."""
     model = models.CharField(max_length=300, blank=True)
     dimension = models.PositiveIntegerField(default=0)
 
@@ -139,12 +136,13 @@ class ChunkTerms(models.Model):
     computes them.
 
     They are in a separate table, so that a search reads few pages, and a new vector does not
-    rewrite the terms. `length` is the number of terms in the chunk, including repeated ones.
+    rewrite the terms.
     """
 
     document = models.ForeignKey(CorpusDocument, on_delete=models.CASCADE, related_name="terms")
     position = models.PositiveIntegerField()
     length = models.PositiveIntegerField()
+    """The number of terms in the chunk, including repeated ones."""
     terms = TermNumbers()
 
     class Meta:

@@ -8,7 +8,7 @@ from django.db.models import Q
 from apps.agent.surrogates import well_formed
 from apps.documents.chunks import TextChunk
 from apps.documents.structure import Page, PagedText
-from apps.workspace.corpora import AttachedText, ChunkPlace, PageNames
+from apps.workspace.corpora import AttachedText, ChunkPosition, PageNames
 from apps.workspace.local.corpora.claims import CorpusClaim
 from apps.workspace.local.corpora.corpus import CorpusChunk, CorpusDocument, State
 from apps.workspace.local.corpora.terms import store_terms
@@ -95,10 +95,10 @@ def chunk_of(row: CorpusChunk) -> TextChunk:
     return TextChunk(row.text, row.page, row.start, row.end, tuple(row.headings))
 
 
-def read_chunks(places: Collection[ChunkPlace]) -> dict[ChunkPlace, TextChunk]:
+def read_chunks(positions: Collection[ChunkPosition]) -> dict[ChunkPosition, TextChunk]:
     """Return the chunks at these positions. Chunks that no longer exist are omitted."""
     wanted = Q(pk__in=())
-    for document, position in places:
+    for document, position in positions:
         wanted |= Q(document=document, position=position)
     rows = CorpusChunk.objects.filter(wanted).defer("vector")
     return {(row.document_id, row.position): chunk_of(row) for row in rows}

@@ -29,8 +29,8 @@ MOST_DIMENSIONS = 4_000
 """The maximum number of dimensions of half-precision vectors that pgvector indexes."""
 LEAST_VERSION = (0, 8)
 LOCK = 0x51617070
-"""The first key of the advisory lock that lets only one process at a time build an index; the
-second key is the vectors' dimension.
+"""The first key of the advisory lock for building an index. The second key is the vectors'
+dimension.
 """
 MOST_MEMORY_MB = 1024
 """The maximum memory of the database that an index build uses, in MB. With too little memory, a

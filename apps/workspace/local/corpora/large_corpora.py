@@ -93,9 +93,9 @@ def shrink(claim: CorpusClaim) -> None:
             pgvector.clear(CorpusChunk.objects.filter(document__corpus=claim.corpus))
 
 
-def wanted_index(claim: CorpusClaim) -> tuple[int, int] | None:
-    """Return the dimension and number of the corpus's vectors if they need an index that does not
-    exist yet: too many to be searched exactly. Otherwise, return None.
+def missing_index(claim: CorpusClaim) -> tuple[int, int] | None:
+    """Return the dimension and the number of the corpus's vectors if they are too many for an exact
+    search and have no index yet, otherwise None.
     """
     if not pgvector.is_prepared(CorpusChunk) or not is_large(claim):
         return None

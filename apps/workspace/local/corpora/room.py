@@ -14,11 +14,11 @@ MOST_IN_PROCESSES = 20_000
 """
 
 
-def room_left(corpus: int, beside: int = 0) -> int:
+def chunks_left(corpus: int, replaced: int = 0) -> int:
     """Return the number of chunks that the corpus may still get. The chunks of the document with
-    the primary key `beside` do not count, because they will be replaced.
+    the primary key `replaced` do not count, because they will be replaced.
     """
-    documents = CorpusDocument.objects.filter(corpus=corpus).exclude(pk=beside)
+    documents = CorpusDocument.objects.filter(corpus=corpus).exclude(pk=replaced)
     used: int = documents.aggregate(sum=Sum("chunk_count"))["sum"] or 0
     return max(settings.CORPUS_CHUNKS - used, 0)
 
@@ -44,7 +44,7 @@ def reopen_refused() -> None:
     left: dict[int, int] = {}
     for pk, corpus, count in refused.order_by("pk").values_list("pk", "corpus", "refused_chunks"):
         if corpus not in left:
-            left[corpus] = room_left(corpus)
+            left[corpus] = chunks_left(corpus)
         if count <= left[corpus]:
             left[corpus] -= count
             again = refused.filter(pk=pk)

@@ -1,9 +1,9 @@
 """Searches the chunks of a large corpus by keyword, with a PostgreSQL index.
 
-Terms and scores are computed as in `apps.documents.bm25`, with two differences: the frequency of a
-term in a chunk does not count, and the most frequent terms of a request are ignored if it has
-enough other terms. A term is stored as a number that is computed from its letters and from the
-corpus, so all corpora share the index. Collisions are rare and harmless.
+Terms and scores are computed as in `apps.documents.bm25`, with two differences. The frequency of a
+term in a chunk does not count. The most frequent terms of a request are ignored if it has enough
+other terms. A term is stored as a number that is computed from its letters and from the corpus, so
+all corpora share the index. Collisions are rare and harmless.
 """
 
 import math
@@ -80,18 +80,18 @@ def scores(corpus: int, documents: Sequence[int], request: str, most: int) -> Sc
     """
     asked = list(dict.fromkeys(terms(request)))[:QUERY_TERMS]
     numbers = {term_number(corpus, term): term for term in asked}
-    places = list(documents)
-    chunks = CorpusDocument.objects.filter(pk__in=places)
+    ids = list(documents)
+    chunks = CorpusDocument.objects.filter(pk__in=ids)
     count = sum(chunks.values_list("chunk_count", flat=True))
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(PREPARATION)
-        cursor.execute(COUNTS, [list(numbers), places])
+        cursor.execute(COUNTS, [list(numbers), ids])
         having = {number: found for number, found in cursor.fetchall() if found}
         if rare := rarest(having):
             weights = [weight(numbers[number], found, count) for number, found in rare.items()]
-            cursor.execute(RANKING, [list(rare), weights, places, most])
+            cursor.execute(RANKING, [list(rare), weights, ids, most])
         elif having:
-            cursor.execute(HAVING_ALL, [list(having), places, most])
+            cursor.execute(HAVING_ALL, [list(having), ids, most])
         else:
             return {}
         return {(document, position): score for document, position, score in cursor.fetchall()}

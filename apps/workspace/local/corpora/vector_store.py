@@ -124,5 +124,5 @@ def all_scores(
     while block := [row for _, row in zip(range(ROWS), rows, strict=False)]:
         matrix = np.frombuffer(b"".join(bytes(row[2]) for row in block), np.float32)
         scores = matrix.reshape(len(block), -1) @ vector
-        for place in np.flatnonzero(scores >= least):
-            yield (block[place][0], block[place][1]), float(scores[place])
+        for position in np.flatnonzero(scores >= least):
+            yield (block[position][0], block[position][1]), float(scores[position])

@@ -54,13 +54,13 @@ class BreakerStore(Protocol):
 
 
 @dataclass(slots=True)
-class Trouble:
-    """The state of a breaker, with times of the monotonic clock: the recent failures, when the
-    breaker opened, and until when it stays open (`until`, 0 while it is closed).
-    """
+class BreakerState:
+    """The state of a circuit breaker. All times are of the monotonic clock."""
 
     failures: list[float] = field(default_factory=list)
+    """The times of the recent failures."""
     until: float = 0.0
+    """The time until which the breaker stays open, or 0 while it is closed."""
     opened_at: float = 0.0
 
 
@@ -68,46 +68,46 @@ class ProcessBreakers:
     """Stores circuit breakers in the memory of this process, instead of in Redis."""
 
     def __init__(self) -> None:
-        self.troubles: dict[str, Trouble] = {}
+        self.states: dict[str, BreakerState] = {}
 
     async def admits(self, key: str) -> bool:
-        trouble = self.troubles.get(key)
-        if trouble is None or not trouble.until:
+        state = self.states.get(key)
+        if state is None or not state.until:
             return True
         now = time.monotonic()
-        if now < trouble.until:
+        if now < state.until:
             return False
         # This call tests the deployment for all other calls. If it gets no answer, another call can
         # test it later.
-        trouble.until = now + OPEN_SECONDS
+        state.until = now + OPEN_SECONDS
         return True
 
     async def failed(self, key: str) -> bool:
-        now, trouble = time.monotonic(), self.troubles.setdefault(key, Trouble())
-        if trouble.until:
+        now, state = time.monotonic(), self.states.setdefault(key, BreakerState())
+        if state.until:
             return True
         begin = now - WINDOW_SECONDS
-        trouble.failures = [*(moment for moment in trouble.failures if moment > begin), now]
-        if len(trouble.failures) < FAILURES:
+        state.failures = [*(moment for moment in state.failures if moment > begin), now]
+        if len(state.failures) < FAILURES:
             return False
-        trouble.until, trouble.opened_at = now + OPEN_SECONDS, now
+        state.until, state.opened_at = now + OPEN_SECONDS, now
         return True
 
     async def succeeded(self, key: str, began: float) -> bool:
-        trouble = self.troubles.get(key)
+        state = self.states.get(key)
         # A long answer that began before the failures does not show that the service works now.
-        if trouble is None or began < trouble.opened_at:
+        if state is None or began < state.opened_at:
             return False
         await self.close(key)
-        return trouble.until > 0
+        return state.until > 0
 
     async def open_seconds(self) -> dict[str, float]:
         now = time.monotonic()
-        troubles = list(self.troubles.items())  # The admin calls this from another thread.
-        return {key: max(0.0, one.until - now) for key, one in troubles if one.until}
+        states = list(self.states.items())  # The admin calls this from another thread.
+        return {key: max(0.0, one.until - now) for key, one in states if one.until}
 
     async def close(self, key: str) -> None:
-        self.troubles.pop(key, None)
+        self.states.pop(key, None)
 
 
 of_process = ProcessBreakers()
@@ -115,7 +115,7 @@ of_process = ProcessBreakers()
 
 @on_reset
 def forget_breakers() -> None:
-    of_process.troubles.clear()
+    of_process.states.clear()
 
 
 def breaker_store() -> BreakerStore:
@@ -134,10 +134,11 @@ def key_of_row(pk: int, version: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RowBreaker:
-    """The breaker of one deployment. `name` is the deployment's ID in log messages."""
+    """The circuit breaker of one deployment."""
 
     key: str
     name: str
+    """The deployment's ID in log messages."""
 
     async def admits(self) -> bool:
         return await breaker_store().admits(self.key)

@@ -1,5 +1,5 @@
-"""Determines the capabilities of a deployment's model from its database row, or from facts that are
-known by the model's name.
+"""Determines the capabilities of a deployment's model from its database row, or from public facts
+about the model.
 """
 
 from urllib.parse import urlsplit

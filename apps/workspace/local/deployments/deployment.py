@@ -24,7 +24,9 @@ def validate_key_variable(name: str) -> None:
         )
 
 
-def known_flag(title: str, help_text: str = "") -> models.BooleanField[bool | None, bool | None]:
+def capability_flag(
+    title: str, help_text: str = ""
+) -> models.BooleanField[bool | None, bool | None]:
     """Return a nullable Boolean field for a capability. If it is None, the capability is derived
     from the model's name.
     """
@@ -92,7 +94,7 @@ class Deployment(Versioned):
     )
     features = models.JSONField(default=dict, blank=True)
     input_attachment_types = models.JSONField(default=list, blank=True)
-    tools = known_flag("tools", "In the native format of the API, which most models support.")
+    tools = capability_flag("tools", "In the native format of the API, which most models support.")
     text_tools = models.BooleanField(
         "tools as text",
         default=True,
@@ -101,16 +103,16 @@ class Deployment(Versioned):
             "calls are parsed from its text. If off, the model gets no tools."
         ),
     )
-    parallel_tools = known_flag(
+    parallel_tools = capability_flag(
         "parallel tool calls", "If No, the model is asked to make one call at a time."
     )
-    vision = known_flag("image input", "If No, questions with images are rejected.")
-    documents = known_flag("document input", "PDF files are sent unchanged.")
-    audio_input = known_flag("audio input", "Audio is sent unchanged.")
-    audio_output = known_flag("audio output")
-    structured_output = known_flag("JSON schema output", "For response_format.")
-    reasoning = known_flag("reasoning")
-    caching = known_flag("prompt caching", "The service caches the beginnings of requests.")
+    vision = capability_flag("image input", "If No, questions with images are rejected.")
+    documents = capability_flag("document input", "PDF files are sent unchanged.")
+    audio_input = capability_flag("audio input", "Audio is sent unchanged.")
+    audio_output = capability_flag("audio output")
+    structured_output = capability_flag("JSON schema output", "For response_format.")
+    reasoning = capability_flag("reasoning")
+    caching = capability_flag("prompt caching", "The service caches the beginnings of requests.")
     context_window = models.PositiveIntegerField(null=True, blank=True, help_text="In tokens.")
     max_output_tokens = models.PositiveIntegerField(
         "maximum output",

@@ -18,21 +18,21 @@ Rows = Mapping[str, "Deployment"]
 
 
 def fallback_problem(row: Deployment) -> str | None:
-    """Return a message that says what is wrong with the deployment's fallbacks and how to fix it,
-    or None if they are valid.
+    """Return what is wrong with the deployment's fallbacks and how to fix it, or None if they are
+    valid.
     """
     names = row.fallbacks
     if problem := shape_problem(names):
         return problem
     if not names:
         return None
-    if why := why_unfit(row):
+    if why := unfit_reason(row):
         return f"This deployment {why}. Only chat models can have fallbacks. Remove them."
     known = {one.deployment_id: one for one in type(row).objects.exclude(pk=row.pk)}
     for name in names:
         if problem := name_problem(name, row, known):
             return problem
-    if way := way_back(row, known):
+    if way := find_cycle(row, known):
         return f"{way[1]!r} is circular: {' → '.join(way)}. Remove one of these fallbacks."
     return None
 
@@ -51,11 +51,11 @@ def name_problem(name: str, row: Deployment, known: Rows) -> str | None:
         return f"{name!r} is this deployment itself. Remove it."
     if name not in known:
         return f"Unknown deployment: {name!r}. Use the ID of a deployment of this installation."
-    why = why_unfit(known[name])
+    why = unfit_reason(known[name])
     return f"{name!r} {why}. Choose a chat model." if why else None
 
 
-def why_unfit(row: Deployment) -> str:
+def unfit_reason(row: Deployment) -> str:
     """Return the reason why a deployment can neither have fallbacks nor be a fallback, or "" if it
     can.
     """
@@ -67,7 +67,7 @@ def why_unfit(row: Deployment) -> str:
     return ""
 
 
-def way_back(row: Deployment, known: Rows) -> tuple[str, ...]:
+def find_cycle(row: Deployment, known: Rows) -> tuple[str, ...]:
     """Return the deployment IDs of a cycle of fallbacks that begins and ends with this deployment,
     or () if there is none.
     """

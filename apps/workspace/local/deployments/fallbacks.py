@@ -81,9 +81,7 @@ def candidate(found: FoundDeployment, model: Model) -> Candidate:
 
 
 async def find_fallbacks(found: FoundDeployment) -> tuple[FoundDeployment, ...]:
-    """Return the deployment's usable fallbacks in order, without those that were renamed, disabled
-    or changed to another kind.
-    """
+    """Return the deployment's fallbacks that are still enabled chat models, in order."""
     if not found.info.fallbacks:
         return ()
     known = await _fallbacks.renewed(
@@ -93,9 +91,8 @@ async def find_fallbacks(found: FoundDeployment) -> tuple[FoundDeployment, ...]:
 
 
 async def look_up_fallbacks(found: FoundDeployment, known: Fallbacks | None) -> Fallbacks:
-    """Return the deployment's fallbacks, followed by the fallbacks of these, up to
-    `MOST_FALLBACKS`. `known` is the previous result, and serves only to log each skipped fallback
-    once.
+    """Return the deployment's fallbacks and their own fallbacks, up to `MOST_FALLBACKS`. `known` is
+    the previous result, so that each skipped fallback is logged only once.
     """
     waiting, chosen = deque(found.info.fallbacks), {found.info.id: found}
     skipped: dict[str, str] = {}

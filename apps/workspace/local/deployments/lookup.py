@@ -33,7 +33,7 @@ PICTURE_SCHEMA: Mapping[str, Any] = {
 """The default parameter schema, for image models that declare none."""
 RowVersion = tuple[int, int]
 """The primary key and the version of a deployment's row. The key distinguishes the row from a later
-one with the same name.
+row with the same name.
 """
 
 

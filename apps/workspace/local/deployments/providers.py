@@ -79,8 +79,8 @@ CHAT_MODELS: Mapping[str, Callable[[FoundDeployment, float | None], WritingModel
     Deployment.Provider.RESPONSES: responses_model,
     Deployment.Provider.DEMO: demo_model,
 }
-"""Maps each provider to a function that creates a model. Its second argument is the timeout in
-seconds for each wait for more data; None selects the timeout of tools.
+"""Maps each provider to a function that creates a model. The second argument is the read timeout in
+seconds; None means the timeout of tools.
 """
 
 

@@ -25,8 +25,8 @@ _unusable = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def can_list(deployment: Deployment) -> bool:
-    """Return True if the deployment's service can list its models. DIAL cannot, because the URL of
-    a DIAL deployment belongs to this deployment alone.
+    """Return True if the deployment's service can list its models. DIAL cannot, because each DIAL
+    deployment has its own URL.
     """
     listing = (Provider.OPENAI, Provider.RESPONSES, Provider.ANTHROPIC)
     return deployment.provider in listing and not speaks_dial(deployment.features)
@@ -54,31 +54,33 @@ def used_names(deployment: Deployment) -> set[str]:
     return {row.model_name or row.deployment_id for row in same}
 
 
-def make_deployment(model: ListedModel, source: Deployment, taken: Collection[str]) -> Deployment:
+def make_deployment(
+    model: ListedModel, source: Deployment, used_ids: Collection[str]
+) -> Deployment:
     """Return an unsaved chat deployment for a model at the service of `source`, with the same key
-    and an ID that is not in `taken`.
+    and an ID that is not in `used_ids`.
     """
     return Deployment(
-        deployment_id=free_id(model.id, taken),
+        deployment_id=free_id(model.id, used_ids),
         display_name=model.display_name[:200],
         provider=source.provider,
         base_url=source.base_url,
         model_name=model.id,
         api_key=source.api_key,
         api_key_env=source.api_key_env,
-        **told_columns(model, source.provider),
+        **reported_columns(model, source.provider),
     )
 
 
-def told_columns(model: ListedModel, provider: str) -> dict[str, Any]:
+def reported_columns(model: ListedModel, provider: str) -> dict[str, Any]:
     """Return the facts that the service reports about a model, as values of deployment columns."""
     if provider == Provider.ANTHROPIC:
         return columns_of(model.facts)
     return asdict(listed_capabilities(model.facts))
 
 
-def free_id(name: str, taken: Collection[str]) -> str:
-    """Return a deployment ID that is derived from a model's name and is not in `taken`."""
+def free_id(name: str, used_ids: Collection[str]) -> str:
+    """Return a deployment ID that is derived from a model's name and is not in `used_ids`."""
     plain = _unusable.sub("-", name).strip("-._")[:90] or "model"
-    numbers = (f"{plain}-{number}" for number in range(2, len(taken) + 3))
-    return next(one for one in (plain, *numbers) if one not in taken)
+    numbers = (f"{plain}-{number}" for number in range(2, len(used_ids) + 3))
+    return next(one for one in (plain, *numbers) if one not in used_ids)

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from apps import redis_clients
 from apps.workspace.local.deployments import breakers
-from apps.workspace.local.deployments.breakers import ProcessBreakers, Trouble
+from apps.workspace.local.deployments.breakers import BreakerState, ProcessBreakers
 
 logger = logging.getLogger(__name__)
 
@@ -25,8 +25,8 @@ AWAY_SECONDS = 5.0
 wait for it.
 """
 KEY = "{quickapps-breakers}"
-"""The key prefix of breakers. The braces place all of these keys on the same node of a cluster,
-because the scripts require this.
+"""The key prefix of breakers. The braces place all keys on the same node of a cluster, as the
+scripts require.
 """
 FORGOTTEN_MS = 24 * 3600 * 1000
 """The retention of breakers in milliseconds after the last failure of any deployment, because the
@@ -68,23 +68,23 @@ class SharedBreakers:
     def __init__(self) -> None:
         self.redis = redis_clients.open_client()
         self.scripts = {text: self.redis.register_script(text) for text in (READ, FAIL, TRY)}
-        self.known: dict[str, Trouble] = {}
-        self.alone = ProcessBreakers()
+        self.states: dict[str, BreakerState] = {}
+        self.local = ProcessBreakers()
         self.read_at = 0.0
         self.asked_again_at = 0.0
 
     async def admits(self, key: str) -> bool:
         await self.read()
-        trouble = self.known.get(key)
-        if trouble is None or time.monotonic() < trouble.until:
-            return trouble is None and await self.alone.admits(key)
-        if not trouble.until:
+        state = self.states.get(key)
+        if state is None or time.monotonic() < state.until:
+            return state is None and await self.local.admits(key)
+        if not state.until:
             return True
         # The first process to claim the breaker may try the deployment.
         wait = await self.call(TRY, key, milliseconds(breakers.OPEN_SECONDS))
         if wait is None:
-            return await self.alone.admits(key)
-        trouble.until = time.monotonic() + (wait / 1000 or breakers.OPEN_SECONDS)
+            return await self.local.admits(key)
+        state.until = time.monotonic() + (wait / 1000 or breakers.OPEN_SECONDS)
         return bool(wait == 0)
 
     async def failed(self, key: str) -> bool:
@@ -92,28 +92,28 @@ class SharedBreakers:
         times = (milliseconds(window), breakers.FAILURES, milliseconds(seconds))
         wait = await self.call(FAIL, key, uuid4().hex, *times, FORGOTTEN_MS)
         if wait is None:
-            return await self.alone.failed(key)
-        self.note(key, wait / 1000)
+            return await self.local.failed(key)
+        self.set_state(key, wait / 1000)
         return bool(wait)
 
     async def succeeded(self, key: str, began: float) -> bool:
-        has_closed = bool(self.alone.troubles) and await self.alone.succeeded(key, began)
-        trouble = self.known.get(key)
-        if trouble is None or began < trouble.opened_at:
+        has_closed = bool(self.local.states) and await self.local.succeeded(key, began)
+        state = self.states.get(key)
+        if state is None or began < state.opened_at:
             return has_closed
         await self.close(key)
-        return has_closed or trouble.until > 0
+        return has_closed or state.until > 0
 
     async def open_seconds(self) -> dict[str, float]:
         self.read_at = 0.0
         await self.read()
         now = time.monotonic()
-        shared = {key: max(0.0, one.until - now) for key, one in self.known.items() if one.until}
-        return {**await self.alone.open_seconds(), **shared}
+        shared = {key: max(0.0, one.until - now) for key, one in self.states.items() if one.until}
+        return {**await self.local.open_seconds(), **shared}
 
     async def close(self, key: str) -> None:
-        await self.alone.close(key)
-        self.known.pop(key, None)
+        await self.local.close(key)
+        self.states.pop(key, None)
         if time.monotonic() < self.asked_again_at:
             return
         try:
@@ -122,7 +122,7 @@ class SharedBreakers:
                 pipeline.delete(f"{KEY}:{key}")
                 await pipeline.execute()
         except redis_clients.FAILURES as error:
-            self.note_absence(error)
+            self.log_outage(error)
 
     async def read(self) -> None:
         """Read the shared state, unless this process has read it within the last second."""
@@ -136,17 +136,17 @@ class SharedBreakers:
         now, pairs = found
         fields = zip(pairs[::2], pairs[1::2], strict=True)
         untils = {key.decode(): int(until) for key, until in fields}
-        for key in self.known.keys() - untils.keys():
-            del self.known[key]
+        for key in self.states.keys() - untils.keys():
+            del self.states[key]
         for key, until in untils.items():
-            self.note(key, (until - now) / 1000 if until else 0.0)
+            self.set_state(key, (until - now) / 1000 if until else 0.0)
 
-    def note(self, key: str, seconds: float) -> None:
+    def set_state(self, key: str, seconds: float) -> None:
         """Record that the breaker is open for this many seconds; 0 means that it is closed."""
-        now, trouble = time.monotonic(), self.known.setdefault(key, Trouble())
-        if seconds and not trouble.until:
-            trouble.opened_at = now
-        trouble.until = now + seconds if seconds else 0.0
+        now, state = time.monotonic(), self.states.setdefault(key, BreakerState())
+        if seconds and not state.until:
+            state.opened_at = now
+        state.until = now + seconds if seconds else 0.0
 
     async def call(self, script: str, key: str, *arguments: Any) -> Any:
         """Run a script in Redis and return its result, or None while Redis is down."""
@@ -156,10 +156,10 @@ class SharedBreakers:
         try:
             return await self.scripts[script](keys=keys, args=[key, *arguments])
         except redis_clients.FAILURES as error:
-            self.note_absence(error)
+            self.log_outage(error)
             return None
 
-    def note_absence(self, error: Exception) -> None:
+    def log_outage(self, error: Exception) -> None:
         self.asked_again_at = time.monotonic() + AWAY_SECONDS
         logger.warning("Redis is unavailable, so each process has its own breakers: %s", error)
 

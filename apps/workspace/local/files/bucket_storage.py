@@ -31,7 +31,7 @@ PART_BYTES = 5 * 1024 * 1024
 request.
 """
 PARTS_AT_ONCE = 2
-PIECE_BYTES = 256 * 1024
+CHUNK_BYTES = 256 * 1024
 LONGEST_REASON = 300
 """The maximum number of characters of the library's error message that our message repeats. The
 library appends the source of each error.
@@ -70,9 +70,9 @@ class BucketStorage:
     store: S3Store
     location: str
 
-    def put(self, name: str, pieces: Iterable[bytes]) -> None:
+    def put(self, name: str, chunks: Iterable[bytes]) -> None:
         check_storage_name(name)
-        rest = iter(pieces)
+        rest = iter(chunks)
         begin = first_bytes(rest)
         with outages(), missing_bucket():
             if len(begin) < PART_BYTES:
@@ -91,7 +91,7 @@ class BucketStorage:
         check_storage_name(name)
         with outages():
             found = obstore.get(self.store, name)
-        yield StoredContent(found.meta["size"], pieces_of(found))
+        yield StoredContent(found.meta["size"], chunks_of(found))
 
     async def part(self, name: str, first: int, end: int) -> AsyncIterator[bytes]:
         check_storage_name(name)
@@ -99,8 +99,8 @@ class BucketStorage:
             return  # S3 rejects an empty range.
         with outages():
             found = await obstore.get_async(self.store, name, options={"range": (first, end)})
-            async for piece in found.stream(PIECE_BYTES):
-                yield bytes(piece)
+            async for chunk in found.stream(CHUNK_BYTES):
+                yield bytes(chunk)
 
     def exists(self, name: str) -> bool:
         check_storage_name(name)
@@ -123,20 +123,20 @@ class BucketStorage:
                     yield StorageEntry(one["path"], one["size"], one["last_modified"])
 
 
-def first_bytes(pieces: Iterator[bytes]) -> bytes:
+def first_bytes(chunks: Iterator[bytes]) -> bytes:
     """Return the first `PART_BYTES` of a file or slightly more, or the whole file if it is shorter."""
     begin = bytearray()
-    for piece in pieces:
-        begin += piece
+    for chunk in chunks:
+        begin += chunk
         if len(begin) >= PART_BYTES:
             break
     return bytes(begin)
 
 
-def pieces_of(found: "GetResult") -> Iterator[bytes]:
+def chunks_of(found: "GetResult") -> Iterator[bytes]:
     with outages():
-        for piece in found.stream(PIECE_BYTES):
-            yield bytes(piece)
+        for chunk in found.stream(CHUNK_BYTES):
+            yield bytes(chunk)
 
 
 @contextmanager

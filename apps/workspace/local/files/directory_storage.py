@@ -13,7 +13,7 @@ from apps.process_state import on_reset
 from apps.workspace.local.files.file_storage import StorageEntry, StoredContent, check_storage_name
 from apps.workspace.local.files.file_threads import on_file_thread
 
-PIECE_BYTES = 64 * 1024
+CHUNK_BYTES = 64 * 1024
 MARKER = "installation.id"
 """The name of the file that contains the installation's ID."""
 
@@ -22,7 +22,9 @@ _marked: tuple[Path, str] | None = None
 
 
 def expect_marker(root: Path, id: str) -> None:
-    """From now on, treat the folder as unavailable if it has no marker file with this ID."""
+    """Require a marker file with this ID in the folder. Without it, the folder counts as
+    unavailable.
+    """
     global _marked
     _marked = root, id
 
@@ -41,14 +43,14 @@ class DirectoryStorage:
     def location(self) -> str:
         return str(self.root)
 
-    def put(self, name: str, pieces: Iterable[bytes]) -> None:
+    def put(self, name: str, chunks: Iterable[bytes]) -> None:
         path = self.path(name)
         if name != MARKER:
             self.check_marker()
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with path.open("wb") as file:
-                file.writelines(pieces)
+                file.writelines(chunks)
         except BaseException:
             path.unlink(missing_ok=True)  # Also removes the partial file if the disk is full.
             raise
@@ -56,16 +58,16 @@ class DirectoryStorage:
     @contextmanager
     def open(self, name: str) -> Iterator[StoredContent]:
         with self.opened(name) as file:
-            yield StoredContent(os.fstat(file.fileno()).st_size, pieces_of(file))
+            yield StoredContent(os.fstat(file.fileno()).st_size, chunks_of(file))
 
     async def part(self, name: str, first: int, end: int) -> AsyncIterator[bytes]:
         file = await on_file_thread(self.opened, name)
         left = end - first
         try:
             await on_file_thread(file.seek, first)
-            while left and (piece := await on_file_thread(file.read, min(PIECE_BYTES, left))):
-                left -= len(piece)
-                yield piece
+            while left and (chunk := await on_file_thread(file.read, min(CHUNK_BYTES, left))):
+                left -= len(chunk)
+                yield chunk
         finally:
             await on_file_thread(file.close)
 
@@ -116,9 +118,9 @@ class DirectoryStorage:
         return self.root / name
 
 
-def pieces_of(file: BinaryIO) -> Iterator[bytes]:
-    while piece := file.read(PIECE_BYTES):
-        yield piece
+def chunks_of(file: BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(CHUNK_BYTES):
+        yield chunk
 
 
 def entries_below(folder: Path, prefix: str) -> Iterator[StorageEntry]:

@@ -36,13 +36,12 @@ class FileToCopy:
 
 @dataclass(slots=True)
 class CopyReport:
-    """The progress of a copy. `lost` contains the names of files that are missing from the source
-    or were changed there.
-    """
+    """The progress of a copy."""
 
     files: Counter[CopyOutcome] = field(default_factory=Counter)
     bytes: int = 0
     lost: list[str] = field(default_factory=list)
+    """The names of files that are missing from the source or were changed there."""
 
     def add(self, file: FileToCopy, outcome: CopyOutcome) -> None:
         self.files[outcome] += 1
@@ -54,13 +53,12 @@ class CopyReport:
 
 @dataclass(frozen=True, slots=True)
 class FileCopier:
-    """Copies files to the storage `target`. `sizes` maps the names of the files that it already has
-    to their sizes.
-    """
+    """Copies files to the storage `target`."""
 
     source: FileStorage
     target: FileStorage
     sizes: dict[str, int]
+    """The sizes of the files that the target already has, by name."""
     verify_all: bool
 
     def copy(self, file: FileToCopy) -> CopyOutcome:
@@ -77,7 +75,7 @@ class FileCopier:
         digest = hashlib.sha256()
         try:
             with self.source.open(name) as content:
-                self.target.put(name, hash_pieces(content.pieces, digest.update))
+                self.target.put(name, hash_chunks(content.chunks, digest.update))
         except FileNotFoundError:
             return CopyOutcome.MISSING
         if checksum(self.target, name) != digest.hexdigest():
@@ -109,15 +107,15 @@ def copy_files(
             yield report
 
 
-def hash_pieces(pieces: Iterable[bytes], update: Callable[[bytes], object]) -> Iterator[bytes]:
-    for piece in pieces:
-        update(piece)
-        yield piece
+def hash_chunks(chunks: Iterable[bytes], update: Callable[[bytes], object]) -> Iterator[bytes]:
+    for chunk in chunks:
+        update(chunk)
+        yield chunk
 
 
 def checksum(files: FileStorage, name: str) -> str:
     digest = hashlib.sha256()
     with files.open(name) as content:
-        for piece in content.pieces:
-            digest.update(piece)
+        for chunk in content.chunks:
+            digest.update(chunk)
     return digest.hexdigest()

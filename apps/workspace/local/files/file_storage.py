@@ -14,13 +14,13 @@ _name = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*){0,7}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class StoredContent:
-    """The content of a file, which can be read once, in pieces."""
+    """The content of a file, which can be read once, in chunks."""
 
     size: int
-    pieces: Iterator[bytes]
+    chunks: Iterator[bytes]
 
     def whole(self) -> bytes:
-        return b"".join(self.pieces)
+        return b"".join(self.chunks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,8 @@ class FileStorage(Protocol):
         """
         ...
 
-    def put(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Create or replace a file. If writing it or reading `pieces` fails, no part of the file
+    def put(self, name: str, chunks: Iterable[bytes]) -> None:
+        """Create or replace a file. If writing it or reading `chunks` fails, no part of the file
         remains.
         """
         ...

@@ -1,5 +1,5 @@
-"""Runs the reading and writing of stored files on threads of its own, so that a slow storage does
-not block the database's threads.
+"""Reads and writes stored files on separate threads, so that a slow storage does not block the
+database's threads.
 """
 
 from collections.abc import Callable

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from apps.accounts.legal_holds import is_held, refusal
 from apps.errors import FileChanged, FileRefused
-from apps.workspace.local.files.paths import ROOT, check_name, clean_name, find_place, write_path
+from apps.workspace.local.files.paths import ROOT, check_name, clean_name, split_path, write_path
 from apps.workspace.local.files.readers import FileReader, readable_files
 from apps.workspace.local.files.storage import storage
 from apps.workspace.local.files.store import Condition as Condition
@@ -91,9 +91,8 @@ def take(
     condition: Condition,
     limit: int | None = None,
 ) -> FileInfo:
-    """Create or replace a file with the content of an open file. The open file is read in pieces of
-    limited size. Raises `FileRefused` if the write is not allowed, and `FileChanged` if the
-    `condition` is not met.
+    """Create or replace a file with the content of an open file, which is read in chunks. Raises
+    `FileRefused` if the write is not allowed, and `FileChanged` if the `condition` is not met.
     """
     check_name(name)
     return store_content(bucket, name, content, content_type, condition, limit)
@@ -173,7 +172,7 @@ def copy(bucket: str, found: FileContent, destination: str, overwrite: bool) -> 
     """
     condition = Condition(is_new=not overwrite)
     name = existing_name(bucket, own_name(bucket, destination))
-    if find_place(found.info.path) != (bucket, name):
+    if split_path(found.info.path) != (bucket, name):
         store_content(bucket, name, ContentFile(found.content), found.info.content_type, condition)
 
 
@@ -242,7 +241,7 @@ def hide_below(bucket: str, prefix: str, *, is_hidden: bool) -> None:
 
 
 def conversation_of(name: str) -> UUID | None:
-    """Return the ID of the conversation to whose folder the file belongs, or None."""
+    """Return the ID of the conversation whose folder contains the file, or None."""
     found = _in_conversation.match(name)
     return UUID(found[1]) if found else None
 
@@ -251,7 +250,7 @@ def own_name(bucket: str, path: str) -> str:
     """Return the name in the path of a file in this bucket. Raises `FileRefused` if the path is not
     in the bucket.
     """
-    place = find_place(path)
+    place = split_path(path)
     if place is None or place[0] != bucket:
         raise FileRefused(
             gettext("You don’t have permission to write to {shown}.").format(
@@ -267,7 +266,7 @@ def folder_prefix(bucket: str, folder: str) -> str:
     """
     if folder.rstrip("/") == f"{ROOT}/{bucket}":
         return ""
-    place = find_place(folder.removesuffix("/"))
+    place = split_path(folder.removesuffix("/"))
     if place is None or place[0] != bucket:
         raise missing(folder)
     prefix = f"{place[1]}/"

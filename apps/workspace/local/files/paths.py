@@ -26,7 +26,7 @@ def write_path(bucket: str, name: str) -> str:
     return "/".join((ROOT, bucket, *(quote(segment, safe="") for segment in name.split("/"))))
 
 
-def find_place(path: str) -> tuple[str, str] | None:
+def split_path(path: str) -> tuple[str, str] | None:
     """Return the bucket and the name in a path, or None if no file can have the path."""
     root, bucket, *segments = path.split("/") if path.count("/") >= 2 else ("", "")
     if root != ROOT or not bucket:

@@ -19,7 +19,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext
 
 from apps.errors import FileChanged, FileTooLarge
-from apps.workspace.local.files.paths import check_name, clean_name, find_place, write_path
+from apps.workspace.local.files.paths import check_name, clean_name, split_path, write_path
 from apps.workspace.local.files.quotas import check_quota, lock_quota
 from apps.workspace.local.files.readers import FileReader, readable_files
 from apps.workspace.local.files.readers import buckets_of as buckets_of
@@ -59,8 +59,8 @@ def store_content(
     check_name(name)
     check_size(content.size, limit)
     digest = hashlib.sha256()
-    for piece in content.chunks():
-        digest.update(piece)
+    for chunk in content.chunks():
+        digest.update(chunk)
     stored = new_storage_name()  # The name is unique, so the storage does not change it.
     fields = {
         "storage_name": stored,
@@ -177,7 +177,7 @@ def find_stored(reader: FileReader | str, path: str, *, lock: bool = False) -> S
     """Return the row of a file that the reader may read, locked if `lock` is True. Raises
     `FileRefused` if there is none.
     """
-    place = find_place(path)
+    place = split_path(path)
     if place is None:
         raise missing(path)
     rows = readable_files(reader, place[0])

@@ -98,18 +98,18 @@ class LocalMemories:
         row = self.rows().first()
         if row is None:
             return None
-        if self.kept(row) is None and pgvector.is_prepared(StoredMemory):
+        if self.cached(row) is None and pgvector.is_prepared(StoredMemory):
             return RowIndex(row) if row.memories.exists() else None
         return index_of(self.read_row(row))
 
-    def kept(self, row: MemoryCollection) -> MemoryList | None:
+    def cached(self, row: MemoryCollection) -> MemoryList | None:
         """Return the cached memories, or None if the version of `row` is not cached."""
         found = CACHE.get(self)
         return found[1] if found is not None and found[0] == (row.pk, row.version) else None
 
     def read_row(self, row: MemoryCollection) -> MemoryList:
-        if (kept := self.kept(row)) is not None:
-            return kept
+        if (found := self.cached(row)) is not None:
+            return found
         # The version is read before the rows, so the cache never has old rows under a new version.
         collection = read_rows(row)
         CACHE.put(self, (row.pk, row.version), collection)

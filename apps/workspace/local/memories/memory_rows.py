@@ -62,12 +62,12 @@ def write_rows(row: MemoryCollection, before: MemoryList, after: MemoryList) -> 
     """Write the memories that differ between `before` and `after`, and give the collection a new
     version.
     """
-    places: Iterable[int] = range(len(before.memories), len(after.memories))
+    positions: Iterable[int] = range(len(before.memories), len(after.memories))
     if not is_longer(before, after):  # Most changes add one memory.
-        places = new_places(before, after)
+        positions = new_positions(before, after)
         gone = {one.id for one in before.memories} - {one.id for one in after.memories}
         row.memories.filter(number__in=gone).delete()
-    new = [stored_memory(row, after.memories[n], after.vectors[n]) for n in places]
+    new = [stored_memory(row, after.memories[n], after.vectors[n]) for n in positions]
     StoredMemory.objects.bulk_create(
         new,
         batch_size=500,
@@ -87,12 +87,12 @@ def write_rows(row: MemoryCollection, before: MemoryList, after: MemoryList) -> 
     )
 
 
-def new_places(before: MemoryList, after: MemoryList) -> Iterable[int]:
+def new_positions(before: MemoryList, after: MemoryList) -> Iterable[int]:
     """Return the positions in `after` of the memories that have to be written."""
     if is_new_model(before, after):
         return range(len(after.memories))
     known = set(map(id, before.memories))
-    return [place for place, memory in enumerate(after.memories) if id(memory) not in known]
+    return [position for position, memory in enumerate(after.memories) if id(memory) not in known]
 
 
 def is_longer(before: MemoryList, after: MemoryList) -> bool:

@@ -16,19 +16,16 @@ from apps.workspace.memories.limits import MERGES_KEPT_DAYS
 
 
 class MemoryCollection(models.Model):
-    """The memories that a bucket has in one application, or in all applications if `application` is
-    "".
-
-    `end_user` is a hash of the end user in requests with an API key, or "" if the request names
-    none. `application` is a slug, or the `former_name` of a deleted application. `version` changes
-    with each change.
-    """
+    """The memories that a bucket has in one application, or in all applications."""
 
     bucket = models.CharField(max_length=100)
     end_user = models.CharField(max_length=64, blank=True)
+    """A hash of the end user in requests with an API key, or "" if the request names none."""
     application = models.CharField(max_length=200, blank=True)
+    """A slug, the `former_name` of a deleted application, or "" for all applications."""
     model = models.CharField(max_length=300, blank=True)
     version = models.UUIDField(default=uuid.uuid4)
+    """A value that changes with each change of the memories."""
     deduplicated_at = models.DateTimeField(null=True, blank=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -44,12 +41,13 @@ class MemoryCollection(models.Model):
 
 
 class StoredMemory(models.Model):
-    """A memory. `number` is its ID in the collection; `vector` contains 32-bit floats."""
+    """A memory. `vector` contains 32-bit floats."""
 
     collection = models.ForeignKey(
         MemoryCollection, on_delete=models.CASCADE, related_name="memories"
     )
     number = models.BigIntegerField()
+    """The memory's ID in the collection."""
     content = models.TextField()
     importance = models.FloatField()
     category = models.CharField(max_length=100)
@@ -69,34 +67,31 @@ class StoredMemory(models.Model):
 
 
 class MemoryMerge(models.Model):
-    """A merge of memories. `survivor` is the number of the merged memory; `originals` are in the
-    format of `apps.workspace.memories.document`.
-    """
+    """A merge of several memories into one."""
 
     collection = models.ForeignKey(
         MemoryCollection, on_delete=models.CASCADE, related_name="merges"
     )
     number = models.BigIntegerField()
     survivor = models.BigIntegerField()
+    """The number of the merged memory."""
     merged_at = models.DateTimeField()
     originals = models.JSONField()
+    """The original memories, in the format of `apps.workspace.memories.document`."""
 
     def __str__(self) -> str:
         return f"merge into memory {self.survivor}"
 
 
 class MemorySettings(models.Model):
-    """A user's memory settings. A user without a row has the defaults.
-
-    If `is_shared` is True, all applications that request shared memories use one collection of the
-    user.
-    """
+    """A user's memory settings. A user without a row has the defaults."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memory_settings"
     )
     is_enabled = models.BooleanField(default=True)
     is_shared = models.BooleanField(default=False)
+    """True if all applications that request shared memories use one collection of the user."""
 
     def __str__(self) -> str:
         return f"memory settings of user {self.user_id}"
@@ -141,7 +136,6 @@ def rename_application(before: str, after: str, using: str) -> None:
 
 
 def delete_memories_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
-    """Delete the memories of a user when the user's account is deleted."""
     MemoryCollection.objects.filter(of_person(instance.pk)).delete()
 
 

@@ -14,13 +14,13 @@ class SourceFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """The text of a secret. `version` is its version in the store; `problem` is the reason why the
-    text may be outdated, or "" if it is current.
-    """
+    """The text of a secret."""
 
     text: str = field(repr=False)
     version: int
+    """The version in the store."""
     problem: str = ""
+    """The reason why the text may be outdated, or ""."""
 
 
 class SecretSource(Protocol):

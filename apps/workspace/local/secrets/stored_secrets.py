@@ -1,7 +1,8 @@
 """Reads the plain text of credentials when a request needs it, and only for that request.
 
 The row is read each time, so every process uses a rotated secret in its next request. Only texts
-from Vault are cached. A secret is sent only to its own servers, whichever manifest refers to it.
+from Vault are cached. A secret is sent only to its own servers, regardless of the manifest that
+refers to it.
 """
 
 import logging
@@ -25,8 +26,8 @@ logger = logging.getLogger(__name__)
 
 VAULT: SecretSource = Vault()
 MOST_VERSIONS = 1_000_000
-"""An upper bound for the version of a text in Vault. It makes it possible to combine this version
-and the row's version in one number.
+"""An upper bound for versions in Vault, so that one number can combine the version in Vault and the
+version of the row.
 """
 ASK = "An administrator of this installation can fix it."
 
@@ -40,12 +41,11 @@ class SecretRefused(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class RevealedSecret:
-    """A credential in plain text. `version` changes with the secret, and is 0 for a credential that
-    the manifest itself contains.
-    """
+    """A credential in plain text."""
 
     text: str = field(repr=False)
     version: int = 0
+    """A number that changes with the secret, or 0 for a credential in the manifest itself."""
 
 
 async def reveal(credential: Credential, *urls: str) -> RevealedSecret:

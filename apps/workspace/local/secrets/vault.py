@@ -39,7 +39,7 @@ secret.
 """
 MOST_DOCUMENTS = 1000
 MARGIN_SECONDS = 10.0
-"""A token is no longer used from this many seconds before the end of its lease."""
+"""Tokens are renewed this many seconds before their lease ends."""
 REFERENCE = re.compile(r"(?P<path>[\w.-]+(/[\w.-]+)*/data(/[\w.-]+)+)#(?P<key>[^\s#]+)", re.ASCII)
 FORM = "Write mount/data/path#key, such as secret/data/apps/tracking#token."
 
@@ -52,14 +52,13 @@ class VaultUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class VaultDocument:
-    """A document in Vault, which maps keys to texts. `read_at` is a time of the monotonic clock;
-    `problem` says why the document may be outdated.
-    """
+    """A document in Vault, which maps keys to texts."""
 
     texts: Mapping[str, Any] = field(repr=False)
     version: int
-    read_at: float
+    read_at: float  # a time of `time.monotonic`
     problem: str = ""
+    """The reason why the document may be outdated, or ""."""
 
 
 @dataclass(frozen=True, slots=True)

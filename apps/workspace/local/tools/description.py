@@ -9,11 +9,8 @@ LONGEST_TOOL = 200
 class ToolDescription(models.Model):
     """A tool description from an MCP server, and whether models may see it.
 
-    A listing is the set of descriptions that a server returns: `listing` is "" if everyone gets the
-    same, otherwise the bucket of the caller who got them. `is_first` marks the original description
-    of a tool in a listing; others are changes to it. An operator's decision about a description, at
-    `decided_at`, applies to all listings. `listed_at` is the last day on which the listing was
-    requested.
+    A listing is the set of descriptions that a server returns. An operator's decision about a
+    description applies to all listings.
     """
 
     class State(models.TextChoices):
@@ -24,13 +21,16 @@ class ToolDescription(models.Model):
     server_key = models.CharField(max_length=64, editable=False)
     server = models.CharField(max_length=500)
     listing = models.CharField("listed for", max_length=100, blank=True)
+    """The bucket of the caller who got the listing, or "" if everyone gets the same."""
     tool = models.CharField(max_length=LONGEST_TOOL)
     digest = models.CharField(max_length=64, editable=False)
     text = models.TextField()
     state = models.CharField(max_length=10, choices=State)
     is_first = models.BooleanField(default=False, editable=False)
+    """True for the original description of a tool in a listing. Others are changes to it."""
     seen_at = models.DateTimeField("first seen", default=timezone.now)
     listed_at = models.DateTimeField("last listed", default=timezone.now, editable=False)
+    """The last day on which the listing was requested."""
     decided_at = models.DateTimeField("decided", null=True, blank=True)
 
     class Meta:

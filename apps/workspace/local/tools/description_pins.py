@@ -56,8 +56,8 @@ def withheld_of(source: DescriptionSource, tools: Sequence[DescribedTool]) -> di
     """Map the names of withheld tools to the states of their descriptions. The descriptions of new
     tools are pinned.
     """
-    note_use(source)
-    names = {kept_name(one.tool): one for one in tools}
+    record_use(source)
+    names = {stored_name(one.tool): one for one in tools}
     pinned, states = read_states(source)
     if new := [name for name in names if name not in pinned]:
         # If two processes run at the same time, one of them pins first; the other's listing may be
@@ -67,13 +67,13 @@ def withheld_of(source: DescriptionSource, tools: Sequence[DescribedTool]) -> di
         _, states = read_states(source)
     found = {name: states.get((name, one.digest), "") for name, one in names.items()}
     if changed := [name for name, state in found.items() if not state]:
-        note_changes(source, {name: names[name] for name in changed})
+        store_changes(source, {name: names[name] for name in changed})
     return {
         names[name].tool: state or CHANGED for name, state in found.items() if state != ACCEPTED
     }
 
 
-def note_use(source: DescriptionSource) -> None:
+def record_use(source: DescriptionSource) -> None:
     """Record that a run uses this server's listing, at most once a day."""
     now = timezone.now()
     rows = ToolDescription.objects.filter(server_key=source.server_key, listing=source.listing)
@@ -83,7 +83,7 @@ def note_use(source: DescriptionSource) -> None:
 
 
 def delete_unused() -> int:
-    """Delete the descriptions of unused listings, except those about which an operator decided.
+    """Delete the descriptions of unused listings, unless an operator has accepted or withheld them.
     Return the number of deleted descriptions.
     """
     old = ToolDescription.objects.filter(listed_at__lt=timezone.now() - UNUSED)
@@ -123,7 +123,7 @@ def new_row(
     )
 
 
-def note_changes(source: DescriptionSource, changed: Mapping[str, DescribedTool]) -> None:
+def store_changes(source: DescriptionSource, changed: Mapping[str, DescribedTool]) -> None:
     """Store the newest change to each tool's description, for an operator to review.
 
     The previous change that awaits review is deleted, so an operator accepts exactly the text that
@@ -158,8 +158,8 @@ def same_text(row: ToolDescription) -> QuerySet[ToolDescription]:
 
 
 def accepted_before(row: ToolDescription) -> ToolDescription | None:
-    """Return the last accepted description of the same tool in the same listing, other than this
-    one, or None.
+    """Return the last accepted description of the row's tool in its listing, other than the row's
+    own, or None.
     """
     rows = ToolDescription.objects.filter(
         server_key=row.server_key, listing=row.listing, tool=row.tool, state=ACCEPTED
@@ -167,7 +167,7 @@ def accepted_before(row: ToolDescription) -> ToolDescription | None:
     return rows.exclude(digest=row.digest).order_by("-decided_at", "-pk").first()
 
 
-def kept_name(tool: str) -> str:
+def stored_name(tool: str) -> str:
     """Return the name of a tool as rows store it: as JSON if it has unprintable characters, and
     shortened with a hash if it is too long.
     """
@@ -177,12 +177,12 @@ def kept_name(tool: str) -> str:
     return f"{name[: LONGEST_TOOL - 65]}#{hashlib.sha256(name.encode()).hexdigest()}"
 
 
-def told_name(kept: str) -> str:
-    """Return a tool's name on its server. `kept` is the name as rows store it."""
+def original_name(stored: str) -> str:
+    """Return a tool's name on its server. `stored` is the name as rows store it."""
     try:
-        return str(json.loads(kept)) if kept.startswith('"') else kept
+        return str(json.loads(stored)) if stored.startswith('"') else stored
     except ValueError:
-        return kept
+        return stored
 
 
 def printable(text: str) -> str:

@@ -45,19 +45,19 @@ class RegisteredServer:
         return self.id == 0
 
 
-_kept = AgedCache[str, RegisteredServer]()
+_cache = AgedCache[str, RegisteredServer]()
 
 
 @on_reset
 def forget_servers() -> None:
-    _kept.clear()
+    _cache.clear()
 
 
 async def find(name: str) -> RegisteredServer:
     """Return an enabled MCP server. The result may be outdated by up to `MAX_AGE_SECONDS`. Raises
     `NotRegistered` if there is none, and `Unsupported` if its stored environment is invalid.
     """
-    found = await _kept.renewed(
+    found = await _cache.renewed(
         name,
         aged_cache.MAX_AGE_SECONDS,
         lambda known: database_sync_to_async(look_up)(name),

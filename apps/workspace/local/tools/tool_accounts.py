@@ -22,20 +22,19 @@ need to sign in, or to sign in again after their session has expired.
 
 
 class ToolAccount(models.Model):
-    """A user's account on a tool server. It has no token until the user has signed in.
-
-    `server` receives the token: the URL of an MCP server, or the origin of a REST service. `client`
-    and `token_service` are set by the manifest and, together with `server`, identify the account.
-    `service` describes the sign-in in the format of `apps.workspace.oauth.services.SignInService`.
-    """
+    """A user's account on a tool server. It has no token until the user has signed in."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     bucket = models.CharField(max_length=100)
     server = models.CharField(max_length=LONGEST_URL)
+    """The receiver of the token: the URL of an MCP server, or the origin of a REST service.
+    Together with `client` and `token_service`, which the manifest sets, it identifies the account.
+    """
     client = models.CharField(max_length=LONGEST_URL, blank=True)
     token_service = models.CharField(max_length=LONGEST_URL, blank=True)
     title = models.CharField(max_length=200)
     service = models.JSONField(default=dict)
+    """The sign-in service in the format of `apps.workspace.oauth.services.SignInService`."""
     client_id = models.CharField(max_length=LONGEST_URL, blank=True)
     client_secret = SecretField(blank=True, default="")
     secret_name = models.CharField(max_length=100, blank=True)
@@ -114,5 +113,4 @@ def delete_unfinished(awaited: Collection[str]) -> int:
 
 
 def delete_accounts_of_user(sender: object, instance: models.Model, **kwargs: Any) -> None:
-    """Delete a user's tool accounts when the user's account is deleted."""
     ToolAccount.objects.filter(of_person(instance.pk)).delete()

@@ -89,7 +89,7 @@ def write(file: IO[bytes], copy: DatabaseCopy) -> tuple[int, list[str]]:
             if not is_storage_name(name):
                 raise FileNotFoundError(name)
             with storage().open(name) as content:
-                archive.add(FILES + name, content.pieces, content.size)
+                archive.add(FILES + name, content.chunks, content.size)
         except FileNotFoundError:
             missing.append(name)
         else:

@@ -114,7 +114,7 @@ def test_messages_are_found_in_a_body_that_comes_in_pieces(is_stream, body, expe
     pieces = [found.feed(body[at : at + size]) for at in range(0, len(body), size)]
 
     assert b"".join([*pieces, found.end()]) == expected
-    assert len(found.rest) <= MOST
+    assert len(found.buffer) <= MOST
 
 
 def test_a_message_for_another_request_is_dropped_from_a_batch():

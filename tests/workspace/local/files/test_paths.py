@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from apps.errors import FileRefused
-from apps.workspace.local.files.paths import check_name, find_place, write_path
+from apps.workspace.local.files.paths import check_name, split_path, write_path
 from tests.tables import each_row
 
 
@@ -18,7 +18,7 @@ from tests.tables import each_row
 )
 def test_a_path_is_the_name_with_each_part_encoded(name, path):
     assert write_path("user-1", name) == path
-    assert find_place(path) == ("user-1", name)
+    assert split_path(path) == ("user-1", name)
 
 
 @each_row(
@@ -42,7 +42,7 @@ def test_a_path_is_the_name_with_each_part_encoded(name, path):
     ],
 )
 def test_what_can_be_no_file_has_no_name(path):
-    assert find_place(path) is None
+    assert split_path(path) is None
 
 
 @each_row(

@@ -160,7 +160,7 @@ async def test_a_large_file_takes_little_memory_in_either_direction(files):
         async for piece in files.part("ab/big", 0, BIG):
             digest.update(piece)
     with most_more(os.getpid()) as opened, files.open("ab/big") as content:
-        for piece in content.pieces:
+        for piece in content.chunks:
             again.update(piece)
 
     assert (digest.hexdigest(), again.hexdigest()) == (expected, expected)
