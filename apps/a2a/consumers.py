@@ -1,5 +1,5 @@
-"""The base of both protocol bindings: checks credentials and protocol version, and formats
-responses and errors.
+"""Serves both protocol bindings: checks credentials and protocol version, and formats responses and
+errors.
 """
 
 from collections.abc import Iterable, Mapping
@@ -45,7 +45,7 @@ from apps.workspace.local import read_only
 
 VERSION = b"a2a-version"
 OLD_VERSION = "0.3"
-"""The protocol version of requests that do not name one."""
+"""The assumed protocol version of requests that do not name one."""
 CONTENT_TYPES = ("", "application/json", "application/a2a+json")
 """The accepted media types of request bodies, according to sections 11.1 and 14.1 of the
 specification.
@@ -66,7 +66,7 @@ class AgentConsumer(DoorConsumer):
         """Authenticate the caller, and find the application in the URL.
 
         Raises `NotAuthenticated` for a visitor, `ApplicationNotFound` if the caller cannot use the
-        application, and `ApplicationBroken` if its manifest is invalid.
+        application, or `ApplicationBroken` if its manifest is invalid.
         """
         holder = await authenticate(self.scope)
         if not holder.bucket:
@@ -102,8 +102,8 @@ class AgentConsumer(DoorConsumer):
         return dict(parse_qsl(written, keep_blank_values=True))
 
     async def read_json(self) -> Any:
-        """Return the parsed body, or {} if it is empty. Raises `NotJson` if it is not JSON, and
-        `BadRequest` if it is nested too deeply.
+        """Return the parsed body, or {} if it is empty. Raises `NotJson`, or `BadRequest` if it is
+        nested too deeply.
         """
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
         try:
@@ -158,7 +158,7 @@ class AgentConsumer(DoorConsumer):
 
 
 class JsonRpcConsumer(AgentConsumer):
-    """Serves `POST /a2a/{slug}`, the URL of the JSON-RPC binding."""
+    """Serves `POST /a2a/{slug}`, the endpoint of the JSON-RPC binding."""
 
     methods = ("POST",)
     id: Any = None
@@ -173,7 +173,7 @@ class JsonRpcConsumer(AgentConsumer):
 
     def read_call(self, call: Any) -> tuple[ProtocolOperation, Any]:
         """Return the operation and its parameters. Raises `InvalidRequest` if the call is
-        malformed, and `MethodNotFound` if the operation is unknown.
+        malformed, or `MethodNotFound`.
         """
         if not isinstance(call, dict) or call.get("jsonrpc") != "2.0":
             raise InvalidRequest('Send one JSON-RPC 2.0 request: an object with "jsonrpc": "2.0".')
@@ -210,12 +210,12 @@ class JsonRpcConsumer(AgentConsumer):
 
 
 class OperationConsumer(AgentConsumer):
-    """The base class of endpoints in the HTTP+JSON binding. The parameters of a request are in its
-    path, query and body.
+    """The base class of endpoints in the HTTP+JSON binding, whose parameters are in the path, query
+    and body.
     """
 
     operations: ClassVar[Mapping[str, str]]
-    """Maps HTTP methods to names of operations."""
+    """Maps HTTP methods to names in `OPERATIONS`."""
 
     def __init_subclass__(cls) -> None:
         cls.methods = tuple(getattr(cls, "operations", cls.methods))
@@ -252,9 +252,7 @@ class OperationConsumer(AgentConsumer):
 
 
 class CardConsumer(OperationConsumer):
-    """Serves `GET /a2a/{slug}/.well-known/agent-card.json`, without a key if the application is
-    public.
-    """
+    """Serves `GET /a2a/{slug}/.well-known/agent-card.json`. Public applications need no key."""
 
     methods = ("GET", "HEAD")
 
@@ -270,7 +268,7 @@ class CardConsumer(OperationConsumer):
         await self.respond(200, body, headers)
 
     async def reader(self) -> Caller:
-        """Return the caller with the key, or a visitor if no key was sent. Raises
+        """Return the caller with the key, or a visitor if there is no key. Raises
         `NotAuthenticated` if the key is invalid.
         """
         sent = read_headers(self.scope["headers"])

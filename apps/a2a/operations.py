@@ -43,8 +43,8 @@ class ProtocolOperation:
     call: Callable[[Surroundings, Any], Awaitable[Json]]
     stream: Callable[[Surroundings, Any], Awaitable[Updates]] | None = None
     writes: bool = False
-    """True if the operation is rejected in read-only mode. In that mode, clients can still answer
-    and cancel tasks.
+    """True if the operation is rejected in read-only mode. Answering and canceling tasks remain
+    possible then.
     """
 
 
@@ -52,8 +52,8 @@ class ProtocolOperation:
 
 
 async def send_message(here: Surroundings, sent: SendParams) -> Json:
-    """Send a message, and return its task once it has ended or asks a question, or at once if the
-    client does not want to wait.
+    """Send a message, and return its task when it has ended or asks a question. With
+    `return_immediately`, do not wait.
     """
     taken = await send(here, sent)
     if not sent.configuration.return_immediately:
@@ -88,7 +88,7 @@ async def with_task(
     """Yield the task without artifacts, and then its updates.
 
     A task in one of the `repeated` states is first reported as working, because clients stop
-    reading at a final state. The updates then report the actual state.
+    reading at such a state. The updates then report the actual state.
     """
     async with aclosing(updates):
         task = await stored_task(here, taken.run, history_length, has_artifacts=False)
@@ -135,7 +135,7 @@ async def cancel(here: Surroundings, sent: TaskParams) -> Json:
 
 
 async def current_run(here: Surroundings, id: str) -> Run:
-    """Return the run of the task, and resume it here if its process has died. Raises `TaskNotFound`
+    """Return the run of a task, and resume it here if its process has died. Raises `TaskNotFound`
     if the caller has no such task.
     """
     find = database_sync_to_async(find_task)

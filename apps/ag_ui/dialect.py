@@ -59,9 +59,7 @@ def prepare(
     resumption: Resumption | None,
     application: ResolvedApplication,
 ) -> PreparedRun:
-    """Return the run for the request and the application. Raises `BadRequest` if they do not fit
-    together.
-    """
+    """Return the run for a request. Raises `BadRequest` if the application does not accept it."""
     answered = messages if resumption is None else [*messages, resumption.message]
     conversation = read_conversation(answered, tools)
     if conversation.instructions:
@@ -90,6 +88,6 @@ def place_of(request: RunInput) -> Mapping[str, Any]:
 
 
 def without_effect(request: RunInput) -> frozenset[str]:
-    """Return the names of request fields that have no effect. The response warns about them."""
+    """Return the names of request fields that have no effect."""
     found = {f"{PROPS}.{name}" for name in place_of(request).keys() - KEYS}
     return frozenset({*found, "state"} if request.state else found)

@@ -116,7 +116,7 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
 
 
 def frame(conversation: UUID, said: NumberedEvent) -> dict[str, Any] | None:
-    """Return the event's frame for the page, with its number, conversation and run, or None if the
+    """Return the event's JSON for the page with its number, conversation and run, or None if the
     page does not show it.
     """
     number, run, event = said

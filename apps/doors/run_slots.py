@@ -35,7 +35,9 @@ from apps.runs.run import run_application
 from apps.workspace.port import Workspace
 
 Recorded = Callable[[RunFigures], AbstractContextManager[Progress]]
-"""A function that returns a context manager, which records a run and yields its `Progress`."""
+"""A function that returns a context manager. The context manager records a run and yields its
+`Progress`.
+"""
 
 
 @asynccontextmanager
@@ -49,8 +51,8 @@ async def held_place(places: RunSlots, caller: Caller, name: str) -> AsyncIterat
 
 
 class AdmittedRun(msgspec.Struct, frozen=True):
-    """An admitted request that is ready to run. Its tokens are charged to the rate limits in
-    `rates`.
+    """An admitted request that is ready to run. `rates` are the rate limits that its tokens count
+    against.
     """
 
     door: str
@@ -85,8 +87,8 @@ async def run_slot(
 
 
 async def answer_request(run: AdmittedRun, emit: Emit, progress: Progress) -> Ledger:
-    """Run the request, and return the run's ledger. The newest message can answer a question with
-    which the previous answer ended. Raises `QuickAppError` if the run fails.
+    """Run the request, and return the run's ledger. If the previous answer ended with a question,
+    the newest message can answer it. Raises `QuickAppError` if the run fails.
     """
     application, caller = run.application, run.caller
     asked, ledger = await take_answer(run.request, application, caller, claim_answer)

@@ -1,5 +1,4 @@
-"""Reads the page of the product that an API client's user has open, and the description of their
-screen.
+"""Reads which page of the product an API client's user has open, and a description of their screen.
 
 OpenAI clients send them as `place` and `narrative` in `metadata`, and DIAL clients in
 `custom_fields.configuration`.

@@ -24,13 +24,13 @@ from apps.live.journal.run_record import RunRecord
 from apps.live.models import LONGEST_KEY, Interaction, Run
 
 LOOK_SECONDS = 2.0
-"""A process checks at this interval in seconds for answers whose announcement was lost."""
+"""The interval in seconds between checks for answers whose notification was lost."""
 TIMEOUT: Mapping[str, Any] = {"outcome": "timeout"}
 LOST: Mapping[str, Any] = {"outcome": "lost"}
 YOU = "you"
-"""The name under which a conversation shows answers of its owner."""
+"""The name that a conversation shows for answers of its owner."""
 BY = "by"
-"""The key under which a stored answer contains the name of the user who answered."""
+"""The key of the answering user's name in a stored answer."""
 
 
 async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, Any]:
@@ -90,9 +90,7 @@ def read_answer(row: Interaction) -> Mapping[str, Any] | None:
 
 
 def close(row: Interaction, outcome: Mapping[str, Any]) -> None:
-    """Close a question with this outcome. The answer itself is not stored, because only the MCP
-    server needs it.
-    """
+    """Close a question. Only the outcome is stored, because only the MCP server needs the answer."""
     Interaction.objects.filter(pk=row.pk).update(answer=outcome, due_at=None)
 
 

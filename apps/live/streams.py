@@ -44,9 +44,7 @@ class LiveStreams:
         asyncio.get_running_loop().call_later(LOST_LOG_SECONDS, self.remove, log)
 
     def hear(self, log: RunLog) -> None:
-        """Append events from another process to the events already received from it, or replace
-        those if there is a gap.
-        """
+        """Add events that another process sent. Events after a gap replace the earlier ones."""
         before = self.heard.get(log.stream)
         if before is None or before.run != log.run or log.first > before.last + 1:
             self.heard[log.stream] = log

@@ -49,7 +49,7 @@ def end(run: UUID, event: SubagentEnded) -> None:
 
 
 def end_all(run: UUID, status: str) -> None:
-    """Mark the active sub-agents of an ended run as failed if the run has failed, otherwise as
+    """Mark the remaining sub-agents of an ended run as failed if the run has failed, else as
     stopped. `status` is the run's status.
     """
     going = HelperRun.objects.filter(run=run, status=HelperRun.Status.RUNNING)

@@ -41,8 +41,8 @@ Conclude = Callable[[RunOutcome], Ending]
 class RunSupervisor:
     """Supervises a run in this process.
 
-    `conclude` returns the ending for an outcome. `steps` and `interactions` were stored by
-    processes that executed the run before.
+    `conclude` returns the ending for an outcome. `steps` and `interactions` are those that other
+    processes stored before.
     """
 
     def __init__(

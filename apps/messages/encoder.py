@@ -55,8 +55,8 @@ def frame(event: str, **fields: Any) -> bytes:
 
 
 def write_usage(usage: Usage) -> dict[str, Any]:
-    """Return the token counts in the format of the Messages API. Its input count excludes tokens
-    that were read from or written to the cache.
+    """Return the token counts in the format of the Messages API, whose input count excludes cached
+    tokens.
     """
     cached, created = usage.cached or 0, usage.created or 0
     return {
@@ -72,8 +72,8 @@ def write_usage(usage: Usage) -> dict[str, Any]:
 
 
 class MessageEncoder:
-    """Encodes the events of a run as server-sent events. Clients that do not request thinking get
-    neither the model's reasoning nor the state of tools.
+    """Encodes the events of a run as server-sent events. Clients that do not request thinking
+    receive neither the model's reasoning nor the state of tools.
     """
 
     headers = EVENT_STREAM
@@ -175,7 +175,7 @@ class MessageEncoder:
     # --- Blocks --------------------------------------------------------------------------------
 
     def open_block(self, block: Block, delta: str, field: str) -> None:
-        """Begin a content block. Its text follows in events of the type `delta`, under the key
+        """Begin a content block. Its text follows in deltas of the type `delta`, under the key
         `field`.
         """
         self.close_block()

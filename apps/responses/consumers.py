@@ -1,4 +1,4 @@
-"""Serves `POST /v1/responses`. The response is streamed, sent as a whole, or generated in the
+"""Serves `POST /v1/responses`. The response is streamed, sent as one object, or generated in the
 background.
 """
 
@@ -47,13 +47,13 @@ Events = AsyncGenerator[list[Event], None]
 
 @dataclass(frozen=True, slots=True)
 class RequestToStore:
-    """A request whose response is stored. `items` is its input in the stored format. `context` is
-    the stored conversation before it.
-    """
+    """A request whose response is stored."""
 
     asked: ParsedResponse
     context: Context
+    """The stored conversation before the request."""
     items: list[Object]
+    """The request's input in the stored format."""
 
     def question(self, run: AdmittedRun) -> ClientQuestion:
         caller = run.caller
@@ -73,7 +73,7 @@ class RequestToStore:
 
 @dataclass(frozen=True, slots=True)
 class AnswerToStore:
-    """A response in the foreground, which is stored when it ends."""
+    """A foreground response that is stored when it ends."""
 
     request: RequestToStore
     question: ClientQuestion
@@ -123,7 +123,7 @@ class ResponseConsumer(RunConsumer):
         return parsed
 
     def check_stateless(self, asked: ParsedResponse) -> None:
-        """Raise `BadRequest` if the request needs stored data. Nothing is stored for this
+        """Raise `BadRequest` if the request needs stored data, because nothing is stored for this
         caller.
         """
         request = asked.request
@@ -223,8 +223,8 @@ class ResponseConsumer(RunConsumer):
 
 
 def check_background(request: RunRequest) -> None:
-    """Raise `BadRequest` if the request answers a question that a foreground response asked. Its
-    run cannot continue in the background.
+    """Raise `BadRequest` if the request answers a question from a foreground response, whose run
+    cannot continue in the background.
     """
     if pending_token(request.messages) is not None:
         raise invalid(

@@ -38,7 +38,7 @@ from apps.responses.output_items import REFUSAL, SUMMARY, TEXT, OutputItems, eve
 from apps.responses.resource import Echo, Resource, write_logprobs, write_usage
 
 ENDINGS = {"length": "max_output_tokens", "content_filter": "content_filter"}
-"""The API's reasons for incomplete responses, by finish reason."""
+"""Maps finish reasons of runs to the API's reasons for incomplete responses."""
 
 
 class ResponseEncoder:
@@ -188,7 +188,7 @@ class WholeResponse:
 
     @property
     def last(self) -> dict[str, Any]:
-        """Return the final response object. Call this after the run has ended."""
+        """Return the final response object. It is complete only after the run has ended."""
         return self.encoder.last
 
     def body(self) -> bytes:

@@ -12,16 +12,20 @@ TEXT, REFUSAL, SUMMARY = "output_text", "refusal", "summary_text"
 
 
 class PartKind(NamedTuple):
-    """The fields and events of a type of content part. `field` is the key of its text. `event` and
-    `text_event` are the names of its events.
-    """
+    """The JSON keys and event names of a type of content part."""
 
     field: str
+    """The key of the part's text."""
     item: str
+    """The type of the item that contains the part."""
     parts: str
+    """The item's key for the list of such parts."""
     position: str
+    """The key of the part's index in this list."""
     event: str
+    """The prefix of the events about the part."""
     text_event: str
+    """The prefix of the events about its text."""
 
 
 KINDS = {
@@ -41,15 +45,13 @@ PREFIXES = {
     "custom_tool_call_output": "ctco",
     "compaction": "cmp",
 }
-"""The prefix of an item's ID, by type of item."""
+"""Maps item types to the prefixes of their IDs."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class OpenPart:
-    """A content part that is still being streamed. The common beginning of its frames is encoded
-    only once.
-    """
+    """A content part that is being streamed. The start of its frames is encoded only once."""
 
     def __init__(self, kind: str, place: Mapping[str, Any]) -> None:
         self.kind = kind
@@ -78,8 +80,8 @@ def event_frame(event: str, number: int, **fields: Any) -> bytes:
 class OutputItems:
     """Builds the output items of a response, and encodes frames with consecutive sequence numbers.
 
-    With `counts_characters`, a text takes one number per character, so that a replay has the same
-    numbers regardless of how the text was split. Frames up to number `after` are omitted.
+    With `counts_characters`, a text uses one number per character, so that a replay has the same
+    numbers however the model split the text. Frames up to number `after` are omitted.
     """
 
     def __init__(
@@ -142,7 +144,7 @@ class OutputItems:
 
     def open_part(self, kind: str) -> OpenPart:
         """Return the open content part of this type. If there is none, close any other part and
-        begin a new one, in a new item if necessary.
+        begin a new one, if necessary in a new item.
         """
         part = self.part
         if part is not None and part.kind == kind:

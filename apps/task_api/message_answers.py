@@ -20,25 +20,22 @@ from apps.live.interactions import take_answer
 from apps.live.models import Interaction, Run
 
 OVER = frozenset({"answered", "run_going"})
-"""If answering fails with one of these error codes, the message is sent as a new question
-instead.
-"""
+"""If answering fails with one of these error codes, the message is sent as a new question."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingQuestion:
-    """A question of a waiting run. `is_answered` is True if the same message was sent before and
-    has already answered it.
-    """
+    """A question of a waiting run."""
 
     row: Interaction
     given: QuestionGiven
     is_answered: bool = False
+    """True if the message was sent before and has already answered the question."""
 
 
 async def answer_question(hub: Hub, caller: Caller, slug: str, sent: Ask) -> Interaction | None:
     """Answer the conversation's open question with the message, and return the question. Return
-    None if the message does not answer one. Raises `Refused` if the answer is invalid.
+    None if the message is not an answer. Raises `Refused` if the answer is invalid.
     """
     found: WaitingQuestion | None = await database_sync_to_async(claim_question)(caller, slug, sent)
     if found is None or found.is_answered:
@@ -55,8 +52,8 @@ async def answer_question(hub: Hub, caller: Caller, slug: str, sent: Ask) -> Int
 
 
 def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | None:
-    """Return the question that the message answers or has answered before, or None. Raises
-    `Refused` if the answer is invalid.
+    """Return the question that the message answers or has answered, or None. Raises `Refused` if
+    the answer is invalid.
     """
     if sent.conversation is None:
         return None

@@ -36,26 +36,26 @@ from apps.task_api.server_sent_events import (
 )
 
 MOST_STREAMS = 50
-"""The maximum number of conversations that are followed at the same time. The least recently active
-ones are omitted.
+"""The maximum number of conversations that are followed at once. The least recently active ones are
+omitted.
 """
 LISTED = 200
 OVERLAP = timedelta(seconds=60)
-"""Ended runs remain in the cursor for this time, because clocks differ between processes and
+"""Ended runs remain in the cursor for this long, because clocks differ between processes and
 commits take time.
 """
 
 
 class TeamSwitched(Exception):
-    """The user has switched to another team."""
+    """Raised if the user has switched to another team."""
 
 
 class PersonFeed:
     """Writes server-sent events after the cursor, until the process ends or the user switches
     teams.
 
-    An asyncio task per conversation reads its events. Only one task writes at a time, so all of
-    them wait for a slow client.
+    Each conversation has an asyncio task that reads its events. Only one task writes at a time, so
+    all of them wait for a slow client.
     """
 
     def __init__(
@@ -99,8 +99,8 @@ class PersonFeed:
                 await self.write(system_message(message, str(self.cursor), self.unions))
 
     async def look(self, tasks: asyncio.TaskGroup, news: asyncio.Event) -> None:
-        """Follow streams with new runs, stop following those that have ended, and report changes in
-        the list. Raises `TeamSwitched` if the user has switched teams.
+        """Follow streams with new runs, stop following ended ones, and report changes of the list.
+        Raises `TeamSwitched`.
         """
         if await look_whether_moved(self.caller, self.session_key):
             raise TeamSwitched
@@ -148,15 +148,14 @@ class PersonFeed:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The state of a user's conversations.
-
-    `begun` maps each stream to follow to an event number; only later events are sent. `over` are
-    the streams that have no further events. `listed` changes whenever the conversation list does.
-    """
+    """The state of a user's conversations."""
 
     begun: Mapping[UUID, int]
+    """Maps each stream to follow to an event number. Only later events are sent."""
     over: Collection[UUID]
+    """The streams that have no further events."""
     listed: Sequence[Any]
+    """Changes whenever the conversation list does."""
 
 
 def overview(caller: Caller, since: datetime, numbers: Mapping[UUID, int]) -> Overview:
@@ -177,7 +176,7 @@ def overview(caller: Caller, since: datetime, numbers: Mapping[UUID, int]) -> Ov
 
 
 def still_own(caller: Caller, streams: Sequence[UUID]) -> list[UUID]:
-    """Return only those streams that are still conversations of the caller."""
+    """Return only the streams that are still the caller's conversations."""
     return list(own(caller).filter(pk__in=streams).values_list("pk", flat=True))
 
 

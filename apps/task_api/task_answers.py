@@ -1,4 +1,4 @@
-"""Serves the endpoint that programs use to answer the questions of a waiting task."""
+"""Serves the endpoint through which programs answer the questions of a waiting task."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ FRAME: TypeAdapter[AnswerFrame] = TypeAdapter(Answer)
 
 
 class TaskAnswer(BaseModel):
-    """An answer to the question with this key. Its fields depend on the type of the question."""
+    """An answer to the question with this key. Its fields depend on the question's type."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -26,7 +26,7 @@ class TaskAnswer(BaseModel):
 
 
 class AnswerConsumer(TaskConsumer):
-    """Serves `POST /api/IAIAssistantApi/tasks/{id}/answer`, which answers a question of a task."""
+    """Serves `POST /api/IAIAssistantApi/tasks/{id}/answer`."""
 
     methods = ("POST",)
     finishes_answers = True
@@ -41,8 +41,8 @@ class AnswerConsumer(TaskConsumer):
 
 
 def read_answer(run: Run, body: bytes) -> AnswerFrame:
-    """Parse the body. Raises `Refused` with the name of the first invalid field, and `Missing` if
-    the task has no such question.
+    """Parse the body. Raises `Refused` with the name of an invalid field, or `Missing` if the task
+    has no such question.
     """
     try:
         sent = TaskAnswer.model_validate_json(body)

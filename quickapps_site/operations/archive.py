@@ -20,12 +20,11 @@ from pydantic import BaseModel, Field, ValidationError
 from apps.workspace.local.files.file_storage import is_storage_name
 
 FORMAT = 1
-"""The version of the archive's format. Increase it when older code could not restore newer
-archives.
+"""The version of the archive's format. Increase it when older code cannot restore newer archives.
 """
 HEADER, DATABASE, FILES, CONTENTS = "backup.json", "database", "files/", "contents.json"
 MOST_JSON_BYTES = 16 * 1024 * 1024
-"""The maximum number of bytes of `backup.json`, and of `contents.json`."""
+"""The maximum size in bytes of `backup.json` and of `contents.json`."""
 PIECE_BYTES = 1024 * 1024
 
 Document = TypeVar("Document", bound=BaseModel)
@@ -33,30 +32,29 @@ Table = Annotated[str, Field(pattern=r"^\w{1,63}$")]
 
 
 class DamagedArchive(Exception):
-    """Raised if an archive is damaged. The message says what is wrong with it."""
+    """Raised if an archive is damaged. The message describes the damage."""
 
 
 class Header(BaseModel):
-    """The content of `backup.json`, which describes the origin of a backup. `vendor` is Django's
-    name for the kind of database.
-    """
+    """The content of `backup.json`, which describes the origin of a backup."""
 
     format: int
     version: str
     made_at: str
     vendor: str
+    """Django's name for the kind of database."""
     migrations: list[tuple[str, str]]
     keys: Annotated[str, Field(pattern=r"^[0-9a-f]{32}:[0-9a-f]{128}$")]
 
 
 class Contents(BaseModel):
-    """The content of `contents.json`. `sha256` covers the names, sizes and bytes of all other
-    members. `tables` maps the name of each table to its number of rows.
-    """
+    """The content of `contents.json`."""
 
     members: int
     sha256: str
+    """The hash of the names, sizes and bytes of all other members."""
     tables: dict[Table, int]
+    """The number of rows by table."""
     missing_files: int
 
 
@@ -65,8 +63,8 @@ class Contents(BaseModel):
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file that only its owner can read. When the block ends, rename the file to `path`;
-    if the block fails, delete it.
+    """Open a new file that only its owner can read. When the block ends, rename the file to `path`,
+    or delete it after an error.
     """
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -143,8 +141,8 @@ def read_header(file: IO[bytes]) -> Header:
 
 
 def verify(file: IO[bytes]) -> Contents:
-    """Read a whole archive and verify its checksum. Return its `contents.json`. Raises
-    `DamagedArchive` if it does not match.
+    """Read a whole archive, and return its `contents.json`. Raises `DamagedArchive` if the checksum
+    does not match.
     """
     checksum, number = hashlib.sha256(), 0
     found: Contents | None = None
@@ -178,8 +176,8 @@ def check_place(name: str, number: int) -> None:
 
 
 def members(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
-    """Yield the members of an archive in order, each with a file for reading its content. Raises
-    `DamagedArchive` if they cannot be read.
+    """Yield the members of an archive in order, each with a file for its content. Raises
+    `DamagedArchive`.
     """
     file.seek(0)
     size = os.fstat(file.fileno()).st_size
@@ -224,8 +222,8 @@ def parse_document(kind: type[Document], content: IO[bytes]) -> Document:
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open an archive for reading. Raises `DamagedArchive` if the path is a folder, a pipe or a
-    device, and OSError if it cannot be opened.
+    """Open an archive for reading. Raises `DamagedArchive` if the path is not a regular file, or
+    OSError if it cannot be opened.
     """
     file = path.open("rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

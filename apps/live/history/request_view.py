@@ -23,27 +23,25 @@ IDS = ("tool_call_id", "tool_use_id", "call_id")
 """The keys of the call's ID in a tool's result, in the supported APIs."""
 
 Span = tuple[str, str, int]
-"""A part of the system prompt as its layer, source and length in characters, as in `PromptSpan`."""
+"""The layer, source and length in characters of a part of the system prompt, as in `PromptSpan`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A prompt layer, message or tool of a model request. `tokens` is an estimate for the whole
-    text. `is_cut` is True if only the beginning of the text was stored.
-    """
+    """A prompt layer, message or tool of a model request."""
 
     layer: str
     source: str
     text: str
     tokens: int
+    """Estimated for the whole text, even if `is_cut`."""
     is_cut: bool = False
+    """True if only the beginning of the text was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestView:
-    """A model request as operators see it. `prompt` contains the layers of the system prompt, and
-    `parameters` the remaining fields as JSON.
-    """
+    """A model request as operators see it."""
 
     application: str
     model: str
@@ -52,6 +50,7 @@ class RequestView:
     messages: tuple[Piece, ...]
     tools: tuple[Piece, ...]
     parameters: str
+    """All other fields of the request, as JSON."""
 
     @property
     def tokens(self) -> int:
@@ -60,13 +59,13 @@ class RequestView:
 
 @dataclass(frozen=True, slots=True)
 class WrittenMessage:
-    """A message or tool in a stored model request. `value` is its JSON, or None if it was
-    truncated. `size` is in bytes.
-    """
+    """A message or tool in a stored model request."""
 
     value: Any
+    """The JSON value, or None if the text was truncated."""
     text: str
     size: int
+    """The size in bytes before truncation."""
 
 
 def view_of(

@@ -1,5 +1,5 @@
-"""Stores and reads model requests. Messages and tools are stored separately, because requests of a
-conversation have many of them in common.
+"""Stores and reads model requests. A message or tool that several requests of a conversation
+contain is stored once.
 
 All functions run on a database thread, so that they do not delay answers.
 """
@@ -35,12 +35,13 @@ HEADERS = "headers"
 
 
 class KeptPart(msgspec.Struct, frozen=True, gc=False):
-    """The values of a `SentPart` row, which are ten times faster to create than a model instance.
-    `size` is the size in bytes before truncation.
+    """The values of a `SentPart` row. Creating this object is ten times faster than creating the
+    model.
     """
 
     text: str
     size: int
+    """The size in bytes before truncation."""
 
 
 Parts = dict[tuple[UUID, str], KeptPart]
@@ -59,8 +60,8 @@ Anthropic's API.
 INSTRUCTIONS = frozenset({"instructions", "system"})
 """The request fields that contain the system prompt as text."""
 KNOWN_SECONDS = 3600.0
-"""A process caches for this many seconds that a message or tool is stored. Stored messages and
-tools are retained for longer.
+"""The time in seconds for which a process remembers that a message or tool is stored. It must be
+shorter than the retention of stored messages.
 """
 MOST_KNOWN = 20_000
 
@@ -192,7 +193,7 @@ def delete_old() -> int:
 
 
 def delete_unused(streams: Collection[UUID]) -> None:
-    """Delete the stored messages and tools of each of these streams that has no requests left."""
+    """Delete the messages and tools of those streams that have no stored requests left."""
     used = SentRequestRow.objects.filter(stream__in=streams).values_list("stream", flat=True)
     SentPart.objects.filter(stream__in=set(streams) - set(used)).delete()
 

@@ -1,7 +1,6 @@
-"""Writes this process's rows for run summaries, calls, model requests and audit events, once a
-second.
+"""Writes a process's rows for run summaries, calls, model requests and audit events once a second.
 
-A run only queues rows. It does not wait for the database and does not fail if a row is rejected.
+A run only queues rows. It does not wait for the database, and a rejected row does not fail it.
 """
 
 import asyncio
@@ -51,8 +50,8 @@ Status = RunSummary.Status
 class RunSummaryWriter:
     """Writes queued rows in a task that exists while there are rows or runs.
 
-    A run that is active at the next write is first written as running, so that it can be marked as
-    failed if its process dies. Most runs end earlier and are written once.
+    A run that is still active at the next write is first written as running. If its process then
+    dies, another process can mark it as failed. Most runs end earlier and are written once.
     """
 
     def __init__(self, execute: Execute, budgets: Budgets = UNLIMITED) -> None:

@@ -37,7 +37,7 @@ LOCK = 0x71756575
 
 @dataclass(frozen=True, slots=True)
 class ActiveRunCounts:
-    """The numbers of active runs, by the name under which they are counted and by application."""
+    """The number of active runs of each caller (see `Run.counted`) and each application."""
 
     callers: Counter[str]
     applications: Counter[str]
@@ -55,8 +55,8 @@ def most_of(counted: str) -> int:
 
 
 def next_up(line: Iterable[Run], going: ActiveRunCounts, room: int) -> list[Run]:
-    """Return up to `room` runs in the queue `line` that can start now. `going` contains the numbers
-    of active runs.
+    """Return the first runs of the queue `line`, up to `room`, that no limit blocks. `going`
+    contains the numbers of active runs.
     """
     going = ActiveRunCounts(Counter(going.callers), Counter(going.applications))
     chosen: list[Run] = []

@@ -28,8 +28,8 @@ T = TypeVar("T")
 
 
 class RateCounts:
-    """Counts requests and tokens for rate limits in Redis, or in memory while Redis is down. Each
-    event loop has one object.
+    """Counts requests and tokens for rate limits in Redis, or in memory while Redis is down. There
+    is one instance per event loop.
     """
 
     def __init__(self) -> None:

@@ -24,8 +24,8 @@ load causes no calls.
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Allows up to `most` concurrent runs for `name` in all processes. `refusal` is the error
-    message for further runs.
+    """A limit of `most` concurrent runs for `name` in all processes. `refusal` is the error message
+    for further runs.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Limit:
 
 
 class RunSlots:
-    """The run slots of this process. `kept` counts the runs that continue without a client. All
+    """The run slots of this process. `kept` contains the runs that continue without a client; all
     other runs end when their client disconnects.
     """
 

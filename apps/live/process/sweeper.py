@@ -22,8 +22,8 @@ from apps.outages import Pauses
 logger = logging.getLogger(__name__)
 
 SWEEP_SECONDS = 4.0
-"""The interval in seconds between sweeps. With one query, a sweep finds runs that were not
-announced, for example after a lease has expired.
+"""The interval in seconds between sweeps. A sweep also finds runs that were not announced, for
+example because their lease expired.
 """
 AT_ONCE = 50
 """The maximum number of runs that one sweep takes over. Taking over this many runs takes about a
@@ -42,7 +42,7 @@ Following = Callable[[], QuerySet[Any]]
 
 
 async def nothing_follows(hub: Hub) -> None:
-    """Do nothing, because there is no follow-up work when runs in these streams end."""
+    """Do nothing. This is the default for `go_further`."""
 
 
 class Sweeper:

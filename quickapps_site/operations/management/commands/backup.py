@@ -30,7 +30,7 @@ from quickapps_site.operations.termination import termination_raises
 from quickapps_site.operations.version import product_version
 
 MOST_NAMED = 20
-"""The maximum number of missing files that are listed by name."""
+"""The maximum number of missing files in the warning."""
 
 
 class Command(BaseCommand):
@@ -66,7 +66,7 @@ class Command(BaseCommand):
 
 def write(file: IO[bytes], copy: DatabaseCopy) -> tuple[int, list[str]]:
     """Write a backup into a file. Return the number of stored files, and the names of files that
-    are missing from the storage.
+    the storage lacks.
     """
     archive = ArchiveWriter(file)
     known = known_migrations()
