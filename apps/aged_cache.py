@@ -1,4 +1,6 @@
-"""Provides a cache whose values expire. Their age counts from the time of the request for them."""
+"""Provides a cache whose values expire. A value's age counts from when it was requested, not from
+when it arrived.
+"""
 
 import math
 import time

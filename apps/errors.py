@@ -238,8 +238,7 @@ class ModelFailed(QuickAppError):
 
 
 class ServiceFailed(QuickAppError):
-    """Raised if another service that a run needs fails, for example DIAL Core when it returns a
-    file.
+    """Raised if a service other than a model fails, for example if DIAL Core cannot return a file.
 
     - `status`: the status code of its response, or None if there was none.
     - `reason`: `status`, `timeout`, `connection` or `answer` (an unexpected response).

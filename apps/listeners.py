@@ -1,6 +1,7 @@
-"""Notifies apps of events in an app on which they depend, so that the app does not import them.
+"""Connects an app's events to functions of the apps that depend on it, so that it need not import
+them.
 
-The app has a `Listeners` object for each type of event. Other apps connect their functions in
+The app has a `Listeners` object for each type of event. The other apps connect their functions in
 `ready`.
 """
 

@@ -45,8 +45,8 @@ VARIABLES: dict[str, Exposure] = {}
 
 
 def read_variable(name: str) -> str | None:
-    """Return the value of a variable, or the content of the file in `NAME_FILE`, or None if neither
-    is set.
+    """Return the value of a variable, or the content of the file that `NAME_FILE` refers to, or
+    None if neither is set.
 
     Raises `ImproperlyConfigured` if both are set, or if the file cannot be read.
     """

@@ -72,7 +72,7 @@ async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplicati
 
 def check_part(number: int, part: ClientPart, application: ResolvedApplication) -> None:
     """Raise `InvalidParams` unless the part has exactly one content, or `ContentTypeNotSupported`
-    if its media type is not accepted. `number` is the part's index, for the message.
+    if its media type is not accepted. The error names the part by its index, `number`.
     """
     given = [part.text, part.raw, part.url]
     count = sum(value is not None for value in given) + (part.data is not msgspec.UNSET)
@@ -103,8 +103,8 @@ def name_of(part: ClientPart) -> str:
 
 
 def decode_raw(number: int, raw: str) -> bytes:
-    """Decode base64. Raises `InvalidParams` if it is invalid. `number` is the part's index, for the
-    message.
+    """Decode base64. Raises `InvalidParams` if it is invalid. The error names the part by its
+    index, `number`.
     """
     text = raw.translate(str.maketrans("-_", "+/"))
     try:
@@ -122,8 +122,8 @@ def own_path(url: str) -> str:
 async def fetch_file(
     number: int, part: ClientPart, application: ResolvedApplication
 ) -> ReceivedFile:
-    """Download the file of a part. Raises `InvalidParams` if this fails. `number` is the part's
-    index, for the message.
+    """Download the file of a part. Raises `InvalidParams` if this fails. The error names the part
+    by its index, `number`.
     """
     rules = rules_of(application.manifest)
     try:

@@ -26,7 +26,7 @@ APPROVAL_SCHEMA: Mapping[str, Any] = {
     "required": ["approved"],
 }
 WRITTEN = 0
-"""The form value that stands for an answer in the user's own words."""
+"""The form value for a free-text answer."""
 
 
 class ResumedInterrupt(Struct, frozen=True):

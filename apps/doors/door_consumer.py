@@ -38,7 +38,7 @@ class DoorConsumer(HttpConsumer):
 
     methods: ClassVar[tuple[str, ...]] = ("GET", "HEAD")
     finishes_answers: ClassVar[bool] = False
-    """True if requests continue answers in progress. They are then accepted while the site is
+    """True if requests continue answers in progress, so that they are accepted while the site is
     read-only.
     """
     spent_budget_status: ClassVar[int | None] = None

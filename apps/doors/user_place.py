@@ -24,10 +24,10 @@ KEYS = frozenset({PLACE, NARRATIVE})
 def run_at_place(
     prepared: PreparedRun, application: ResolvedApplication, told: Mapping[str, Any], path: str
 ) -> PreparedRun:
-    """Return the run with the `place` and the `narrative` that `told` contains.
+    """Return the run with the `place` and the `narrative` in `told`.
 
     `path` is the path of these fields for errors. Raises `BadRequest` if the place is unknown or a
-    value is not a text.
+    value is not a string.
     """
     if not told.keys() & KEYS:
         return prepared

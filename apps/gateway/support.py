@@ -138,8 +138,8 @@ async def validate_skill(request: ASGIRequest) -> JsonResponse:
 
 
 async def sender(request: ASGIRequest) -> Caller:
-    """Return the caller. The key is either from this installation or possibly from DIAL Core.
-    Raises `NotAuthenticated` if it is missing or invalid.
+    """Return the caller. A key that is not from this installation may be from DIAL Core. Raises
+    `NotAuthenticated` if the key is missing or invalid.
     """
     if not read_headers(request.scope["headers"]).api_key:
         raise NotAuthenticated

@@ -18,17 +18,16 @@ LOST_LOG_SECONDS = 60.0
 
 @dataclass(slots=True)
 class LiveStreams:
-    """The live streams of a process.
-
-    `logs` contains the logs of this process's runs, `heard` the logs received from other processes,
-    and `viewers` the asyncio events that wake viewers, each by stream. `left` is set when a viewer
-    disconnects.
-    """
+    """The live streams of a process."""
 
     logs: dict[UUID, RunLog] = field(default_factory=dict)
+    """The logs of this process's runs, by stream."""
     heard: dict[UUID, RunLog] = field(default_factory=dict)
+    """The logs received from other processes, by stream."""
     viewers: dict[UUID, set[asyncio.Event]] = field(default_factory=dict)
+    """The asyncio events that wake viewers, by stream."""
     left: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a viewer disconnects."""
 
     def add(self, log: RunLog) -> None:
         log.wake = lambda: self.wake(log.stream)

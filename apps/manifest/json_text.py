@@ -21,7 +21,9 @@ limit is near 1000.
 
 
 TOO_MANY_DIGITS = f"an integer has too many digits; the limit is {sys.get_int_max_str_digits():,}."
-"""The message for a too long integer, for which `json.loads` raises a plain `ValueError`."""
+"""The message for an integer with too many digits, for which `json.loads` raises a plain
+`ValueError`.
+"""
 
 
 class JSONTextInvalid(ValueError):
@@ -101,7 +103,7 @@ def objects_in(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def members(path: str, value: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the path and the value of each member of an object or list. `path` is its own path."""
+    """Yield the path and the value of each member of the object or list at `path`."""
     if isinstance(value, list):
         return ((join_path(path, index), member) for index, member in enumerate(value))
     return ((join_path(path, str(key)), member) for key, member in value.items())

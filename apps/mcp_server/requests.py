@@ -39,7 +39,7 @@ class AdmittedRequest:
         return self.admission.caller
 
     def workspaces(self, application: ResolvedApplication | None) -> Callable[[Caller], Workspace]:
-        """Return a function that opens a caller's workspace for this application."""
+        """Return a function that opens a caller's workspace for runs of the application."""
         return lambda caller: self.open_workspace(caller, application)
 
 

@@ -16,8 +16,8 @@ urlpatterns: list[URLPattern] = [
 
 
 def by_version(models: Any) -> list[URLPattern]:
-    """Return the URL pattern of the model list. Requests from other clients than Anthropic's go to
-    the ASGI application `models`.
+    """Return the URL pattern of the model list. Only Anthropic's clients get the list of this API;
+    the ASGI application `models` answers all others.
     """
     own = ModelsConsumer.as_asgi()
 

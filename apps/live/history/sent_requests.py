@@ -133,8 +133,8 @@ def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
     """Split a request's JSON into its fields, and the messages and tools to which the fields refer
     by digest.
 
-    A field is `[key, "parts", digests]`, `[key, "part", digest]` or `[key, "value", value]`. They
-    form a list, because PostgreSQL does not preserve the order of keys.
+    A field is `[key, "parts", digests]`, `[key, "part", digest]` or `[key, "value", value]`. The
+    fields form a list, because PostgreSQL does not preserve the order of keys.
     """
     members: Members = []
     parts: Parts = {}

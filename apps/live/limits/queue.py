@@ -24,7 +24,7 @@ from apps.live.models import FORMAT, Run
 
 TURN = timedelta(hours=1)
 """The queue positions of a user's runs are this far apart, which is longer than any run waits. With
-less, several old questions of one user could precede another user's first question.
+a shorter time, several old questions of one user could precede another user's first question.
 """
 MOST_QUEUED = 100
 """The maximum number of queued runs per user. Further runs are rejected."""
@@ -50,7 +50,7 @@ class ActiveRunCounts:
 
 
 def most_of(counted: str) -> int:
-    """Return the limit of concurrent runs for the name `counted`."""
+    """Return a caller's limit of concurrent runs. `counted` is as in `Run.counted`."""
     return int(settings.RUNS_PER_KEY if counted.startswith("key-") else settings.RUNS_PER_PERSON)
 
 
@@ -114,7 +114,9 @@ def admit(run: Run, holder: str) -> None:
 
 
 def last_turns(names: Iterable[str]) -> dict[str, datetime]:
-    """Return the last queue position of each name, among its active and queued runs."""
+    """Return each caller's last queue position among active and queued runs. `names` are as in
+    `Run.counted`.
+    """
     rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED).order_by()
     mine = rows.filter(caller_name__in=names)
     return dict(mine.values_list("caller_name").annotate(Max("turn_at")))

@@ -61,9 +61,7 @@ class RateCounts:
         return RemainingRate(rate, left, max(0.0, reset - time.time()))
 
     async def add(self, rate: Rate, count: int) -> bool:
-        """Add `count` to the rate, unless this would exceed the limit. Return False in that
-        case.
-        """
+        """Add `count` to the rate and return True, or return False if this would exceed the limit."""
         return await self.ask(partial(hit, rate, count))
 
     def spend_later(self, rates: Sequence[Rate], tokens: int) -> None:

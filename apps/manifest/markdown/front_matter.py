@@ -13,7 +13,8 @@ import yaml
 from apps.manifest.problems import DocumentInvalid, Problem
 
 LONGEST = 32_768
-"""The maximum number of characters. A skill whose keys have their maximum length has about 2,000.
+"""The maximum number of characters in front matter. A skill whose keys have their maximum length
+has about 2,000.
 """
 
 PLACE = "front matter"

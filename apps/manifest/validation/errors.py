@@ -54,8 +54,8 @@ def failure_problems(
 def locate(
     location: tuple[str | int, ...], document: dict[str, Any], model: type[BaseModel]
 ) -> Spot:
-    """Convert pydantic's location to a position in the document. It also contains names of union
-    members.
+    """Convert pydantic's location, which also contains names of union members, to a position in the
+    document.
     """
     shape: Shape = model
     value: Any = document

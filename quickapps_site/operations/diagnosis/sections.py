@@ -15,8 +15,8 @@ NO_DATABASE = "Not read, because the database does not respond."
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """A section of the diagnostic report. `read` returns its content, which JSON must support. If
-    it takes longer than `seconds`, the section contains an error instead.
+    """A section of the diagnostic report. `read` returns its content, which must be convertible to
+    JSON. If it takes longer than `seconds`, the section contains an error instead.
     """
 
     title: str
