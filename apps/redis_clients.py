@@ -81,21 +81,21 @@ class AddressConnection(Connection):
         self.service = service
 
     async def _connect(self) -> None:
-        places = await find_places(self.service)
+        nodes = await find_nodes(self.service)
         while True:
-            self.host, self.port = places.pop()
+            self.host, self.port = nodes.pop()
             try:
                 await super()._connect()  # type: ignore[no-untyped-call]
                 return
             except (OSError, TimeoutError):
-                if not places:
+                if not nodes:
                     raise
 
 
 class TlsAddressConnection(AddressConnection, SSLConnection): ...
 
 
-async def find_places(address: RedisAddress) -> list[tuple[str, int]]:
+async def find_nodes(address: RedisAddress) -> list[tuple[str, int]]:
     """Return the hosts and ports that accept connections, in random order. Raises
     `redis.ConnectionError` if no Sentinel reports a master.
     """

@@ -119,4 +119,4 @@ def note_denial(scope: Mapping[str, Any], door: str, application: str = "") -> N
     denied = AuditEvent(
         "access.denied", address=address, application=application, subject=scope["path"]
     )
-    HUB.summaries.keep_audit(denied)
+    HUB.summaries.queue_audit(denied)

@@ -41,12 +41,12 @@ Recorded = Callable[[RunFigures], AbstractContextManager[Progress]]
 
 
 @asynccontextmanager
-async def held_place(places: RunSlots, caller: Caller, name: str) -> AsyncIterator[None]:
+async def hold_caller_slot(slots: RunSlots, caller: Caller, name: str) -> AsyncIterator[None]:
     """Hold a slot for the caller and the application or deployment `name`. Raises `TooManyRuns` if
     none is free.
     """
-    with places.taken(caller.bucket, name):
-        async with places.among_processes(caller.bucket, name):
+    with slots.hold(caller.bucket, name):
+        async with slots.hold_shared(caller.bucket, name):
             yield
 
 
@@ -65,7 +65,7 @@ class AdmittedRun(msgspec.Struct, frozen=True):
 
 @asynccontextmanager
 async def run_slot(
-    run: AdmittedRun, places: RunSlots, recorded: Recorded
+    run: AdmittedRun, slots: RunSlots, recorded: Recorded
 ) -> AsyncIterator[Progress]:
     """During the block, hold a slot for the run, and record the run.
 
@@ -74,9 +74,9 @@ async def run_slot(
     """
     caller, name = run.caller, run.application.slug
     figures = RunFigures(run.door, name, caller.bucket, caller.team)
-    # Equal to `held_place`, without one more generator for each request.
-    with places.taken(caller.bucket, name):
-        async with places.among_processes(caller.bucket, name):
+    # Equal to `hold_caller_slot`, without one more generator for each request.
+    with slots.hold(caller.bucket, name):
+        async with slots.hold_shared(caller.bucket, name):
             with recorded(figures) as progress:
                 try:
                     async with while_valid(caller):

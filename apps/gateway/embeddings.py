@@ -17,7 +17,7 @@ from apps.doors.admission import hidden_error, visit
 from apps.doors.answer_headers import rate_headers
 from apps.doors.bodies import decode_body, invalid, shorten_text
 from apps.doors.client_parameters import ignored_header
-from apps.doors.run_slots import held_place
+from apps.doors.run_slots import hold_caller_slot
 from apps.errors import (
     ApplicationNotFound,
     DeploymentNotFound,
@@ -130,7 +130,7 @@ class EmbeddingsConsumer(GatewayConsumer):
         embedder = await find_embedder(name, caller, asked.dimensions)
         meter = RunMeter(self.keep, GATEWAY, caller.bucket, budgets=HUB.budgets, team=caller.team)
         embedder = MeteredEmbedder(embedder, name, meter)
-        async with held_place(HUB.places, caller, name):
+        async with hold_caller_slot(HUB.slots, caller, name):
             found = await self.while_connected(embed(embedder, asked))
         spend(rates, [ModelUsage(name, found.prompt_tokens, 0)])
         if asked.dimensions not in (None, found.vectors.shape[1]):

@@ -42,7 +42,7 @@ class CompletionConsumer(RunConsumer):
 
 complete = CompletionConsumer.as_asgi()
 list_models: Any = ListConsumer.as_asgi()
-embed = EmbeddingsConsumer.as_asgi(keep=HUB.summaries.keep)
+embed = EmbeddingsConsumer.as_asgi(keep=HUB.summaries.queue_call)
 
 health_urlpatterns: list[URLPattern] = [
     re_path(r"^healthz$", HealthConsumer.as_asgi()),

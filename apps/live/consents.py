@@ -28,7 +28,7 @@ def read_consents(run: Run) -> dict[str, Mode]:
     return dict(nearest_last.values_list("tool", "mode"))  # type: ignore[arg-type]
 
 
-def keep_consent(run: Run, asked: Interaction, answer: Mapping[str, Any]) -> None:
+def store_consent(run: Run, asked: Interaction, answer: Mapping[str, Any]) -> None:
     """Store a consent if the user chose *Don't ask again* and the approval card offered this
     option.
     """

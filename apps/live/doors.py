@@ -29,7 +29,7 @@ PATHS = {GATEWAY: ("/openai/", "/v1/"), MCP: ("/mcp",), A2A: ("/a2a/",), AG_UI: 
 """Maps doors to the path prefixes of their APIs. Metrics count requests by door, and an operator
 can allow cross-origin requests to these paths.
 """
-KEPT_DOORS = (PAGE, SCHEDULE, WEBHOOK, A2A)
+STORED_DOORS = (PAGE, SCHEDULE, WEBHOOK, A2A)
 """The doors whose runs are stored as answers in conversations."""
 
 

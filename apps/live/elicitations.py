@@ -19,7 +19,7 @@ from django.utils import timezone
 from apps.agent.events import InteractionRequested
 from apps.agent.ledger import InteractionRequest as Asked
 from apps.live.events import InteractionResolved, storable_value
-from apps.live.journal.notifications import hearing_of_answers
+from apps.live.journal.notifications import watch_answers
 from apps.live.journal.run_record import RunRecord
 from apps.live.models import LONGEST_KEY, Interaction, Run
 
@@ -33,7 +33,7 @@ BY = "by"
 """The key of the answering user's name in a stored answer."""
 
 
-async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, Any]:
+async def ask_during_call(record: RunRecord, question: Asked) -> Mapping[str, Any]:
     """Show the question to the user, and return the answer. Only the outcome of the answer remains
     stored. If the call is canceled or the process ends, the outcome is `lost`.
     """
@@ -44,7 +44,7 @@ async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, An
     record.say(InteractionRequested(shown, due))
     answer = LOST
     try:
-        async with hearing_of_answers(record.log.run) as heard:
+        async with watch_answers(record.log.run) as heard:
             answer = await await_answer(row, heard)
     finally:
         outcome = {"outcome": answer["outcome"]}

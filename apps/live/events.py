@@ -232,7 +232,7 @@ def replace_unstorable(value: Any) -> Any:
     return value
 
 
-def kept_key(key: str) -> str:
+def shorten_key(key: str) -> str:
     """Return the key, shortened with a hash if it is too long for its column. Models choose call
     IDs of any length.
     """

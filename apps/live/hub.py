@@ -64,13 +64,13 @@ class Hub:
     """Set when a run needs a process that resumes it."""
     has_queue: bool = False
     """True if the last sweep found queued runs. If so, each ended run triggers another sweep."""
-    places: RunSlots = field(init=False)
+    slots: RunSlots = field(init=False)
     committer: Committer = field(init=False)
     budgets: ProcessBudgets = field(init=False)
     summaries: RunSummaryWriter = field(init=False)
 
     def __post_init__(self, execute_budgets: Execute, execute_summaries: Execute) -> None:
-        self.places = RunSlots(self.supervisors)
+        self.slots = RunSlots(self.supervisors)
         self.committer = Committer(self.name, self.execute, self.hold)
         self.budgets = ProcessBudgets(execute_budgets)
         self.summaries = RunSummaryWriter(execute_summaries, self.budgets)

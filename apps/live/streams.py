@@ -22,7 +22,7 @@ class LiveStreams:
 
     logs: dict[UUID, RunLog] = field(default_factory=dict)
     """The logs of this process's runs, by stream."""
-    heard: dict[UUID, RunLog] = field(default_factory=dict)
+    received: dict[UUID, RunLog] = field(default_factory=dict)
     """The logs received from other processes, by stream."""
     viewers: dict[UUID, set[asyncio.Event]] = field(default_factory=dict)
     """The asyncio events that wake viewers, by stream."""
@@ -42,11 +42,11 @@ class LiveStreams:
     def remove_later(self, log: RunLog) -> None:
         asyncio.get_running_loop().call_later(LOST_LOG_SECONDS, self.remove, log)
 
-    def hear(self, log: RunLog) -> None:
+    def add_received(self, log: RunLog) -> None:
         """Add events that another process sent. Events after a gap replace the earlier ones."""
-        before = self.heard.get(log.stream)
+        before = self.received.get(log.stream)
         if before is None or before.run != log.run or log.first > before.last + 1:
-            self.heard[log.stream] = log
+            self.received[log.stream] = log
         elif log.first == before.last + 1:
             for event in log.events:
                 before.append(event)
@@ -79,5 +79,5 @@ class LiveStreams:
             self.viewers[stream].discard(news)
             if not self.viewers[stream]:
                 del self.viewers[stream]
-                self.heard.pop(stream, None)
+                self.received.pop(stream, None)
             self.left.set()

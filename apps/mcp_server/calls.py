@@ -100,7 +100,7 @@ async def run_call(
     the user.
     """
     door = admitted(context)
-    async with run_slot(run, door.places, door.recorded) as progress:
+    async with run_slot(run, door.slots, door.recorded) as progress:
         if can_ask(context):
             ledgers.append(await answer_request(run, emit, progress))
             return

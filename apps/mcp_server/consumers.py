@@ -55,14 +55,14 @@ class McpConsumer(DoorConsumer):
         server: Server[Any] = SERVER,
         open_workspace: OpenWorkspace = open_workspace,
         recorded: Recorded = HUB.summaries.recorded,
-        places: RunSlots = HUB.places,
+        slots: RunSlots = HUB.slots,
         hub: Hub = HUB,
     ) -> None:
         super().__init__()
         self.server = server
         self.open_workspace = open_workspace
         self.recorded = recorded
-        self.places = places
+        self.slots = slots
         self.hub = hub
         self.body = b""
         self.admitted: AdmittedRequest | None = None
@@ -83,7 +83,7 @@ class McpConsumer(DoorConsumer):
                 application,
                 self.open_workspace,
                 self.recorded,
-                self.places,
+                self.slots,
                 self.hub,
             )
             # Whitespace around a value is not part of the value (RFC 9110), but the SDK compares

@@ -29,7 +29,7 @@ class AdmittedRequest:
     """The application in the URL, or None if the URL is for all applications of the caller."""
     open_workspace: OpenWorkspace
     recorded: Recorded
-    places: RunSlots
+    slots: RunSlots
     hub: Hub
     answer_headers: list[Header] = field(default_factory=list)
     """Added to the response, unless it has already started."""

@@ -89,10 +89,10 @@ class ResponseConsumer(RunConsumer):
         self,
         open_workspace: OpenWorkspace = open_workspace,
         recorded: Recorded = HUB.summaries.recorded,
-        places: RunSlots = HUB.places,
+        slots: RunSlots = HUB.slots,
         hub: Hub = HUB,
     ) -> None:
-        super().__init__(open_workspace, recorded, places)
+        super().__init__(open_workspace, recorded, slots)
         self.hub = hub
         self.context: Context | None = None
         self.to_store: RequestToStore | None = None
@@ -176,7 +176,7 @@ class ResponseConsumer(RunConsumer):
             cast(ResponseEncoder | WholeResponse, encoder).last,
         )
         self.note(begun, question.caller)
-        self.hub.summaries.keep_audit(event_of("message.received", begun, question.caller))
+        self.hub.summaries.queue_audit(event_of("message.received", begun, question.caller))
 
     # --- In the background ---------------------------------------------------------------------
 
@@ -219,7 +219,7 @@ class ResponseConsumer(RunConsumer):
     def note(self, begun: StartedAnswer, caller: Caller) -> None:
         """Record a stored question in the audit log."""
         is_first = self.context is None or self.context.after is None
-        self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=is_first))
+        self.hub.summaries.queue_audit(*question_events(begun, caller, is_first=is_first))
 
 
 def check_background(request: RunRequest) -> None:

@@ -16,7 +16,7 @@ from apps.conversations.interactions.answer_frames import QuestionGiven, misfit
 from apps.conversations.models import QueuedMessage
 from apps.errors import Refused
 from apps.live.hub import Hub
-from apps.live.interactions import take_answer
+from apps.live.interactions import submit_answer
 from apps.live.models import Interaction, Run
 
 OVER = frozenset({"answered", "run_going"})
@@ -42,7 +42,7 @@ async def answer_question(hub: Hub, caller: Caller, slug: str, sent: Ask) -> Int
         return None if found is None else found.row
     row, given = found.row, found.given.model_dump(mode="json")
     try:
-        await take_answer(hub, row.run, row.key, "question", given, caller.bucket)
+        await submit_answer(hub, row.run, row.key, "question", given, caller.bucket)
     except Refused as error:
         await Interaction.objects.filter(pk=row.pk, request=sent.id).aupdate(request=None)
         if error.code not in OVER:

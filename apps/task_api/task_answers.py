@@ -9,7 +9,7 @@ from apps.conversations.interactions.answer_frames import Answer, AnswerFrame
 from apps.conversations.interactions.decisions import answer_interaction
 from apps.doors.bodies import LARGEST_FRAME_BYTES, first_problem
 from apps.errors import Missing, Refused
-from apps.live.events import kept_key
+from apps.live.events import shorten_key
 from apps.live.models import LONGEST_KEY, Interaction, Run
 from apps.task_api.tasks import TaskConsumer, task
 
@@ -46,7 +46,7 @@ def read_answer(run: Run, body: bytes) -> AnswerFrame:
     """
     try:
         sent = TaskAnswer.model_validate_json(body)
-        rows = Interaction.objects.filter(run=run, key=kept_key(sent.key))
+        rows = Interaction.objects.filter(run=run, key=shorten_key(sent.key))
         kind = rows.values_list("kind", flat=True).first()
         if kind is None:
             raise Missing("answered", "The task has no question with this key.")

@@ -37,7 +37,7 @@ class Background:
 def watchers(role: ProcessRole) -> list[Coroutine[Any, Any, None]]:
     found: list[Coroutine[Any, Any, None]] = []
     if role is not ProcessRole.WORKER:  # Answers run in the process that users are connected to.
-        found.append(sweeper(HUB).keep_sweeping())
+        found.append(sweeper(HUB).sweep_repeatedly())
     if metrics.is_on():
         found.append(measure_lag())
     return found

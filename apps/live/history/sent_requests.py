@@ -34,7 +34,7 @@ Members = list[list[Any]]
 HEADERS = "headers"
 
 
-class KeptPart(msgspec.Struct, frozen=True, gc=False):
+class StoredPart(msgspec.Struct, frozen=True, gc=False):
     """The values of a `SentPart` row. Creating this object is ten times faster than creating the
     model.
     """
@@ -44,7 +44,7 @@ class KeptPart(msgspec.Struct, frozen=True, gc=False):
     """The size in bytes before truncation."""
 
 
-Parts = dict[tuple[UUID, str], KeptPart]
+Parts = dict[tuple[UUID, str], StoredPart]
 """Maps stream IDs and digests to stored messages and tools."""
 COLUMNS = ("id", "stream", "run", "at", "application", "model", "members", "prompt", "private")
 PART_COLUMNS = ("stream", "digest", "text", "size")
@@ -74,8 +74,8 @@ def write(requests: Sequence[KeptRequest]) -> None:
     """Store model requests, except for conversations that were deleted in the meantime."""
     rows: list[Values] = []
     parts: Parts = {}
-    for kept in still_there(requests):
-        members, found = taken_apart(kept.stream, kept.request.body)
+    for kept in without_deleted(requests):
+        members, found = split_request(kept.stream, kept.request.body)
         rows.append(values_of(kept, members))
         parts |= {key: part for key, part in found.items() if not is_known(key)}
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
@@ -100,7 +100,7 @@ def is_known(key: tuple[UUID, str]) -> bool:
     return _known.get(key, KNOWN_SECONDS) is True
 
 
-def still_there(requests: Sequence[KeptRequest]) -> Iterator[KeptRequest]:
+def without_deleted(requests: Sequence[KeptRequest]) -> Iterator[KeptRequest]:
     ours = {kept.run for kept in requests if kept.is_of_page}
     there = set(Run.objects.filter(pk__in=ours).values_list("pk", flat=True)) if ours else ours
     for kept in requests:
@@ -123,13 +123,13 @@ def values_of(kept: KeptRequest, members: Members) -> Values:
     )
 
 
-def part_values(found: tuple[tuple[UUID, str], KeptPart]) -> Values:
+def part_values(found: tuple[tuple[UUID, str], StoredPart]) -> Values:
     """Return the values for the columns in `PART_COLUMNS`."""
     (stream, digest), part = found
     return (stream.hex, digest, part.text, part.size)
 
 
-def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
+def split_request(stream: UUID, body: bytes) -> tuple[Members, Parts]:
     """Split a request's JSON into its fields, and the messages and tools to which the fields refer
     by digest.
 
@@ -142,7 +142,7 @@ def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
     def digest_of(raw: bytes) -> str:
         digest = hashlib.blake2b(raw, digest_size=DIGEST_CHARACTERS // 2).hexdigest()
         text = raw[:LARGEST_PART].decode(errors="ignore")
-        parts[stream, digest] = KeptPart(text, len(raw))
+        parts[stream, digest] = StoredPart(text, len(raw))
         return digest
 
     for key, raw in _decode(body).items():
@@ -158,12 +158,12 @@ def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
     return members, parts
 
 
-def requests_of(run: UUID) -> list[tuple[SentRequestRow, Mapping[str, KeptPart]]]:
+def requests_of(run: UUID) -> list[tuple[SentRequestRow, Mapping[str, StoredPart]]]:
     """Return the run's model requests in order, each with its stored messages and tools by digest."""
     rows = list(SentRequestRow.objects.filter(run=run).order_by("at", "pk"))
     digests = {digest for row in rows for digest in digests_in(row.members)}
     stored = SentPart.objects.filter(stream__in={row.stream for row in rows}, digest__in=digests)
-    parts = {part.digest: KeptPart(unpack_text(part.text), part.size) for part in stored}
+    parts = {part.digest: StoredPart(unpack_text(part.text), part.size) for part in stored}
     return [(row, parts) for row in rows]
 
 

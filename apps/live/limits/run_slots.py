@@ -50,11 +50,11 @@ class RunSlots:
         return max(0, most - len(self.kept) - self.others)
 
     @contextmanager
-    def reserved(self, wanted: int) -> Iterator[int]:
-        """Reserve up to `wanted` slots for runs that are about to be stored, and yield the number
+    def reserve(self, most: int) -> Iterator[int]:
+        """Reserve up to `most` slots for runs that are about to be stored, and yield the number
         of reserved slots.
         """
-        count = min(wanted, self.free)
+        count = min(most, self.free)
         self.others += count
         try:
             yield count
@@ -62,7 +62,7 @@ class RunSlots:
             self.others -= count
 
     @contextmanager
-    def taken(self, caller: str, application: str) -> Iterator[None]:
+    def hold(self, caller: str, application: str) -> Iterator[None]:
         """Hold a slot for an API client's run during the block. `caller` is "" for visitors, who
         have no limit of their own. Raises `TooManyRuns` if none is free.
         """
@@ -85,9 +85,9 @@ class RunSlots:
                 if not count[name]:
                     del count[name]
 
-    def among_processes(self, caller: str, application: str) -> AbstractAsyncContextManager[None]:
+    def hold_shared(self, caller: str, application: str) -> AbstractAsyncContextManager[None]:
         """Return a context manager that holds a slot across all processes if Redis is configured.
-        Must be used within `taken`. Raises `TooManyRuns` if no slot is free.
+        Must be used within `hold`. Raises `TooManyRuns` if no slot is free.
         """
         if not settings.REDIS_URL:
             return NOTHING

@@ -80,7 +80,7 @@ class WebhookConsumer(JsonConsumer):
         """Record the audit events of a new run, and notify the other processes of the run."""
         begun = taken.begun
         if begun is not None and taken.is_new:
-            self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=taken.is_first))
+            self.hub.summaries.queue_audit(*question_events(begun, caller, is_first=taken.is_first))
             self.hub.hold(tell_of_queued(self.hub, begun.run))
 
     async def accept(self, taken: AcceptedRequest) -> None:
