@@ -37,7 +37,7 @@ class Listeners(Generic[Said, Answer]):
         """Call all functions, and return their results. The first error stops this, and is raised."""
         return [listener(*args, **kwargs) for listener in self.connected.values()]
 
-    def tell(self, *args: Said.args, **kwargs: Said.kwargs) -> None:
+    def notify(self, *args: Said.args, **kwargs: Said.kwargs) -> None:
         """Call all functions, and log their errors. Database connection errors are raised instead,
         so that the caller can repeat the transaction.
         """

@@ -19,7 +19,7 @@ AWAY_SECONDS = 5.0
 """After a failed call, a process does not call Redis for this many seconds, so that requests do not
 wait for timeouts.
 """
-asked_again_at = 0.0
+retry_at = 0.0
 
 
 def or_local(name: str) -> Callable[..., Any]:
@@ -28,12 +28,12 @@ def or_local(name: str) -> Callable[..., Any]:
     """
 
     def operation(self: RedisOrLocalCache, *args: Any, **options: Any) -> Any:
-        global asked_again_at
-        if time.monotonic() >= asked_again_at:
+        global retry_at
+        if time.monotonic() >= retry_at:
             try:
                 return getattr(RedisCache, name)(self, *args, **options)
             except redis_clients.FAILURES as error:
-                asked_again_at = time.monotonic() + AWAY_SECONDS
+                retry_at = time.monotonic() + AWAY_SECONDS
                 logger.warning(
                     "Redis is unavailable, so this process uses its own cache: %s", error
                 )

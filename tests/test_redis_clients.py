@@ -64,7 +64,7 @@ def redis_url(url: str, settings: Any) -> str:
 @pytest.fixture(autouse=True)
 def a_busy_machine_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis_clients, "ANSWER_SECONDS", 10.0)
-    monkeypatch.setattr(caches, "asked_again_at", 0.0)
+    monkeypatch.setattr(caches, "retry_at", 0.0)
     for module in (caches, shared_slots, shared_breakers):
         monkeypatch.setattr(module, "AWAY_SECONDS", 0.0)
 
@@ -121,7 +121,7 @@ async def test_slots_of_several_limits_are_taken_together_and_renewed():
     await here.aclose()
     await there.aclose()
 
-    assert (here.asked_again_at, there.asked_again_at) == (0.0, 0.0)
+    assert (here.retry_at, there.retry_at) == (0.0, 0.0)
 
 
 @pytest.mark.usefixtures("redis_url")
@@ -135,7 +135,7 @@ async def test_many_commands_at_once_wait_for_each_other():
     await slots.aclose()
 
     assert [type(one) for one in taken].count(TooManyRuns) == 195
-    assert slots.asked_again_at == 0.0
+    assert slots.retry_at == 0.0
 
 
 @pytest.mark.usefixtures("redis_url")
@@ -150,7 +150,7 @@ async def test_rates_are_counted_over_processes():
     await here.aclose()
     await there.aclose()
 
-    assert (here.asked_again_at, there.asked_again_at) == (0.0, 0.0)
+    assert (here.retry_at, there.retry_at) == (0.0, 0.0)
 
 
 @pytest.mark.usefixtures("redis_url")
@@ -168,7 +168,7 @@ async def test_breakers_open_and_close_for_all_processes(monkeypatch: pytest.Mon
     await there.aclose()
 
     assert (failed, is_admitted, is_admitted_again) == ([False, True], False, True)
-    assert (here.asked_again_at, there.asked_again_at) == (0.0, 0.0)
+    assert (here.retry_at, there.retry_at) == (0.0, 0.0)
 
 
 async def hear(here: RedisChannelLayer, there: RedisChannelLayer, channel: str) -> None:

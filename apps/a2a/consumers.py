@@ -26,7 +26,7 @@ from apps.a2a.errors import (
 )
 from apps.a2a.operations import OPERATIONS, ProtocolOperation, Updates
 from apps.a2a.requests import read_params, read_query
-from apps.a2a.sending import Surroundings
+from apps.a2a.sending import OperationContext
 from apps.accounts.authentication import authenticate
 from apps.accounts.caller import Caller, ClientInfo, Credentials
 from apps.accounts.sender_headers import read_headers
@@ -62,7 +62,7 @@ class AgentConsumer(DoorConsumer):
         self.hub = hub
         self.open_workspace = open_workspace
 
-    async def surroundings(self) -> Surroundings:
+    async def operation_context(self) -> OperationContext:
         """Authenticate the caller, and find the application in the URL.
 
         Raises `NotAuthenticated` for a visitor, `ApplicationNotFound` if the caller cannot use the
@@ -76,7 +76,7 @@ class AgentConsumer(DoorConsumer):
         client = ClientInfo(holder.client.locale)
         caller = replace(holder, client=client, credentials=Credentials())
         application = await find_application(self.slug, caller)
-        return Surroundings(self.hub, caller, application, self.slug, self.open_workspace)
+        return OperationContext(self.hub, caller, application, self.slug, self.open_workspace)
 
     def check_version(self) -> None:
         """Raise `VersionNotSupported` if the request uses a protocol version other than 1.0."""
@@ -113,7 +113,7 @@ class AgentConsumer(DoorConsumer):
                 raise
             raise NotJson(error.message) from error
 
-    async def run(self, here: Surroundings, operation: ProtocolOperation, params: Any) -> None:
+    async def run(self, here: OperationContext, operation: ProtocolOperation, params: Any) -> None:
         if operation.writes:
             await read_only.check()
         async with while_valid(here.caller):
@@ -164,7 +164,7 @@ class JsonRpcConsumer(AgentConsumer):
     id: Any = None
 
     async def answer(self) -> None:
-        here = await self.surroundings()
+        here = await self.operation_context()
         self.check_type()
         call = await self.read_json()
         operation, params = self.read_call(call)
@@ -221,7 +221,7 @@ class OperationConsumer(AgentConsumer):
         cls.methods = tuple(getattr(cls, "operations", cls.methods))
 
     async def answer(self) -> None:
-        here = await self.surroundings()
+        here = await self.operation_context()
         self.check_version()
         operation = OPERATIONS[self.operations[self.scope["method"]]]
         if self.scope["method"] == "POST":

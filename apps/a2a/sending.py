@@ -32,7 +32,7 @@ from apps.live.models import LONGEST_KEY, Run
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class OperationContext:
     """The context of an operation: its caller, its application, and this process's hub."""
 
     hub: Hub
@@ -51,7 +51,7 @@ class SentTask:
     after: int
 
 
-async def send(here: Surroundings, sent: SendParams) -> SentTask:
+async def send(here: OperationContext, sent: SendParams) -> SentTask:
     """Start a task with the message, or answer the task that it names. Raises `QuickAppError` if
     the message is rejected.
     """
@@ -66,7 +66,7 @@ async def send(here: Surroundings, sent: SendParams) -> SentTask:
     return await begin(here, sent)
 
 
-async def begin(here: Surroundings, sent: SendParams) -> SentTask:
+async def begin(here: OperationContext, sent: SendParams) -> SentTask:
     """Start a task with the message, in the given conversation or a new one."""
     message, caller, application = sent.message, here.caller, here.application
     conversation: UUID | None = None
@@ -101,7 +101,7 @@ def whole_task(run: Run) -> SentTask:
     return SentTask(run, (journal.first_number(run.pk) or 1) - 1)
 
 
-async def answer(here: Surroundings, sent: SendParams) -> SentTask:
+async def answer(here: OperationContext, sent: SendParams) -> SentTask:
     """Answer a question of the task in the message, and return the task."""
     read = database_sync_to_async(read_task_answer)
     run, frame = await read(here.caller, here.application, sent.message)

@@ -149,7 +149,7 @@ class RunEncoder:
         if self.growing is None or self.growing.kind != kind:
             self.open_message(kind)
         if self.growing is not None:
-            self.frames.append(self.growing.piece(text))
+            self.frames.append(self.growing.delta(text))
 
     def open_message(self, kind: str) -> None:
         self.close_message()

@@ -35,7 +35,7 @@ class TextStream:
         role = "reasoning" if self.kind.startswith("REASONING") else "assistant"
         return frame(f"{self.kind}_START", messageId=self.id, role=role)
 
-    def piece(self, text: str) -> bytes:
+    def delta(self, text: str) -> bytes:
         return b"%b%b}\n\n" % (self.head, _encode(text))
 
     def end(self) -> bytes:

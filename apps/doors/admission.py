@@ -92,16 +92,16 @@ async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Ad
     try:
         return Admission(await authenticate(scope))
     except NotAuthenticated:
-        core, stranger = configured_core(), read_claimed_caller(scope)
-        if core is None or stranger is None:
+        core, claimed = configured_core(), read_claimed_caller(scope)
+        if core is None or claimed is None:
             raise
-    return await while_connected(ask_core(core, stranger, named_in(scope)))
+    return await while_connected(find_admission(core, claimed, named_in(scope)))
 
 
 # --- Asking Core ------------------------------------------------------------------------------
 
 
-async def ask_core(core: Core, stranger: Caller, named: str) -> Admission:
+async def find_admission(core: Core, claimed: Caller, named: str) -> Admission:
     """Ask Core for which application the caller's key was created.
 
     Each request has its own key, so the answer is not cached. Core's document is read only if the
@@ -109,7 +109,7 @@ async def ask_core(core: Core, stranger: Caller, named: str) -> Admission:
     key, or `ServiceFailed` if Core is unavailable.
     """
     try:
-        caller = await find_caller(Calls(core, stranger))
+        caller = await find_caller(Calls(core, claimed))
         if not named or made_for(caller) != named:
             return Admission(caller, named=named)
         return Admission(caller, named, await find_own_application(Calls(core, caller)))

@@ -39,7 +39,9 @@ class StepLedger:
         self.asked: dict[tuple[str, InteractionKind], InteractionRequest] = {}
         self.stops: dict[str, asyncio.Event] = {}
         self.is_closing = False
-        self.patient: Callable[[InteractionRequest], InteractionRequest] = lambda asked: asked
+        self.adjust_timeout: Callable[[InteractionRequest], InteractionRequest] = lambda asked: (
+            asked
+        )
         """A function that returns a question with a changed timeout, for runs that no user started.
         """
 
@@ -62,7 +64,7 @@ class StepLedger:
 
     def ask(self, interaction: InteractionRequest) -> None:
         key = shorten_key(interaction.key)
-        self.asked[key, interaction.kind] = replace(self.patient(interaction), key=key)
+        self.asked[key, interaction.kind] = replace(self.adjust_timeout(interaction), key=key)
 
     async def ask_now(self, interaction: InteractionRequest) -> Mapping[str, Any]:
         return await ask_during_call(self.record_of_run, interaction)

@@ -41,7 +41,7 @@ OUTSIDE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class CredentialPlace:
+class CredentialLocation:
     """A credential and its location in a document."""
 
     keys: Keys
@@ -56,18 +56,18 @@ class CredentialPlace:
         return write_path(self.keys)
 
 
-def credential_places(document: Any, kind: Kind | None = None) -> tuple[CredentialPlace, ...]:
+def find_credentials(document: Any, kind: Kind | None = None) -> tuple[CredentialLocation, ...]:
     """Return the credentials in a document in order. `kind` selects plain credentials, references
     to secrets, or masks.
     """
-    written = (_place(*found) for found in _walk(document) if found[1] not in (None, "", [], {}))
+    written = (_locate(*found) for found in _walk(document) if found[1] not in (None, "", [], {}))
     return tuple(place for place in written if kind in (None, place.kind))
 
 
-def _place(keys: Keys, value: Any) -> CredentialPlace:
+def _locate(keys: Keys, value: Any) -> CredentialLocation:
     if is_reference(value):
-        return CredentialPlace(keys, "reference", value[SECRET], value)
-    return CredentialPlace(keys, "hidden" if is_hidden(value) else "plain", value=value)
+        return CredentialLocation(keys, "reference", value[SECRET], value)
+    return CredentialLocation(keys, "hidden" if is_hidden(value) else "plain", value=value)
 
 
 CREDENTIAL: Shapes = (Values(None),)

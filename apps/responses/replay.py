@@ -69,7 +69,7 @@ class RunReplay:
             self.encoder.items.number += begin - self.last
         self.last = number
         self.take(event)
-        return self.encoder.items.take()
+        return self.encoder.items.take_frames()
 
     def error_frame(self, body: Mapping[str, Any]) -> bytes:
         """Return the frame for an error of the stream itself. The client can resume after the last

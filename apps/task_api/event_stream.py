@@ -18,7 +18,7 @@ from apps.conversations.access import own
 from apps.conversations.answering.continuation import sweeper
 from apps.doors.consumer import EVENT_STREAM
 from apps.doors.json_consumer import JsonConsumer
-from apps.doors.sessions import check_session, look_whether_moved, while_open
+from apps.doors.sessions import check_moved, check_session, while_open
 from apps.errors import Missing, Refused, TooOften
 from apps.integers import LARGEST_EXACT, read_integer
 from apps.live.events import join_texts
@@ -61,7 +61,7 @@ class NotificationsConsumer(JsonConsumer):
             raise Missing("conversation_not_found", "This conversation does not exist.")
         with count_stream(self.streams, caller):
             work = self.send_events(conversation, after, unions)
-            await while_open(self.hub, caller, partial(self.check_place, caller), work)
+            await while_open(self.hub, caller, partial(self.check_with_team, caller), work)
             await self.end()  # The process or the session has ended. A reader reconnects.
 
     async def send_all(self, cursor: Cursor, unions: Unions) -> None:
@@ -82,10 +82,10 @@ class NotificationsConsumer(JsonConsumer):
         else:
             await check_session(self.scope)
 
-    async def check_place(self, caller: Caller, news: asyncio.Event) -> None:
+    async def check_with_team(self, caller: Caller, news: asyncio.Event) -> None:
         """Check the caller like `check`. Also raise `Refused` if the user has switched teams."""
         await self.check(news)
-        if await look_whether_moved(caller, self.session_key):
+        if await check_moved(caller, self.session_key):
             raise Refused("no_team", "You switched to another team.")
 
     async def open(self) -> None:

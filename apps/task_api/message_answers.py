@@ -28,7 +28,7 @@ class WaitingQuestion:
     """A question of a waiting run."""
 
     row: Interaction
-    given: QuestionGiven
+    answer: QuestionGiven
     is_answered: bool = False
     """True if the message was sent before and has already answered the question."""
 
@@ -40,7 +40,7 @@ async def answer_question(hub: Hub, caller: Caller, slug: str, sent: Ask) -> Int
     found: WaitingQuestion | None = await database_sync_to_async(claim_question)(caller, slug, sent)
     if found is None or found.is_answered:
         return None if found is None else found.row
-    row, given = found.row, found.given.model_dump(mode="json")
+    row, given = found.row, found.answer.model_dump(mode="json")
     try:
         await submit_answer(hub, row.run, row.key, "question", given, caller.bucket)
     except Refused as error:
@@ -63,11 +63,11 @@ def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | No
     before = rows.filter(request=sent.id, answer__isnull=False).first()
     if before is not None:
         return WaitingQuestion(before, given, is_answered=True)
-    if sent.attachments or sent.while_running == "stop" or was_taken(caller, sent):
+    if sent.attachments or sent.while_running == "stop" or was_submitted(caller, sent):
         return None
     # If several questions are open, the message answers none of them, as on the page.
     open_now = list(rows.filter(run__status=Run.Status.WAITING, answer__isnull=True)[:2])
-    if len(open_now) != 1 or not takes_words(asked := open_now[0]):
+    if len(open_now) != 1 or not accepts_text(asked := open_now[0]):
         return None
     if problem := question_problem(asked.asked, given.model_dump()):
         raise misfit(problem)
@@ -75,11 +75,11 @@ def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | No
     return WaitingQuestion(asked, given) if mine.update(request=sent.id) else None
 
 
-def was_taken(caller: Caller, sent: Ask) -> bool:
+def was_submitted(caller: Caller, sent: Ask) -> bool:
     """Return True if the message was sent before as a new question."""
     waiting = QueuedMessage.objects.filter(conversation=sent.conversation, request=sent.id)
     return waiting.exists() or Run.objects.filter(bucket=caller.bucket, request=sent.id).exists()
 
 
-def takes_words(asked: Interaction) -> bool:
+def accepts_text(asked: Interaction) -> bool:
     return asked.kind == "question" and bool(asked.asked["freeform"])

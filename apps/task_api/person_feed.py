@@ -19,7 +19,7 @@ from apps.catalog.models import SystemMessage
 from apps.conversations.access import own, person_stream
 from apps.conversations.answering.continuation import sweeper
 from apps.conversations.listing import keep_looking
-from apps.doors.sessions import look_whether_moved
+from apps.doors.sessions import check_moved
 from apps.live.events import NumberedEvent, StatusChanged, join_texts
 from apps.live.hub import Hub
 from apps.live.journal import journal
@@ -86,23 +86,23 @@ class PersonFeed:
         await self.write(f"id: {self.cursor}\n\n".encode())
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(keep_looking(self.hub, EVERYBODY, self.tell_messages))
-                look = partial(self.look, tasks)
-                tasks.create_task(keep_looking(self.hub, self.person, look))
+                tasks.create_task(keep_looking(self.hub, EVERYBODY, self.send_system_messages))
+                update = partial(self.update, tasks)
+                tasks.create_task(keep_looking(self.hub, self.person, update))
         except* TeamSwitched:
             await self.write(team_changed(self.unions))
 
-    async def tell_messages(self, _: asyncio.Event) -> None:
+    async def send_system_messages(self, _: asyncio.Event) -> None:
         for message in await database_sync_to_async(messages_after)(self.cursor.message):
             async with self.turn:
                 self.cursor.message = message.pk
                 await self.write(system_message(message, str(self.cursor), self.unions))
 
-    async def look(self, tasks: asyncio.TaskGroup, news: asyncio.Event) -> None:
+    async def update(self, tasks: asyncio.TaskGroup, news: asyncio.Event) -> None:
         """Follow streams with new runs, stop following ended ones, and report changes of the list.
         Raises `TeamSwitched`.
         """
-        if await look_whether_moved(self.caller, self.session_key):
+        if await check_moved(self.caller, self.session_key):
             raise TeamSwitched
         now = timezone.now()
         numbers = dict(self.cursor.numbers)
@@ -110,10 +110,10 @@ class PersonFeed:
             self.caller, self.cursor.since, numbers
         )
         async with self.turn:  # While a task writes, it must not be canceled.
-            for stream in found.over:
+            for stream in found.ended:
                 if self.cursor.numbers[stream] == numbers[stream]:
                     self.leave(stream)
-            self.cursor.numbers = {**found.begun, **self.cursor.numbers}
+            self.cursor.numbers = {**found.followed, **self.cursor.numbers}
             self.cursor.since = max(self.cursor.since, now - OVERLAP)
             if self.listed not in (None, found.listed):
                 await self.write(list_refresh("conversations", self.unions))
@@ -150,9 +150,9 @@ class PersonFeed:
 class Overview:
     """The state of a user's conversations."""
 
-    begun: Mapping[UUID, int]
+    followed: Mapping[UUID, int]
     """Maps each stream to follow to an event number. Only later events are sent."""
-    over: Collection[UUID]
+    ended: Collection[UUID]
     """The streams that have no further events."""
     listed: Sequence[Any]
     """Changes whenever the conversation list does."""
@@ -161,11 +161,11 @@ class Overview:
 def overview(caller: Caller, since: datetime, numbers: Mapping[UUID, int]) -> Overview:
     recent = Q(status__in=Run.OPEN) | Q(finished_at__gte=since)
     runs = Run.objects.filter(recent, bucket=caller.bucket).order_by("-beat_at")
-    wanted = dict(runs.values_list("pk", "stream")[:MOST_STREAMS])
-    new = [run for run, stream in wanted.items() if stream not in numbers]
+    streams = dict(runs.values_list("pk", "stream")[:MOST_STREAMS])
+    new = [run for run, stream in streams.items() if stream not in numbers]
     entries = JournalEntry.objects.filter(run__in=new).values("stream").order_by()
     firsts = entries.annotate(begin=Min("first")).values_list("stream", "begin")
-    quiet = numbers.keys() - set(wanted.values())
+    quiet = numbers.keys() - set(streams.values())
     titles = own(caller).values_list("pk", "title", "is_unread")[:LISTED]
     going = Run.objects.filter(bucket=caller.bucket, status__in=Run.OPEN)
     return Overview(

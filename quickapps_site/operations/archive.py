@@ -25,7 +25,7 @@ FORMAT = 1
 HEADER, DATABASE, FILES, CONTENTS = "backup.json", "database", "files/", "contents.json"
 MOST_JSON_BYTES = 16 * 1024 * 1024
 """The maximum size in bytes of `backup.json` and of `contents.json`."""
-PIECE_BYTES = 1024 * 1024
+CHUNK_BYTES = 1024 * 1024
 
 Document = TypeVar("Document", bound=BaseModel)
 Table = Annotated[str, Field(pattern=r"^\w{1,63}$")]
@@ -109,19 +109,19 @@ class ArchiveWriter:
 
 
 class HashedReader:
-    def __init__(self, pieces: Iterator[bytes], checksum: Any) -> None:
-        self.pieces = pieces
+    def __init__(self, chunks: Iterator[bytes], checksum: Any) -> None:
+        self.chunks = chunks
         self.checksum = checksum
-        self.rest = memoryview(b"")
+        self.remaining = memoryview(b"")
 
     def read(self, size: int) -> bytes:
         found: list[memoryview] = []
         while size:
-            self.rest = self.rest or memoryview(next(self.pieces, b""))
-            if not self.rest:
+            self.remaining = self.remaining or memoryview(next(self.chunks, b""))
+            if not self.remaining:
                 break
-            found.append(self.rest[:size])
-            self.rest = self.rest[size:]
+            found.append(self.remaining[:size])
+            self.remaining = self.remaining[size:]
             size -= len(found[-1])
         read = b"".join(found)
         self.checksum.update(read)
@@ -149,13 +149,13 @@ def verify(file: IO[bytes]) -> Contents:
     for number, (member, content) in enumerate(members(file)):
         if found is not None:
             raise DamagedArchive(f"{member.name!r} comes after {CONTENTS}.")
-        check_place(member.name, number)
+        check_member_name(member.name, number)
         if member.name == CONTENTS:
             found = parse_document(Contents, content)
             continue
         checksum.update(f"{member.name}\0{member.size}\0".encode())
-        for piece in pieces(content):
-            checksum.update(piece)
+        for chunk in read_chunks(content):
+            checksum.update(chunk)
     if found is None:
         raise DamagedArchive(f"It ends before {CONTENTS}, so a part of it is missing.")
     if (found.members, found.sha256) != (number, checksum.hexdigest()):
@@ -163,7 +163,7 @@ def verify(file: IO[bytes]) -> Contents:
     return found
 
 
-def check_place(name: str, number: int) -> None:
+def check_member_name(name: str, number: int) -> None:
     """Raise `DamagedArchive` if a backup cannot have a member with this name at index `number`."""
     if number < 2:
         is_right = name == (HEADER, DATABASE)[number]
@@ -194,11 +194,11 @@ def members(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
                 yield member, content
 
 
-def pieces(content: IO[bytes]) -> Iterator[bytes]:
+def read_chunks(content: IO[bytes]) -> Iterator[bytes]:
     """Yield the content of a member in chunks. Raises `DamagedArchive` if it cannot be read."""
     with damage():
-        while piece := content.read(PIECE_BYTES):
-            yield piece
+        while chunk := content.read(CHUNK_BYTES):
+            yield chunk
 
 
 @contextmanager

@@ -93,12 +93,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
             pool.kwargs = partial(with_current_credentials, pool.kwargs)
         pool.open()
         share = self.page_share(pool)
-        is_page = share.take(pool.timeout)
+        is_page = share.acquire(pool.timeout)
         try:
             connection = working_connection(pool, self.reachability(conn_params))
         except BaseException:
             if is_page:
-                share.give_back()
+                share.release()
             raise
         self.share = share if is_page else None
         return connection
@@ -108,7 +108,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             super()._close()  # type: ignore[misc]  # not in the stubs
         finally:
             if self.share is not None:
-                self.share.give_back()
+                self.share.release()
                 self.share = None
 
     def page_share(self, pool: ConnectionPool[Any]) -> PageShare:
@@ -133,7 +133,7 @@ def working_connection(
     """
     deadline = time.monotonic() + pool.timeout
     while True:
-        reachability.raise_if_known_away()
+        reachability.raise_cached_problem()
         left = deadline - time.monotonic()
         try:
             connection: psycopg.Connection[Any] = pool.getconn(timeout=min(PROMPT_SECONDS, left))

@@ -20,7 +20,7 @@ class PageShare:
         self.count = max(1, pool_size - threads)
         self.free = threading.BoundedSemaphore(self.count)
 
-    def take(self, seconds: float) -> bool:
+    def acquire(self, seconds: float) -> bool:
         """Reserve a connection, and return True. Return False if the current thread does not serve
         a view, so that it needs no reservation.
 
@@ -34,7 +34,7 @@ class PageShare:
             )
         return True
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         self.free.release()
 
 

@@ -27,7 +27,7 @@ class Reachability:
     checked_at: float = float("-inf")
     problem: psycopg.OperationalError | None = None
 
-    def raise_if_known_away(self) -> None:
+    def raise_cached_problem(self) -> None:
         if self.problem is not None and time.monotonic() - self.checked_at < MEMORY_SECONDS:
             raise psycopg.OperationalError(str(self.problem))
 
@@ -39,7 +39,7 @@ class Reachability:
             if time.monotonic() - self.checked_at >= MEMORY_SECONDS:
                 self.problem = problem_of(self.parameters)
                 self.checked_at = time.monotonic()
-        self.raise_if_known_away()
+        self.raise_cached_problem()
 
 
 def problem_of(parameters: dict[str, Any]) -> psycopg.OperationalError | None:

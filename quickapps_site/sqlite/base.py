@@ -24,7 +24,7 @@ Identity = tuple[int, int]
 """The device and the inode number of a file."""
 
 
-class KnownConnection(sqlite3.Connection):
+class IdentifiedConnection(sqlite3.Connection):
     """A connection that records the identity of its file, so that the pool notices if another file
     takes over the name.
     """
@@ -35,18 +35,18 @@ class KnownConnection(sqlite3.Connection):
         self.identity = identity_of(database)
 
 
-class KeptConnections:
+class IdleConnections:
     """The pool of idle connections to each database file. The most recently used one is reused
     first.
     """
 
     def __init__(self) -> None:
-        self.idle = defaultdict[str | Path, list[KnownConnection]](list)
+        self.idle = defaultdict[str | Path, list[IdentifiedConnection]](list)
         self.inherited: list[object] = []
         atexit.register(self.close)
         os.register_at_fork(after_in_child=self.set_aside)
 
-    def take(self, name: str | Path) -> KnownConnection | None:
+    def acquire(self, name: str | Path) -> IdentifiedConnection | None:
         """Return an idle connection to the current file with this name, or None. Close those to
         earlier files with this name.
         """
@@ -61,7 +61,7 @@ class KeptConnections:
                 return connection
             connection.close()
 
-    def give_back(self, connection: KnownConnection) -> bool:
+    def release(self, connection: IdentifiedConnection) -> bool:
         """Put a connection into the pool. Return False if the pool rejects it; the caller must then
         close it.
         """
@@ -95,7 +95,7 @@ def identity_of(name: str | Path) -> Identity | None:
     return (found.st_dev, found.st_ino)
 
 
-_kept = KeptConnections()
+_pool = IdleConnections()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -104,12 +104,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        if (kept := _kept.take(conn_params["database"])) is not None:
-            return kept
-        return super().get_new_connection({**conn_params, "factory": KnownConnection})
+        if (idle := _pool.acquire(conn_params["database"])) is not None:
+            return idle
+        return super().get_new_connection({**conn_params, "factory": IdentifiedConnection})
 
     def close_if_unusable_or_obsolete(self) -> None:
-        if self.is_in_order() and _kept.give_back(self.connection):
+        if self.is_in_order() and _pool.release(self.connection):
             self.connection = None
         else:
             super().close_if_unusable_or_obsolete()

@@ -273,7 +273,7 @@ class RunningAnswer:
         """
         spending = Spending(unattended, self.transcript, usage_of_steps(before))
         self.progress.meter = CappedMeter(self.progress.meter, spending)
-        self.supervisor.ledger.patient = unattended.patient
+        self.supervisor.ledger.adjust_timeout = unattended.adjust_timeout
         self.emit = unattended.emitting(self.emit)
 
     def start(self) -> None:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from apps.live import subagents
 from apps.live.events import StreamEvent
 from apps.live.journal.journal import has_entry
-from apps.live.listeners import tell_waiting
+from apps.live.listeners import notify_waiting
 from apps.live.models import JournalEntry, Run, RunStep
 from apps.live.subagents import SubagentEvent
 
@@ -129,7 +129,7 @@ def release_run(run: UUID, ending: Ending) -> None:
     )
     ending.store()
     if ending.status == Run.Status.WAITING:
-        tell_waiting(run)
+        notify_waiting(run)
 
 
 def was_written(portion: Portion) -> bool:

@@ -77,13 +77,13 @@ class SharedSlots:
         self.renewal = self.redis.register_script(RENEW)
         self.held: dict[str, set[str]] = {}
         """The IDs of the slots that this process holds, by Redis key."""
-        self.asked_again_at = 0.0
+        self.retry_at = 0.0
         self.tasks: set[asyncio.Task[None]] = set()
         self.renewer: asyncio.Task[None] | None = None
 
     async def acquire(self, id: str, limits: Sequence[Limit]) -> None:
         """Acquire a slot for each limit. Raises `TooManyRuns` if one is full."""
-        if time.monotonic() < self.asked_again_at:
+        if time.monotonic() < self.retry_at:
             return
         keys, most = keys_of(limits), [limit.most for limit in limits]
         for key in keys:  # Registered first, so that a canceled caller finds and removes it.
@@ -102,7 +102,7 @@ class SharedSlots:
     def release(self, id: str, limits: Sequence[Limit]) -> None:
         """Release the slots with this ID, in the background."""
         keys = self.forget(id, limits)
-        if keys and time.monotonic() >= self.asked_again_at:
+        if keys and time.monotonic() >= self.retry_at:
             self.start(self.remove(id, keys))
 
     def forget(self, id: str, limits: Sequence[Limit]) -> list[str]:
@@ -138,7 +138,7 @@ class SharedSlots:
             self.note_absence(error)
 
     def note_absence(self, error: Exception) -> None:
-        self.asked_again_at = time.monotonic() + AWAY_SECONDS
+        self.retry_at = time.monotonic() + AWAY_SECONDS
         logger.warning("Redis is unavailable, so each process counts its own requests: %s", error)
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from apps.manifest.credentials import credential_places
+from apps.manifest.credentials import find_credentials
 from apps.manifest.manifest import Manifest
 from apps.manifest.nodes import CHECKED, Node, is_preview, marks
 from apps.manifest.problems import DocumentInvalid, Problem, cut_problems
@@ -66,7 +66,7 @@ def patch_problems(document: dict[str, Any]) -> list[Problem]:
     """
     return [
         Problem(place.path, FOREIGN_REFERENCE)
-        for place in credential_places(document, "reference")
+        for place in find_credentials(document, "reference")
         if "override" in place.keys
     ]
 

@@ -32,7 +32,7 @@ class EmbeddedBackend(BaseTaskBackend):
             priority=task.priority,
             run_after=task.run_after or timezone.now(),
         )
-        transaction.on_commit(enqueued.tell)
+        transaction.on_commit(enqueued.notify)
         return result_of(task, str(row.pk), args, kwargs)
 
     def counts(self) -> dict[str, int]:
@@ -52,14 +52,14 @@ class EmbeddedBackend(BaseTaskBackend):
             QueuedJob.objects.create(
                 task=task.key, arguments=arguments, lock=lock, priority=task.priority
             )
-        transaction.on_commit(enqueued.tell)
+        transaction.on_commit(enqueued.notify)
 
     def retry(self, job: str) -> bool:
         failed = QueuedJob.objects.filter(pk=job, status=QueuedJob.Status.FAILED)
         is_found = bool(
             failed.update(status=QueuedJob.Status.READY, attempts=0, run_after=timezone.now())
         )
-        transaction.on_commit(enqueued.tell)
+        transaction.on_commit(enqueued.notify)
         return is_found
 
     def jobs(self, state: str, kind: str, most: int) -> Sequence[Job]:
@@ -77,12 +77,12 @@ class EmbeddedBackend(BaseTaskBackend):
         row = QueuedJob.objects.filter(pk=job).first()
         if row is None or not QueuedJob.objects.filter(pk=job, status=row.status).delete()[0]:
             return None
-        transaction.on_commit(enqueued.tell)
+        transaction.on_commit(enqueued.notify)
         return job_of(row, row.status)
 
     def resume(self, kind: str) -> bool:
         was_paused = delete_pause(kind)
-        transaction.on_commit(enqueued.tell)
+        transaction.on_commit(enqueued.notify)
         return was_paused
 
     def delete_failed(self, before: datetime) -> int:

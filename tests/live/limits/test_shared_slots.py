@@ -161,7 +161,7 @@ async def test_more_requests_at_once_than_connections_wait_for_one(
     async with processes() as (one, _):
         asked = [one.acquire(str(turn), limits) for turn in range(200)]
         taken = await asyncio.gather(*asked, return_exceptions=True)
-        assert one.asked_again_at == 0.0
+        assert one.retry_at == 0.0
 
     assert [type(found) for found in taken].count(TooManyRuns) == 50
     assert "Redis is away" not in caplog.text

@@ -22,7 +22,7 @@ from quickapps_site.operations.archive import (
     ArchiveWriter,
     Header,
     new_file,
-    pieces,
+    read_chunks,
 )
 from quickapps_site.operations.databases import DatabaseCopy, copy_database
 from quickapps_site.operations.known_migrations import known_migrations
@@ -80,7 +80,7 @@ def write(file: IO[bytes], copy: DatabaseCopy) -> tuple[int, list[str]]:
     )
     archive.add_json(HEADER, header)
     with copy.path.open("rb") as database:
-        archive.add(DATABASE, pieces(database), copy.path.stat().st_size)
+        archive.add(DATABASE, read_chunks(database), copy.path.stat().st_size)
     stored, missing = 0, []
     # The files follow the database, because content is stored before its row, and is never
     # overwritten.

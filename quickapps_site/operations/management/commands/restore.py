@@ -24,7 +24,7 @@ from quickapps_site.operations.archive import (
     Header,
     members,
     open_regular,
-    pieces,
+    read_chunks,
     read_header,
     verify,
 )
@@ -167,13 +167,13 @@ def load(file: IO[bytes], header: Header) -> int:
             for member, content in members(file):
                 if member.name == DATABASE:
                     with database.open("wb") as copy:
-                        copy.writelines(pieces(content))
+                        copy.writelines(read_chunks(content))
                     check_copy(database, header.vendor)
                 elif member.name.startswith(FILES):
                     name = member.name.removeprefix(FILES)
                     if name in saved:
                         raise DamagedArchive(f"It has the file {name!r} more than once.")
-                    storage().put(name, pieces(content))
+                    storage().put(name, read_chunks(content))
                     saved.add(name)
             load_sqlite(database) if changes_engine(header) else load_database(database)
     except BaseException:
