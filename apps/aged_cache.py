@@ -1,5 +1,5 @@
-"""Provides a cache whose values expire. Their age counts from the time at which they were
-requested.
+"""Provides a cache whose values expire. A value's age counts from when it was requested, not from
+when it arrived.
 """
 
 import math
@@ -9,8 +9,8 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 MAX_AGE_SECONDS = 1.0
-"""A process uses cached applications, deployments and predefined content for this many seconds
-before it checks for changes.
+"""The time in seconds after which a process checks cached applications, deployments and predefined
+content for changes.
 """
 
 K = TypeVar("K", bound=Hashable)
@@ -26,15 +26,14 @@ class AgedCache(Generic[K, V]):
         self.lock = Lock()
 
     def get(self, key: K, seconds: float = math.inf) -> V | None:
-        """Return the value if it was requested less than `seconds` ago, otherwise None."""
+        """Return the value if it was requested less than `seconds` ago, else None."""
         value, asked_at = self.values.get(key, (None, 0.0))
         return value if value is not None and time.monotonic() - asked_at < seconds else None
 
     def put(self, key: K, value: V | None, asked_at: float | None = None) -> None:
-        """Store a value that was requested at `asked_at`, on the clock `time.monotonic`; None means
-        now.
+        """Store a value that was requested at `asked_at` (from `time.monotonic`; None means now).
 
-        The value is ignored if a newer value was stored, or the key was dropped, after that time.
+        Ignore it if a newer value was stored, or the key was dropped, after that time.
         """
         with self.lock:
             asked_at = time.monotonic() if asked_at is None else asked_at
@@ -69,7 +68,7 @@ class AgedCache(Generic[K, V]):
         return found
 
     def drop(self, key: K) -> None:
-        """Remove the value, and ignore the result of a pending `ask` for the key."""
+        """Remove the value. If `ask` is running for the key, its result is not cached."""
         self.put(key, None)
 
     def clear(self) -> None:

@@ -10,17 +10,17 @@ UNREADABLE = (
     *(BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError),
     *(NotImplementedError, RuntimeError, ValueError),
 )
-"""The exceptions that `ZipFile` raises for a damaged, encrypted or unsupported archive. Python
+"""The exceptions that `ZipFile` raises for damaged, encrypted or unsupported archives. Python
 documents only the first.
 """
 
 SIGNATURE = b"PK\x01\x02"
-"""The bytes with which each entry in the directory of an archive begins."""
+"""The bytes at the start of each entry in an archive's directory."""
 ENTRY_BYTES = 46
 """The number of bytes of a directory entry before its name."""
 LENGTHS = slice(28, 34)
-"""The bytes of a directory entry that contain the lengths of its name, extra field and comment, 16
-bits each.
+"""The position of the lengths of the name, extra field and comment in a directory entry, 16 bits
+each.
 """
 
 
@@ -31,8 +31,8 @@ class TooManyEntries(Exception):
 def open_archive(file: IO[bytes], most_entries: int) -> ZipFile:
     """Open an archive whose directory has up to `most_entries` entries.
 
-    `ZipFile` alone parses the whole directory first, and a million entries need half a gigabyte of
-    memory. Raises `TooManyEntries` if there are more, and any error of `ZipFile`.
+    `ZipFile` alone would parse the whole directory first, which takes half a gigabyte for a million
+    entries. Raises `TooManyEntries`, or an error in `UNREADABLE` for an unusable archive.
     """
     counted = CountedDirectory(file, most_entries)
     archive = ZipFile(counted)
@@ -51,9 +51,7 @@ class CountedDirectory:
         return getattr(self.file, name)
 
     def read(self, size: int = -1) -> bytes:
-        """Read from the archive's file. Raises `TooManyEntries` if the directory has more than
-        `most_entries` entries.
-        """
+        """Read from the archive's file. Raises `TooManyEntries`."""
         found = self.file.read(size)
         start, entries = 0, 0
         while found.startswith(SIGNATURE, start):

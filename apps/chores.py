@@ -1,6 +1,4 @@
-"""Defines chores: recurring tasks that apps declare in their configs. Only one worker at a time
-runs a chore.
-"""
+"""Defines chores: recurring tasks that apps declare in their configs."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,12 +16,12 @@ class Interval(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Chore:
-    """A recurring task. `work` is the dotted path of a function that returns the number of changed
-    objects, or None. If `is_async` is True, it is a coroutine function. Log messages contain the
-    `title`.
-    """
+    """A recurring task, which only one worker at a time runs."""
 
     title: str
+    """The name in the admin and in log messages."""
     work: str
+    """The dotted path of a function that returns the number of changed objects, or None."""
     interval: Interval = Interval.HOUR
     is_async: bool = False
+    """True if the function is a coroutine function."""

@@ -1,6 +1,4 @@
-"""Defines a migration operation that creates an index on a large table while other processes write
-to the table.
-"""
+"""Defines a migration operation that adds an index to a large table without blocking writes."""
 
 from typing import Any
 
@@ -9,11 +7,11 @@ from django.db.migrations import AddIndex
 
 
 class AddIndexWithoutBlocking(AddIndexConcurrently):
-    """Adds an index like `AddIndex`, but without blocking writes on PostgreSQL. The migration needs
+    """Adds an index like `AddIndex`, without blocking writes on PostgreSQL. The migration needs
     `atomic = False`.
 
-    If an earlier build was interrupted, PostgreSQL marks its index as invalid. Such an index is
-    rebuilt.
+    If an earlier build was interrupted, PostgreSQL marks its index as invalid, and this operation
+    rebuilds it.
     """
 
     def database_forwards(

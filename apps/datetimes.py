@@ -1,8 +1,7 @@
 """Parses dates and times from users and other programs, within bounds.
 
-Python and PostgreSQL support different ranges of years, and converting a time near the end of a
-range to another time zone fails. Within these bounds, every stored time can be shown in every time
-zone.
+Python and PostgreSQL support different ranges of years, and time zone conversions fail at the ends
+of a range. Every time within these bounds can be stored and shown in every time zone.
 """
 
 from datetime import UTC, datetime, tzinfo
@@ -22,7 +21,6 @@ EXAMPLE = "2026-11-01T14:30:00Z"
 
 @cache  # Each search reads the folders of the system's time zones.
 def zone_names() -> tuple[str, ...]:
-    """Return the names of all time zones, sorted."""
     return tuple(sorted(available_timezones() - NOT_ZONES))
 
 
@@ -37,16 +35,15 @@ def bounds_text() -> str:
 
 
 def date_problem(written: str, example: str = EXAMPLE) -> str:
-    """Return the error message for a text that is not a date within the bounds. `example` is a
-    valid date, which the message shows.
+    """Return the error message for a text that is not a date within the bounds. It shows `example`
+    as a valid date.
     """
     text = gettext("{written} can’t be used. {bounds} Use a format such as {example}.")
     return text.format(written=repr(written[:40]), bounds=bounds_text(), example=example)
 
 
 def read_datetime(written: str, zone: tzinfo = UTC, example: str = EXAMPLE) -> datetime:
-    """Parse an ISO 8601 date or time, and return it in UTC. A time without an offset is in the time
-    zone `zone`.
+    """Parse an ISO 8601 date or time, and return it in UTC. A time without an offset is in `zone`.
 
     Raises `ValueError` with the message of `date_problem` if it is malformed or out of bounds.
     """
@@ -59,9 +56,7 @@ def read_datetime(written: str, zone: tzinfo = UTC, example: str = EXAMPLE) -> d
 
 
 def read_http_date(written: str) -> datetime | None:
-    """Parse the value of an HTTP header such as `Date`, and return it in UTC, or None if it is
-    invalid.
-    """
+    """Parse an HTTP header such as `Date`, and return it in UTC, or None if it is invalid."""
     try:
         found = parsedate_to_datetime(written)
         return to_utc(found if found.tzinfo is not None else found.replace(tzinfo=UTC))

@@ -1,8 +1,8 @@
-"""Reads environment variables. The value may also be in a file: the variable `NAME_FILE` then
-contains the file's path.
+"""Reads environment variables. The variable `NAME_FILE` can contain the path of a file with the
+value instead.
 
-Orchestrators mount secrets as files. Unlike variables, files are not visible to other processes or
-in dumps of the environment.
+Orchestrators mount secrets as files, because files are not visible to other processes or in dumps
+of the environment.
 """
 
 import logging
@@ -24,8 +24,8 @@ def read_variable(name: str) -> str | None:
     """Return the value without surrounding white space, or None if neither `NAME` nor `NAME_FILE`
     is set.
 
-    The file is read at each call. Raises `WrongVariable` if both variables are set, or if the file
-    is missing, empty or not UTF-8.
+    Reads the file at each call. Raises `WrongVariable` if both are set, or if the file is missing,
+    empty or not UTF-8.
     """
     value = os.environ.get(name)
     file = os.environ.get(f"{name}_FILE", "").strip()
@@ -49,16 +49,17 @@ def is_in_file(name: str) -> bool:
 
 
 def current_setting(name: str) -> str:
-    """Return the value of the setting `name`. If it comes from a file, the file is read again.
+    """Return a setting. If its value comes from a file, read the file again.
 
-    If the file can no longer be read, a warning is logged, and the setting's value is returned.
+    If the file can no longer be read, log a warning, and return the value from the start of the
+    process.
     """
     return latest(name, str(getattr(settings, name)))
 
 
 def latest(name: str, known: str) -> str:
-    """Return the current value in the file that `NAME_FILE` refers to, or `known` if there is no
-    file or it cannot be read.
+    """Return the value in the file of `NAME_FILE`, or `known` if there is no file or it cannot be
+    read.
     """
     if not is_in_file(name):
         return known

@@ -42,7 +42,9 @@ from math import ceil
 
 
 def gettext_noop(text: str) -> str:
-    """Mark a text for translation, and return it unchanged. It is translated where it is displayed."""
+    """Mark a text for translation, and return it unchanged. The code that displays the text
+    translates it.
+    """
     return text
 
 
@@ -66,18 +68,18 @@ def filled(template: str, values: Mapping[str, str | int]) -> str:
 
 
 class QuickAppError(Exception):
-    """The base class of errors that end a request. `code` is a machine-readable type of error, and
-    `str(error)` the text for the user. `http_status` is the status code of the response, unless
-    clients of the API expect a different one.
+    """The base class of errors that end a request. `str(error)` is the text for the user.
 
-    `text` is the message of a class whose errors all have the same message. `template` is the
-    message before `{name}` placeholders are replaced by `values`. It is also the key of the
-    message's translation.
+    `template` is the text before its `{name}` placeholders are replaced by `values`. Translations
+    use it as their key.
     """
 
     code = "runtime_error"
+    """A machine-readable type of error."""
     http_status = 500
+    """The status of the response, unless the API's clients expect another."""
     text = ""
+    """The default message of a class."""
 
     def __init__(self, text: str = "", **values: str | int) -> None:
         self.template = text or self.text
@@ -86,9 +88,7 @@ class QuickAppError(Exception):
 
 
 class BadRequest(QuickAppError):
-    """Raised if a request is invalid. `message` is a summary for the log, and `display` the text
-    for the user.
-    """
+    """Raised if a request is invalid. `message` is for the log, and `display` is for the user."""
 
     code = "invalid_request_error"
     http_status = 400
@@ -99,8 +99,8 @@ class BadRequest(QuickAppError):
 
 
 class ContextTooLong(BadRequest):
-    """Raised if a request exceeds the model's context window, or a limit that the client set
-    (`is_asked`). `total` is the size of the request and `most` the limit, in tokens.
+    """Raised if a request exceeds the model's context window or, if `is_asked`, the client's own
+    limit. `total` and `most` are in tokens.
     """
 
     code = "context_length_exceeded"
@@ -146,9 +146,7 @@ class PlaceNotFound(QuickAppError):
 
 
 class ApplicationBroken(QuickAppError):
-    """Raised if the manifest of an application cannot be used. `problems` contains a readable
-    message for each problem.
-    """
+    """Raised if an application's manifest cannot be used. `problems` are readable messages."""
 
     code = "application_broken"
 
@@ -202,10 +200,10 @@ class FileTooLarge(FileRefused):
 class ModelFailed(QuickAppError):
     """Raised if a model service fails.
 
-    - `status`: the status code of its response; None if there was none, or if a stream failed.
+    - `status`: the status code of its response, or None if there was none or a stream failed.
     - `reason`: `status`, `timeout`, `connection`, `stream` or `unreadable`.
-    - `code` and `kind`: the service's own error code and type.
-    - `display`: the service's message for users. `said`: its message for operators, without
+    - `code`, `kind`: the service's own error code and type.
+    - `display`, `said`: the service's messages for users and for operators. `said` contains no
       credentials.
     - `is_transient`: a retry may succeed, after `retry_after` seconds if the service set a time.
     """
@@ -240,13 +238,13 @@ class ModelFailed(QuickAppError):
 
 
 class ServiceFailed(QuickAppError):
-    """Raised if a service that a run needs fails, for example if DIAL Core cannot return a file or
-    a prompt.
+    """Raised if a service other than a model fails, for example if DIAL Core cannot return a file.
 
-    `status` is the status code of the service's response, or None if there was none. `reason` is
-    `status`, `timeout`, `connection` or `answer` (an unexpected response). The text is for a model
-    and for the log; the user's message depends on the status and the reason. `said` is the
-    service's own error message for operators, without credentials.
+    - `status`: the status code of its response, or None if there was none.
+    - `reason`: `status`, `timeout`, `connection` or `answer` (an unexpected response).
+    - `said`: the service's own message for operators, without credentials.
+
+    The text is for the model and the log. The user's message depends on the status and the reason.
     """
 
     code = "service_failed"
@@ -259,8 +257,8 @@ class ServiceFailed(QuickAppError):
 
 
 class CallsItself(QuickAppError):
-    """Raised if an application calls itself, or if calls are nested too deeply. `chain` contains
-    the names of the applications, outermost first and the rejected one last.
+    """Raised if an application calls itself or calls are nested too deeply. `chain` names the
+    applications, outermost first and the rejected one last.
     """
 
     code = "application_cycle"
@@ -291,7 +289,7 @@ class ToolsKeepFailing(QuickAppError):
 
 class Stopped(QuickAppError):
     """Raised if a tool fails and the run must stop. The text is the message of the tool's fallback
-    strategy or, if none applies, the tool's error.
+    strategy or else the tool's error.
     """
 
     code = "stopped"
@@ -303,7 +301,7 @@ class Stopped(QuickAppError):
 
 class BudgetSpent(QuickAppError):
     """Raised if a budget is exhausted. It resets after `retry_after` seconds, or never if this is
-    None, as for the budget of a run.
+    None.
     """
 
     code = "insufficient_quota"
@@ -315,15 +313,15 @@ class BudgetSpent(QuickAppError):
 
 
 class BudgetReserved(BudgetSpent):
-    """Raised if calls in progress have reserved the rest of a budget. Some of them may have ended
-    after `retry_after` seconds.
+    """Raised if calls in progress have reserved the rest of a budget. Some of them may end within
+    `retry_after` seconds.
     """
 
     code = "rate_limit_exceeded"
 
 
 class TooManyRuns(QuickAppError):
-    """Raised if a limit for concurrent runs is reached. A client can retry after `retry_after`
+    """Raised if a limit for concurrent runs is reached. Clients can retry after `retry_after`
     seconds.
     """
 
@@ -336,8 +334,8 @@ class TooManyRuns(QuickAppError):
 
 
 class ServerStopping(QuickAppError):
-    """Raised if this process stops before an answer is complete. Another process accepts requests
-    after `retry_after` seconds.
+    """Raised if this process stops before an answer is complete. Clients can retry after
+    `retry_after` seconds.
     """
 
     code = "server_stopping"
@@ -349,7 +347,7 @@ class ServerStopping(QuickAppError):
 
 
 class ReadOnly(QuickAppError):
-    """Raised if a request writes while the installation is read-only for maintenance. A client can
+    """Raised if a request writes while the installation is read-only for maintenance. Clients can
     retry after `retry_after` seconds.
     """
 
@@ -376,8 +374,8 @@ class PersonalKeyRefused(QuickAppError):
 
 
 class RateLimitReached(QuickAppError):
-    """Raised if a rate limit per minute is reached. `most` is the limit, and `kind` its unit:
-    requests or tokens. A client can retry after `seconds`.
+    """Raised if a rate limit is reached: `most` requests or tokens (`kind`) per minute. Clients can
+    retry after `seconds`.
     """
 
     code = "rate_limit_exceeded"
@@ -392,8 +390,8 @@ class RateLimitReached(QuickAppError):
 
 
 class Refused(QuickAppError):
-    """Raised if a request of the chat page is rejected. `code` is the machine-readable reason. If
-    the request came over the page's WebSocket, it stays open.
+    """Raised if a request of the chat page is rejected. The page's WebSocket stays open. `code` is
+    the machine-readable reason.
     """
 
     http_status = 400
@@ -416,9 +414,7 @@ class Missing(Refused):
 
 
 class Conflict(Refused):
-    """Raised if a request of the chat page conflicts with the current state of the object that it
-    changes.
-    """
+    """Raised if a request of the chat page conflicts with the current state of an object."""
 
     http_status = 409
 
@@ -459,8 +455,8 @@ class NotStored(QuickAppError):
 class InitializationIssue(Exception):
     """Raised if a part of an application cannot be opened. The run continues without it.
 
-    `section` is the heading under which the issue is reported. If the issue `is_hard`, the report
-    is marked as failed.
+    `section` is the heading of the issue in the report. If the issue `is_hard`, the report is
+    marked as failed.
     """
 
     def __init__(
@@ -479,16 +475,15 @@ class InitializationIssue(Exception):
 
 
 class ToolError(Exception):
-    """Raised if a tool call fails in a way to which the model can react. The message is the result
-    of the call.
+    """Raised if a tool call fails. The message is the result of the call, and the model can react
+    to it.
 
     If the error `is_lasting`, the same call would fail again. `retry_after` is the number of
-    seconds after which the service accepts a retry, or None if it set no time. `has_answered` means
-    that users have already seen part of the tool's answer, and that a retry would show that part
-    twice.
+    seconds until the service accepts a retry, or None if the service set no time.
     """
 
     has_answered = False
+    """True if users have already seen part of the tool's answer, which a retry would show twice."""
 
     def __init__(
         self, text: str = "", *, is_lasting: bool = False, retry_after: float | None = None
@@ -499,8 +494,8 @@ class ToolError(Exception):
 
 
 class InvalidParameter(ToolError):
-    """Raised if an argument of a tool call is invalid. The message tells the model how to correct
-    it. Fallback strategies do not apply.
+    """Raised if an argument of a tool call is invalid. The message asks the model to correct it.
+    Fallback strategies do not apply.
     """
 
     def __init__(self, parameter: str, problem: str) -> None:
@@ -510,7 +505,7 @@ class InvalidParameter(ToolError):
 
 
 class NotApproved(ToolError):
-    """Raised if a rule or a user denied a tool call, so that it was not made."""
+    """Raised if a rule or a user denied a tool call, which was therefore not made."""
 
     is_lasting = True
 
@@ -524,12 +519,12 @@ class ToolTimedOut(ToolError):
 
 
 class LeaseLost(Exception):
-    """Raised if another process has taken over, closed or deleted the run or the corpus on which
-    this process works. This process must stop the work.
+    """Raised if another process has taken over, closed or deleted the run or corpus. This process
+    must stop its work on it.
     """
 
 
 class EgressRefused(Exception):
-    """Raised if an outgoing connection is blocked before it is made. The message contains the host,
-    and says how an operator can allow it.
+    """Raised if an outgoing connection is blocked. The message names the host and explains how an
+    operator can allow it.
     """

@@ -1,8 +1,7 @@
-"""Provides NumPy, but imports it only when one of its names is first used.
+"""Imports NumPy when one of its names is first used.
 
 The import takes a tenth of a second and 25 MB, and few processes compute vectors. After `from apps
-import lazy_numpy as np`, functions may use any name of NumPy. Code that runs when a module is
-imported must not use any.
+import lazy_numpy as np`, functions may use any name of NumPy, but module-level code must not.
 """
 
 from typing import TYPE_CHECKING, Any

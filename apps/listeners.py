@@ -1,7 +1,8 @@
-"""Lets an app notify apps that depend on it of events, without importing them.
+"""Connects an app's events to functions of the apps that depend on it, so that it need not import
+them.
 
-The app has a `Listeners` object for each kind of event. Apps that depend on it connect their
-functions in `ready`.
+The app has a `Listeners` object for each type of event. The other apps connect their functions in
+`ready`.
 """
 
 import logging
@@ -17,8 +18,8 @@ Answer = TypeVar("Answer")
 
 
 class Listeners(Generic[Said, Answer]):
-    """The functions to call when one kind of event occurs. `news` names the event in log messages,
-    for example "the end of runs".
+    """The functions to call when an event occurs. `news` names the event in log messages, such as
+    "the end of runs".
     """
 
     def __init__(self, news: str) -> None:
@@ -26,19 +27,17 @@ class Listeners(Generic[Said, Answer]):
         self.connected: dict[str, Callable[Said, Answer]] = {}
 
     def connect(self, listener: Callable[Said, Answer]) -> None:
-        """Register a function, which is called once per event even if it is registered twice."""
+        """Register a function. Repeated registrations have no effect."""
         self.connected[f"{listener.__module__}.{listener.__qualname__}"] = listener
 
     def disconnect(self, listener: Callable[Said, Answer]) -> None:
         self.connected.pop(f"{listener.__module__}.{listener.__qualname__}", None)
 
     def call(self, *args: Said.args, **kwargs: Said.kwargs) -> list[Answer]:
-        """Call all functions, and return their results. If one raises an error, the remaining
-        functions are not called.
-        """
+        """Call all functions, and return their results. The first error stops this, and is raised."""
         return [listener(*args, **kwargs) for listener in self.connected.values()]
 
-    def tell(self, *args: Said.args, **kwargs: Said.kwargs) -> None:
+    def notify(self, *args: Said.args, **kwargs: Said.kwargs) -> None:
         """Call all functions, and log their errors. Database connection errors are raised instead,
         so that the caller can repeat the transaction.
         """

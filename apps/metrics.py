@@ -1,5 +1,5 @@
-"""Counts and measures events in a process, for Prometheus and OpenTelemetry. If neither is enabled,
-`is_on` is False and nothing is counted.
+"""Counts and measures events in a process, for Prometheus and OpenTelemetry. Without either,
+nothing is counted.
 
 Labels contain names of providers, models, kinds and outcomes, but never users, conversations, keys,
 or texts from a client.
@@ -11,9 +11,9 @@ from threading import Lock
 from typing import Protocol
 
 OTHER = "other"
-"""The value of all labels for further label combinations once an instrument has `MOST_SERIES`."""
+"""The value of all labels in further combinations once an instrument has `MOST_SERIES`."""
 MOST_SERIES = 1000
-"""The maximum number of label combinations (series) of an instrument. At this number, the largest
+"""The maximum number of label combinations (series) per instrument. At this number, the largest
 histogram adds about 2 MB to a scrape.
 """
 
@@ -31,7 +31,7 @@ class Sink(Protocol):
 
 
 class Instrument:
-    """A counter or, if it has `bounds`, a histogram. `bounds` are the upper limits of its buckets."""
+    """A counter, or a histogram if it has `bounds`, the upper limits of its buckets."""
 
     def __init__(
         self, name: str, text: str, labels: Sequence[str] = (), bounds: Sequence[float] = ()
@@ -42,7 +42,7 @@ class Instrument:
         _instruments.append(self)
 
     def add(self, value: float, *labels: str) -> None:
-        """Add `value` to the counter, or record it in the histogram, with these label values."""
+        """Increase the counter by `value`, or record it in the histogram, with these label values."""
         for tell in self.known.get(labels) or self.begin(labels):
             tell(value)
 
@@ -57,7 +57,7 @@ class Instrument:
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """A metric with a current value, which `read` returns at each collection. `read` may query the
+    """A metric with a current value. `read` is called at each collection, and may query the
     database.
     """
 
@@ -73,7 +73,7 @@ _lock = Lock()
 
 
 def connect(sink: Sink, gauges: Iterable[Gauge] = ()) -> None:
-    """Report all instruments, and these gauges, to the sink from now on."""
+    """Report all instruments and these gauges to the sink from now on."""
     with _lock:
         _sinks.append(sink)
         forget_series()

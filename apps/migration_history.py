@@ -1,5 +1,5 @@
-"""Detects databases that this version cannot migrate or use, and supports models that move to
-another app.
+"""Detects databases that this version cannot migrate or use, and supports moving models to another
+app.
 """
 
 from functools import partial
@@ -11,9 +11,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 LAST_UNSQUASHED = "5aeaeec3"
-"""The last commit that contained the original migrations. Later versions have squashed migrations
-instead.
-"""
+"""The last commit with the original migrations. Later versions have squashed ones."""
 PROBLEM = (
     "This database was last migrated by an older version. Check out commit "
     f"{LAST_UNSQUASHED}, run `python manage.py migrate`, then update again."
@@ -25,17 +23,15 @@ NEWER = (
     "cannot use. Update this installation, or restore a backup that was made before the upgrade."
 )
 CONTRACT = "_contract"
-"""The suffix of the names of migrations that remove what the previous version of the code still
-uses.
-"""
+"""The suffix of migrations that remove something that the previous version still uses."""
 
 
 def upgrade_problem(connection: BaseDatabaseWrapper) -> str:
-    """Return the reason why this version can neither migrate nor use the database, or "" if it can.
+    """Return why this version cannot migrate or use the database, or "" if it can.
 
-    Django itself does not notice, because the missing migrations no longer exist. A newer version's
-    unknown migrations are allowed if they only add something, so that an upgrade can be rolled
-    back.
+    Django itself does not notice this, because the missing migrations no longer exist. Unknown
+    migrations of a newer version are allowed if they only add something, so that an upgrade can be
+    rolled back.
     """
     loader = MigrationLoader(None)
     applied = MigrationRecorder(connection).applied_migrations().keys()
@@ -51,8 +47,8 @@ def upgrade_problem(connection: BaseDatabaseWrapper) -> str:
 
 
 def moving_content_types(old: str, new: str, *models: str) -> RunPython:
-    """Return a migration operation for models that move from the app `old` to the app `new`, which
-    preserves their permissions and log entries.
+    """Return a migration operation for models that move from the app `old` to `new`. It preserves
+    their permissions and log entries.
     """
     forwards, backwards = (
         partial(move_content_types, labels, models) for labels in ((old, new), (new, old))

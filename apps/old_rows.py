@@ -7,16 +7,14 @@ from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
 
 AT_ONCE = 500
-"""The maximum number of rows that a transaction deletes, so that other writers do not wait for
-long.
-"""
+"""The maximum number of rows per transaction, so that other writers do not wait long."""
 
 
 def delete_older(model: type[Model], column: str, days: int, *, but: Q | None = None) -> int:
-    """Delete rows whose time in `column` is more than `days` ago, or none if `days` is 0. Return
-    the number of deleted rows.
+    """Delete rows whose time in `column` is more than `days` ago, except those that match `but`.
+    Return their number.
 
-    Rows that match the condition `but` are retained.
+    With 0 `days`, delete nothing.
     """
     if not days:
         return 0
@@ -26,9 +24,7 @@ def delete_older(model: type[Model], column: str, days: int, *, but: Q | None = 
 
 
 def delete(rows: QuerySet[Any]) -> int:
-    """Delete the rows in batches, each in its own transaction, in the order of the query set.
-    Return the number of deleted rows.
-    """
+    """Delete the rows in order and in batches, each in its own transaction. Return their number."""
     deleted = 0
     while keys := list(rows.values_list("pk", flat=True)[:AT_ONCE]):
         rows.model._default_manager.filter(pk__in=keys).delete()

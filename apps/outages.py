@@ -1,5 +1,5 @@
-"""Recognizes errors that a temporary outage of the database or the disk causes. Requests then get a
-response with status 503.
+"""Recognizes errors due to a temporary outage of the database or the disk. Requests then get status
+503.
 """
 
 import errno
@@ -17,20 +17,20 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS = 1
 LONGEST_PAUSE_SECONDS = 10.0
 ENDED = "ended_outage"
-"""The attribute of a log record that reports the end of an outage. It contains the outage."""
+"""The attribute of log records about the end of an outage. It contains the outage."""
 DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
-"""The operating system's error codes for a disk that is full, read-only or broken."""
+"""The operating system's error codes for a full, read-only or broken disk."""
 POSTGRESQL_DISK_FULL = "53100"
 POSTGRESQL_BUSY = ("40", "53300", "55P03", "57014")
-"""The prefixes of SQLSTATEs that show that the database responds, but has ended a statement:
-transaction conflicts, too many connections, and lock or statement timeouts.
+"""The SQLSTATE prefixes for a database that responds but has ended a statement: transaction
+conflicts, too many connections, and lock or statement timeouts.
 """
 SQLITE_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 BUSY_POOL = frozenset({"PoolTimeout", "TooManyRequests"})
-"""The class names of the errors that psycopg's pool raises if all of its connections are in use."""
+"""The class names of errors that psycopg's pool raises if all of its connections are in use."""
 DENIED = frozenset({errno.EACCES, errno.EPERM})
-"""The operating system's error codes for denied access. In the folder of stored files, they mean an
-outage; elsewhere, a bug.
+"""The operating system's error codes for denied access. They are an outage in the folder of stored
+files, and a bug elsewhere.
 """
 
 
@@ -99,8 +99,8 @@ def is_stored(name: str) -> bool:
 
 @dataclass(slots=True)
 class Pauses:
-    """The pauses between the iterations of a background loop. `usual` is their length in seconds,
-    which doubles with each consecutive outage.
+    """The pauses between the iterations of a background loop. Each consecutive outage doubles them
+    from `usual` seconds.
     """
 
     usual: float

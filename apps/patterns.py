@@ -1,9 +1,9 @@
-"""Compiles regular expressions from users and servers, and rejects those that would take too much
+"""Compiles regular expressions from users and servers, and rejects those that would need too much
 memory.
 
-`regex` copies a repeated part once for each required repetition, so a few characters can take
-gigabytes: `(?:(?:(?:a{1000}){1000}){1000})`. The size is therefore computed from the parsed pattern
-before it is compiled.
+`regex` copies a repeated part once per required repetition, so a few characters can need gigabytes:
+`(?:(?:(?:a{1000}){1000}){1000})`. The size is therefore computed from the parsed pattern before it
+is compiled.
 
 Searches need a time limit too, so pass `timeout` to each search.
 """
@@ -13,27 +13,27 @@ from typing import Any, cast
 
 import regex
 
-# Not part of the public API of `regex`, which has no other way to parse without compiling.
-# `tests/test_patterns.py` fails when a new release moves it.
+# Not part of the public API of `regex`, which cannot parse without compiling in another way.
+# `tests/test_patterns.py` fails if a new release moves it.
 from regex import _regex_core
 
 core: Any = _regex_core
 
 MOST_STATES = 20_000
-"""The maximum number of states of a compiled pattern. Compiling one of this size takes up to 10 MB
-and 50 ms, as measured with random patterns.
+"""The maximum number of states of a compiled pattern. In measurements with random patterns,
+compiling this many took up to 10 MB and 50 ms.
 """
 MOST_CHARACTERS = 2_000
 FOLDED = regex.FULLCASE | regex.IGNORECASE
 FOLDED_STATES = 400
-"""The number of states added for each node of a pattern that ignores case, because its character
-set also matches the 105 characters that fold to several characters.
+"""The number of states to add for each node that ignores case, because it also matches the 105
+characters that fold to several characters.
 """
 
 
 class PatternRefused(ValueError):
-    """Raised if a pattern cannot be used. The message is the end of a sentence that begins with
-    "the pattern".
+    """Raised if a pattern cannot be used. The message completes a sentence that begins with "the
+    pattern".
     """
 
 
@@ -60,14 +60,12 @@ def compile_pattern(pattern: str, flags: int = 0) -> regex.Pattern[str]:
 
 
 def states_of(pattern: str) -> int:
-    """Return the number of states of a compiled pattern. Raises `PatternRefused` if the pattern
-    cannot be used.
-    """
+    """Return the number of states of a compiled pattern. Raises `PatternRefused`."""
     return size_of(parse_pattern(compile_pattern(pattern).pattern, 0))
 
 
 def parse_pattern(pattern: str, flags: int) -> Any:
-    """Return the syntax tree of a pattern. Raises `regex.error`, or another error of the library,
+    """Return the syntax tree of a pattern. Raises an error of the library, such as `regex.error`,
     if it is invalid.
     """
     while True:

@@ -1,7 +1,7 @@
 """Resets the state that a process retains between requests, such as caches.
 
-A module with such state registers a function that clears it with `on_reset`. Each test ends with a
-`reset`, because new rows can have the IDs and versions of rows that a rollback removed.
+A module with such state uses `on_reset` to register a function that clears it. Each test ends with
+a `reset`, because new rows can have the IDs and versions of rows that a rollback removed.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _forgetting: list[Callable[[], object]] = []
 
 
 def on_reset(forget: T) -> T:
-    """Register a function that clears some state at each reset. It can be used as a decorator."""
+    """Register a function that clears some state. It can be used as a decorator."""
     _forgetting.append(forget)
     return forget
 

@@ -23,7 +23,7 @@ SCHEMES = {
     "redis+cluster": (RedisKind.CLUSTER, False),
     "rediss+cluster": (RedisKind.CLUSTER, True),
 }
-"""Maps each URL scheme to the kind of Redis, and to True if the connections use TLS."""
+"""Maps URL schemes to the kind of Redis and whether connections use TLS."""
 PORTS = {RedisKind.SERVER: 6379, RedisKind.SENTINEL: 26379, RedisKind.CLUSTER: 6379}
 FILES = ("ssl_ca_certs", "ssl_certfile", "ssl_keyfile")
 TLS_PARAMETERS = (*FILES, "ssl_check_hostname")
@@ -35,19 +35,18 @@ FORMS = (
 
 
 class WrongAddress(ValueError):
-    """Raised if a Redis URL is invalid. The message is the end of a sentence that begins with the
-    setting's name, and contains no credentials.
+    """Raised if a Redis URL is invalid. The message completes a sentence that begins with the
+    setting's name. It contains no credentials.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class RedisAddress:
-    """A parsed Redis URL. `nodes` are the host and port of the server itself, of the Sentinels, or
-    of some nodes of the cluster.
-    """
+    """A parsed Redis URL."""
 
     kind: RedisKind
     nodes: tuple[tuple[str, int], ...]
+    """The host and port of the server, of the Sentinels, or of some nodes of the cluster."""
     username: str = field(repr=False)
     password: str = field(repr=False)
     database: int
@@ -57,7 +56,7 @@ class RedisAddress:
 
     @property
     def tls(self) -> dict[str, str | bool]:
-        """Return the TLS options under the names that the Redis client uses."""
+        """Return the TLS options under the Redis client's names."""
         found = {name: self.parameters[name] for name in FILES if name in self.parameters}
         return {
             **found,
@@ -101,8 +100,8 @@ def node_of(host: str, port: int) -> tuple[str, int]:
 
 
 def path_of(kind: RedisKind, path: str) -> tuple[str, int]:
-    """Parse the path of a Redis URL. Return the name of the Sentinel master, or "", and the number
-    of the database. Raises `ValueError` if the path does not fit the kind of Redis.
+    """Parse the path of a Redis URL into the name of the Sentinel master, or "", and the number of
+    the database. Raises `ValueError` if the path does not suit the kind of Redis.
     """
     words = [unquote(word) for word in path.strip("/").split("/") if word]
     master = words.pop(0) if kind is RedisKind.SENTINEL and words else ""
@@ -114,7 +113,7 @@ def path_of(kind: RedisKind, path: str) -> tuple[str, int]:
 
 
 def parameters_of(query: str, kind: RedisKind, is_encrypted: bool) -> dict[str, str]:
-    """Return the parameters in the query of a Redis URL. Raises `WrongAddress` if one is unknown or
+    """Return the query parameters of a Redis URL. Raises `WrongAddress` if one is unknown or
     invalid.
     """
     known = (

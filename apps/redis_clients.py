@@ -1,8 +1,8 @@
 """Creates clients for each kind of Redis that `REDIS_URL` can specify.
 
-A single server and the master of a Sentinel set use the same client class. A cluster uses another
-class with the same commands. In a cluster, all keys of a command or script must be in the same hash
-slot. Such keys therefore share a part in braces, which determines the slot.
+A single server and a Sentinel master use the same client class. A cluster uses another class with
+the same commands. In a cluster, all keys of a command or script must be in the same hash slot,
+which the part of a key in braces determines.
 """
 
 from __future__ import annotations
@@ -39,24 +39,22 @@ ANSWER_SECONDS = 1.0
 """The timeout in seconds of a connection attempt and of each response."""
 MOST_CONNECTIONS = 20
 WAIT_SECONDS = 5.0
-"""The maximum time in seconds for which a command waits for a free connection. Each command uses
-one for about a millisecond.
+"""The timeout in seconds for getting a free connection. Each command uses one for about a
+millisecond.
 """
 CHECK_SECONDS = 15.0
-"""The interval in seconds at which listening connections send a ping, to detect broken connections.
+"""The interval in seconds between pings on listening connections. Pings detect broken connections.
 """
 
 
 BROKEN = (redis.ConnectionError,)
-"""The errors after which a command is retried once over a new connection, because a failover closes
+"""A command is retried once, over a new connection, after these errors, because a failover closes
 open connections.
 """
 
 
 class CurrentCredentials(CredentialProvider):
-    """The credentials in `REDIS_URL`. If the URL is in a file, each new connection reads the file
-    again.
-    """
+    """The credentials in `REDIS_URL`. If the URL is in a file, each new connection reads it again."""
 
     def __init__(self, address: RedisAddress) -> None:
         self.address = address
@@ -74,8 +72,8 @@ class CurrentCredentials(CredentialProvider):
 
 
 class AddressConnection(Connection):
-    """A connection for Pub/Sub: to the server, to the current master, or to any node of the
-    cluster, because channels are the same on all nodes.
+    """A Pub/Sub connection to the server, the current Sentinel master, or any node of the cluster.
+    All nodes have the same channels.
     """
 
     def __init__(self, *, service: RedisAddress, **options: Any) -> None:
@@ -83,22 +81,22 @@ class AddressConnection(Connection):
         self.service = service
 
     async def _connect(self) -> None:
-        places = await find_places(self.service)
+        nodes = await find_nodes(self.service)
         while True:
-            self.host, self.port = places.pop()
+            self.host, self.port = nodes.pop()
             try:
                 await super()._connect()  # type: ignore[no-untyped-call]
                 return
             except (OSError, TimeoutError):
-                if not places:
+                if not nodes:
                     raise
 
 
 class TlsAddressConnection(AddressConnection, SSLConnection): ...
 
 
-async def find_places(address: RedisAddress) -> list[tuple[str, int]]:
-    """Return the hosts and ports to which a connection can be opened, in random order. Raises
+async def find_nodes(address: RedisAddress) -> list[tuple[str, int]]:
+    """Return the hosts and ports that accept connections, in random order. Raises
     `redis.ConnectionError` if no Sentinel reports a master.
     """
     if address.kind is not RedisKind.SENTINEL:
@@ -111,8 +109,8 @@ async def find_places(address: RedisAddress) -> list[tuple[str, int]]:
 
 
 class BoundedCluster(RedisCluster):
-    """A cluster client whose commands wait for a free connection. The base class raises an error if
-    there is none.
+    """A cluster client whose commands wait for a free connection. The base class raises an error
+    instead.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -148,7 +146,7 @@ def open_client() -> Redis:
 
 
 def layer_host() -> dict[str, Any]:
-    """Return the entry for this Redis in the `hosts` option of the channel layer."""
+    """Return the entry for this Redis in the channel layer's `hosts` option."""
     address = redis_address.parse(settings.REDIS_URL)
     return {**single_connection(address), "health_check_interval": CHECK_SECONDS}
 
@@ -165,7 +163,7 @@ def single_connection(address: RedisAddress) -> dict[str, Any]:
 
 
 def blocking_client() -> redis.Redis:
-    """Return the process's Redis client for code without an event loop. Threads share it."""
+    """Return the Redis client for code without an event loop. All threads of the process share it."""
     return open_blocking_client(settings.REDIS_URL)
 
 

@@ -29,7 +29,7 @@ def begin(request_id: str) -> None:
 
 @contextmanager
 def use_request_id(request_id: str) -> Iterator[None]:
-    """Set the ID inside the block, including for tasks that the block starts."""
+    """Set the ID inside the block, and for tasks that the block starts."""
     token = _current.set(request_id)
     try:
         yield

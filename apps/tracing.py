@@ -1,7 +1,7 @@
-"""Creates spans for the steps of a request, with the process's OpenTelemetry SDK, if it has one.
+"""Creates spans for the steps of a request, if the process has an OpenTelemetry SDK.
 
-Without an SDK, no spans are created, and the caller's `traceparent` is forwarded unchanged. Spans
-contain names, counts and kinds of failures, but no messages, headers or arguments.
+Without an SDK, the caller's `traceparent` is forwarded unchanged. Spans contain names, counts and
+kinds of failures, but no messages, headers or arguments.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,7 +25,7 @@ _tracer: trace.Tracer | None = None
 
 
 def start() -> None:
-    """Create spans from now on, with the tracer provider of the process."""
+    """Create spans from now on, with the process's tracer provider."""
     global _tracer
     _tracer = trace.get_tracer(NAME)
 
@@ -36,10 +36,9 @@ def detached_span(
     kind: SpanKind = SpanKind.INTERNAL,
     parent: Context | None = None,
 ) -> AbstractContextManager[Span]:
-    """Return a context manager that creates a span, but does not make it the current span.
+    """Return a context manager that creates a span without making it the current one.
 
-    Use it in asynchronous generators, because the code in a generator runs in the context of its
-    consumer.
+    Use it in asynchronous generators, because their code runs in the context of the consumer.
     """
     if _tracer is None:
         return NOTHING
@@ -52,8 +51,8 @@ def span(
     kind: SpanKind = SpanKind.INTERNAL,
     parent: Context | None = None,
 ) -> AbstractContextManager[Span]:
-    """Return a context manager that creates a span and makes it the current span. Spans that the
-    block creates are its children.
+    """Return a context manager that creates a span and makes it the current one, so that new spans
+    are its children.
     """
     return NOTHING if _tracer is None else current(detached_span(name, attributes, kind, parent))
 
@@ -83,9 +82,7 @@ def within(made: Span) -> AbstractContextManager[Span]:
 
 
 def received_context(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
-    """Return the trace context in the headers of an ASGI request, or None if there is no tracing
-    SDK.
-    """
+    """Return the trace context in the headers of an ASGI request, or None without a tracing SDK."""
     if _tracer is None:
         return None
     found = {FIELDS[name]: value.decode("latin-1") for name, value in headers if name in FIELDS}
@@ -93,9 +90,7 @@ def received_context(headers: Iterable[tuple[bytes, bytes]]) -> Context | None:
 
 
 def headers() -> dict[str, str]:
-    """Return the headers that pass the current span to another service, or {} without a tracing
-    SDK.
-    """
+    """Return headers that pass the current span to another service, or {} without a tracing SDK."""
     sent: dict[str, str] = {}
     if _tracer is not None:
         _w3c.inject(sent)

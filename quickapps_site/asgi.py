@@ -1,7 +1,7 @@
 """Defines the server's ASGI application. It routes API requests directly to the APIs in `apps`, and
 all other requests to Django.
 
-Django's middleware takes several times as much CPU time as a whole streamed answer. The APIs
+Django's middleware would take several times as much CPU time as a whole streamed answer. The APIs
 authenticate callers and limit requests themselves.
 """
 

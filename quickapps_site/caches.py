@@ -1,4 +1,4 @@
-"""Provides the cache that several processes share in Redis, with a fallback in each process."""
+"""Provides the cache that all processes share in Redis, with a fallback in each process."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from apps import redis_clients
 logger = logging.getLogger(__name__)
 
 AWAY_SECONDS = 5.0
-"""Redis is not called for this many seconds after a failure, so that requests do not all wait for
-it.
+"""After a failed call, a process does not call Redis for this many seconds, so that requests do not
+wait for timeouts.
 """
-asked_again_at = 0.0
+retry_at = 0.0
 
 
 def or_local(name: str) -> Callable[..., Any]:
-    """Return a method that performs an operation of Django's cache in Redis or, while Redis is
-    down, in a cache of this process.
+    """Return a method for an operation of Django's cache. It uses Redis or, while Redis is down,
+    this process's memory.
     """
 
     def operation(self: RedisOrLocalCache, *args: Any, **options: Any) -> Any:
-        global asked_again_at
-        if time.monotonic() >= asked_again_at:
+        global retry_at
+        if time.monotonic() >= retry_at:
             try:
                 return getattr(RedisCache, name)(self, *args, **options)
             except redis_clients.FAILURES as error:
-                asked_again_at = time.monotonic() + AWAY_SECONDS
+                retry_at = time.monotonic() + AWAY_SECONDS
                 logger.warning(
                     "Redis is unavailable, so this process uses its own cache: %s", error
                 )
@@ -43,15 +43,15 @@ def or_local(name: str) -> Callable[..., Any]:
 
 
 class ProcessClient(RedisCacheClient):
-    """Django's cache client, with the Redis client that all threads of the process share."""
+    """Django's cache client, on top of the Redis client that all threads share."""
 
     def get_client(self, key: object = None, *, write: bool = False) -> Any:
         return redis_clients.blocking_client()
 
 
 class RedisOrLocalCache(RedisCache):
-    """A cache in Redis. While Redis is down, each process uses its own memory instead, so that
-    limits, such as the one on failed sign-ins, still apply.
+    """A cache in Redis. While Redis is down, each process uses its own memory, so that limits such
+    as the one on failed sign-ins still apply.
     """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
@@ -59,8 +59,8 @@ class RedisOrLocalCache(RedisCache):
         self._class = ProcessClient
         self.local = LocMemCache("while Redis is unavailable", params)
 
-    # Each key has its own command, because a cluster requires that all keys of a command are in one
-    # slot.
+    # Each key has its own command, because all keys of a command must be in the same slot of a
+    # cluster.
     get_many = BaseCache.get_many
     set_many = BaseCache.set_many
     delete_many = BaseCache.delete_many

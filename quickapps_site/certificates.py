@@ -1,4 +1,4 @@
-"""Makes every library that verifies TLS connections trust the operator's certificate authorities."""
+"""Makes all libraries that verify TLS connections trust the operator's certificate authorities."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 AUTHORITIES_FOLDER = Path("/certificates")
-"""The folder where operators mount the certificates of their authorities."""
+"""The folder for the certificates of operators' authorities."""
 
 _certificate = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
@@ -36,7 +36,7 @@ def trust_authorities(folder: Path, bundle: Path) -> None:
 
 
 def usual_bundle() -> list[Path]:
-    """Return the file of certificates that OpenSSL trusts by default, or [] if there is none."""
+    """Return the file of certificates that OpenSSL trusts by default, or [] if it does not exist."""
     if named := os.environ.get("SSL_CERT_FILE"):
         return [Path(named)]
     known = (ssl.get_default_verify_paths().openssl_cafile, "/etc/ssl/certs/ca-certificates.crt")
@@ -61,8 +61,8 @@ def certificates_of(sources: Iterable[Path]) -> Iterator[str]:
 
 
 def write_at_once(path: Path, text: str) -> None:
-    """Replace the file's content atomically, because other processes may be reading it. An
-    unchanged file is not written.
+    """Replace the file's content atomically, because other processes may be reading it. Do nothing
+    if it is unchanged.
     """
     if path.is_file() and path.read_text() == text:
         return

@@ -1,4 +1,4 @@
-"""Configures the channel layer that several processes share in Redis."""
+"""Configures the channel layer that all processes share in Redis."""
 
 from channels_redis.pubsub import RedisPubSubChannelLayer
 
@@ -6,9 +6,7 @@ from apps import redis_clients
 
 
 class RedisChannelLayer(RedisPubSubChannelLayer):  # type: ignore[misc]  # has no types
-    """A channel layer that uses Redis Pub/Sub, and supports a single server, Sentinel and a
-    cluster.
-    """
+    """A channel layer over Redis Pub/Sub, for a single server, Sentinel or a cluster."""
 
     def __init__(self) -> None:
         super().__init__(hosts=[redis_clients.layer_host()])

@@ -1,5 +1,5 @@
-"""Reads settings from environment variables. An invalid value stops the startup, with the
-variable's name and the accepted values.
+"""Reads settings from environment variables. An invalid value stops the startup. The error names
+the variable and the accepted values.
 """
 
 import ipaddress
@@ -32,20 +32,16 @@ LISTS_BY_NAME = TypeAdapter(dict[str, tuple[str, ...]])
 
 
 class Exposure(Enum):
-    """The part of a variable's value that a diagnostic report shows: all, none, or the value
-    without credentials.
-    """
+    """The part of a variable's value that a diagnostic report shows."""
 
     SHOWN = auto()
     CLEANSED = auto()
-    """Show the value without passwords, or hide it if the variable's name suggests a credential."""
+    """The value without passwords, or nothing if the variable's name suggests a credential."""
     HIDDEN = auto()
 
 
 VARIABLES: dict[str, Exposure] = {}
-"""Maps the name of each variable that was read to the part of its value that a diagnostic report
-shows.
-"""
+"""Maps the variables that were read to the part of their value that a diagnostic report shows."""
 
 
 def read_variable(name: str) -> str | None:
@@ -67,14 +63,14 @@ def text(name: str, default: str = "") -> str:
 
 
 def confidential(name: str) -> str:
-    """Read a text. Diagnostic reports hide it, because it may contain credentials anywhere."""
+    """Read a text that may contain credentials anywhere. Diagnostic reports hide it."""
     VARIABLES[name] = Exposure.HIDDEN
     return text(name)
 
 
 def harmless(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
-    """Parse a variable that never contains a credential. Diagnostic reports show it. The arguments
-    are those of `parse_variable`.
+    """Parse a variable that never contains a credential. Diagnostic reports show it. For the
+    arguments, see `parse_variable`.
     """
     VARIABLES[name] = Exposure.SHOWN
     return parse_variable(name, default, parse, accepted)
@@ -82,10 +78,10 @@ def harmless(name: str, default: T, parse: Callable[[str], T], accepted: str) ->
 
 def parse_variable(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
     """Parse a variable with `parse`, which raises `ValueError` for an invalid value. Return
-    `default` if it is not set.
+    `default` if the variable is not set.
 
-    Raises `ImproperlyConfigured` with the variable's name and the `accepted` values, a phrase for
-    the message.
+    Raises `ImproperlyConfigured`. The message contains the variable's name and `accepted`, a phrase
+    for the accepted values.
     """
     raw = text(name)
     if not raw:
@@ -142,7 +138,7 @@ def seconds(name: str, default: float, *, most: float, zero: bool = False) -> fl
 
 
 def embeddings(name: str) -> str:
-    """Read which model computes embeddings: return the ID in `deployment:ID`, or "" for `minilm`,
+    """Read which model computes embeddings. Return the ID in `deployment:ID`, or "" for `minilm`,
     the default.
     """
 
@@ -165,9 +161,7 @@ def choice(name: str, default: str, accepted: Iterable[str]) -> str:
 
 
 def choices(name: str, accepted: Iterable[str]) -> tuple[str, ...]:
-    """Read a comma-separated list of options, or `none` for no options. If the variable is not set,
-    return all options.
-    """
+    """Read a comma-separated list of options, or `none` for no options. The default is all options."""
     options = tuple(accepted)
 
     def parse(raw: str) -> tuple[str, ...]:
@@ -200,8 +194,8 @@ def networks(name: str) -> list[str]:
 
 
 def paths(name: str, *, deprecated: str = "") -> list[str]:
-    """Read a JSON list of directories, without empty ones. If the deprecated variable is set
-    instead, it may contain a single directory.
+    """Read a JSON list of directories, without empty ones. The deprecated variable, if set, may
+    contain a single directory.
     """
     if deprecated and (older := text(deprecated)):
         if not text(name):
@@ -237,9 +231,7 @@ def patterns(name: str, default: Iterable[str] = ()) -> list[str]:
 
 
 def mapping(name: str, *, besides: Iterable[str]) -> dict[str, str]:
-    """Read a JSON object that maps names to texts. Names must be identifiers. Names in `besides`
-    are reserved.
-    """
+    """Read a JSON object that maps names to texts. Names must be identifiers, and not in `besides`."""
     VARIABLES[name] = Exposure.HIDDEN
     taken = sorted(besides)
 
@@ -253,9 +245,7 @@ def mapping(name: str, *, besides: Iterable[str]) -> dict[str, str]:
 
 
 def groups(name: str) -> dict[str, tuple[str, ...]]:
-    """Read a JSON object that maps names to lists of strings. Each string may occur in only one
-    list, once.
-    """
+    """Read a JSON object that maps names to lists of strings. Each string may occur only once."""
     accepted = 'a JSON object of lists, such as {"gpt_prompt": ["gpt-4o"]}'
     found: dict[str, tuple[str, ...]] = parse_variable(
         name, {}, LISTS_BY_NAME.validate_json, accepted
@@ -304,8 +294,8 @@ def origins(name: str, *, patterns: bool = False, everybody: bool = False) -> li
 
 
 def parse_concealed(name: str, default: T, parse: Callable[[str], T], accepted: str) -> T:
-    """Parse a variable without repeating its value in error messages, because it may contain a
-    password. The arguments are those of `parse_variable`.
+    """Parse a variable that may contain a password. Error messages do not repeat its value. For the
+    arguments, see `parse_variable`.
     """
     try:
         return parse_variable(name, default, parse, accepted)
@@ -314,8 +304,9 @@ def parse_concealed(name: str, default: T, parse: Callable[[str], T], accepted: 
 
 
 def secret(name: str, file: Path) -> str:
-    """Return the secret in a variable. If it is not set, return the secret in `file`, which is
-    created with a random secret that only its owner can read.
+    """Return the secret in a variable or, if it is not set, the secret in `file`.
+
+    If the file does not exist, create it with a random secret that only its owner can read.
     """
     if given := confidential(name):
         return given

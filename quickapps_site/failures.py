@@ -14,9 +14,7 @@ from apps.outages import RETRY_SECONDS, outage_of
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return the response for a view that raised an exception. Django calls this while it handles
-    the exception.
-    """
+    """Return the response for a view that raised an exception. Django calls this while handling it."""
     outage = outage_of(sys.exc_info()[1])
     if outage is None:
         return defaults.server_error(request)

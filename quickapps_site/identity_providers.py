@@ -12,7 +12,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 class IdentityProvider(BaseModel):
-    """An identity provider in SIGN_IN_PROVIDERS. `id` is part of its redirect URI."""
+    """An identity provider in SIGN_IN_PROVIDERS. Its redirect URI contains `id`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -22,8 +22,8 @@ class IdentityProvider(BaseModel):
     server_url: Annotated[str, StringConstraints(pattern=r"^(https?://\S+)?$")] = ""
     client_id: Text
     client_secret_env: str = ""
-    """The name of the environment variable with the client's secret, which may also be in
-    `NAME_FILE`, or "" for a client without a secret.
+    """The environment variable with the client's secret, which may also be in `NAME_FILE`, or ""
+    for a client without a secret.
     """
     scopes: tuple[Text, ...] = ()
     groups_claim: str = ""
@@ -31,7 +31,7 @@ class IdentityProvider(BaseModel):
     `realm_access.roles`.
     """
     allow_sign_up: bool | None = None
-    """True if unknown users get an account, or None if the setting SIGN_UP decides."""
+    """True if unknown users get an account. None means that SIGN_UP decides."""
     link_by_verified_email: bool = False
 
     def app(self) -> dict[str, Any]:
@@ -74,10 +74,9 @@ PROVIDERS = TypeAdapter(tuple[IdentityProvider, ...])
 
 
 def read_providers(raw: str) -> dict[str, Any]:
-    """Return the value of django-allauth's SOCIALACCOUNT_PROVIDERS for SIGN_IN_PROVIDERS, given as
-    JSON.
+    """Convert the JSON in SIGN_IN_PROVIDERS to django-allauth's SOCIALACCOUNT_PROVIDERS.
 
-    Raises `ImproperlyConfigured`, with a message that repeats no value of the setting.
+    Raises `ImproperlyConfigured`, with a message that does not repeat any value.
     """
     try:
         providers = PROVIDERS.validate_json(raw or "[]")

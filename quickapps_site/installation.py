@@ -14,8 +14,7 @@ RESOURCES = ROOT if IS_CHECKOUT else PACKAGE
 
 
 def default_data_folder() -> Path:
-    """Return the folder for data if DATA_DIR is not set: `var` in a checkout, or a folder in the
-    user's home.
+    """Return the default of DATA_DIR: `var` in a checkout, or a folder in the user's home.
 
     Raises `ImproperlyConfigured` if the user has no home directory.
     """

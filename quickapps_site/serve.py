@@ -1,6 +1,4 @@
-"""Runs the site on uvicorn, configured for many concurrent streams: `python -m
-quickapps_site.serve`.
-"""
+"""Runs the site on uvicorn, for many concurrent streams: `python -m quickapps_site.serve`."""
 
 import gc
 import logging
@@ -30,15 +28,13 @@ logger = logging.getLogger("quickapps_site.serve")
 
 PREPARE = "--prepare"
 ROLES = {"--web": "web", "--worker": "worker"}
-"""Maps flags of the command line to values of the setting `ROLE`."""
+"""Maps command line flags to values of the setting `ROLE`."""
 ONE_PROCESS = (
     "ROLE is %r, but with SQLite one process serves the site and runs the background jobs: start it "
     "without --web, --worker and ROLE, or set DATABASE_URL to a PostgreSQL database."
 )
 YOUNG_OBJECTS = 10_000
-"""The number of new objects that triggers a garbage collection. They take a few megabytes of
-memory.
-"""
+"""The number of new objects, a few megabytes, that triggers a garbage collection."""
 
 
 def main(arguments: Sequence[str] = ()) -> int:
@@ -95,7 +91,9 @@ def run_in_child(work: Callable[[], int]) -> int:
 
 
 def make_ready(*, prepare: bool) -> int:
-    """Update the database if `prepare` is True, and build the static files. Return the exit status."""
+    """Build the static files and, with `prepare`, first update the database. Return the exit
+    status.
+    """
     # Imported only in the child process.
     from quickapps_site.assets import static_files
     from quickapps_site.startup import preparation
@@ -146,7 +144,7 @@ def serve(
     stopping: Shutdown,
 ) -> int:
     """Serve the application until SIGTERM or SIGINT. Return the exit status: 1 if the server cannot
-    listen, otherwise 0.
+    listen, else 0.
     """
     try:
         listening = listen(host, port)

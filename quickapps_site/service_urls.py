@@ -1,4 +1,4 @@
-"""Reads the URLs of services from the environment. No error message shows a URL's password."""
+"""Reads the URLs of services from the environment. No error message contains a URL's password."""
 
 import re
 from dataclasses import dataclass
@@ -13,9 +13,7 @@ from quickapps_site.environment import parse_concealed, text, url
 
 
 def redis(name: str) -> str:
-    """Read the URL of Redis, or "" if it is not set. Raises `ImproperlyConfigured` if it is
-    invalid.
-    """
+    """Read the URL of Redis; the default is "". Raises `ImproperlyConfigured` if it is invalid."""
     raw = text(name)
     try:
         if raw:
@@ -26,9 +24,7 @@ def redis(name: str) -> str:
 
 
 def bucket(name: str) -> str:
-    """Read the URL of a bucket as text, or "" if it is not set. Raises `ImproperlyConfigured` if it
-    is invalid.
-    """
+    """Read the URL of a bucket; the default is "". Raises `ImproperlyConfigured` if it is invalid."""
 
     def parse(raw: str) -> str:
         parse_bucket_address(raw)
@@ -39,7 +35,7 @@ def bucket(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """The settings for sending email: to a mail server, to files in a folder, or to the console."""
+    """Settings for sending email to a mail server, to files in a folder, or to the console."""
 
     backend: str
     folder: str = ""
@@ -55,8 +51,8 @@ MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 
 
 def mail(name: str) -> Mail | None:
-    """Read the settings for email from a URL such as `smtp+tls://user:password@host`, or None if it
-    is not set.
+    """Read the settings for email from a URL such as `smtp+tls://user:password@host`. The default
+    is None.
     """
 
     def parse(raw: str) -> Mail:
@@ -82,8 +78,8 @@ def mail(name: str) -> Mail | None:
 
 
 def database(name: str, default: str) -> dict[str, Any]:
-    """Read Django's settings for a database from its URL. Raises `ImproperlyConfigured` if the URL
-    is invalid.
+    """Read Django's settings for a database from its URL. Raises `ImproperlyConfigured` if it is
+    invalid.
     """
     address = url(name, default, ("sqlite", "postgres", "postgresql"))
     if not address.startswith("sqlite:"):
@@ -105,16 +101,16 @@ _pooling = re.compile(r"(?<=[?&])pgbouncer=true(&|$)")
 
 
 def without_pooling(address: str) -> str:
-    """Return the URL of a database without `pgbouncer=true`, which libpq does not support.
+    """Return a database URL without `pgbouncer=true`, which libpq does not support.
 
     The parameter means that connections go through PgBouncer in transaction mode, so each
-    transaction of a connection can use a different session.
+    transaction can use a different session.
     """
     return _pooling.sub("", address).rstrip("?&")
 
 
 def refuse_unknown_parameters(name: str, address: str) -> None:
-    """Raise `ImproperlyConfigured` if a database's URL has a parameter that libpq does not support."""
+    """Raise `ImproperlyConfigured` if a database URL has a parameter that libpq does not support."""
     from psycopg.pq import Conninfo  # SQLite does not need libpq.
 
     known = {option.keyword.decode() for option in Conninfo.get_defaults()} | {"ssl"}
@@ -127,8 +123,8 @@ def refuse_unknown_parameters(name: str, address: str) -> None:
 
 
 def postgresql(address: str) -> dict[str, Any]:
-    """Return Django's settings for a PostgreSQL URL, which may have any libpq parameters and
-    `pgbouncer=true`. Raises `ValueError` if the URL is invalid.
+    """Return Django's settings for a PostgreSQL URL, which may have any libpq parameter and
+    `pgbouncer=true`. Raises `ValueError` if it is invalid.
     """
     import psycopg.conninfo  # SQLite does not need libpq.
 

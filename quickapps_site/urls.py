@@ -1,6 +1,4 @@
-"""Defines the URLs of pages that Django serves. Requests to doors are routed before Django, in
-`asgi.py`.
-"""
+"""Defines the URLs of pages that Django serves. `asgi.py` routes API requests before Django."""
 
 from allauth.account import views as account
 from django.contrib import admin

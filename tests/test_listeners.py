@@ -14,7 +14,7 @@ def test_a_function_that_was_connected_twice_is_called_once():
     for _ in range(2):
         listeners.connect(heard.append)
 
-    listeners.tell("rain")
+    listeners.notify("rain")
 
     assert heard == ["rain"]
 
@@ -28,7 +28,7 @@ def test_a_failure_is_logged_and_the_others_are_called(caplog):
     listeners = Listeners[[str], None]("the news")
     listeners.connect(broken)
     listeners.connect(heard.append)
-    listeners.tell("rain")
+    listeners.notify("rain")
 
     assert heard == ["rain"]
     assert [message.partition("<locals>.")[2] for message in caplog.messages] == [
@@ -44,4 +44,4 @@ def test_a_failure_of_the_database_ends_the_transaction():
     listeners.connect(locked)
 
     with pytest.raises(OperationalError):
-        listeners.tell()
+        listeners.notify()

@@ -19,7 +19,7 @@ from apps.live.limits import shared_slots
 from apps.live.limits.rate_counts import RateCounts
 from apps.live.limits.rates import Rate
 from apps.live.limits.run_slots import Limit
-from apps.live.limits.shared_slots import SharedPlaces
+from apps.live.limits.shared_slots import SharedSlots
 from apps.process_state import reset
 from apps.workspace.local.deployments import breakers, shared_breakers
 from apps.workspace.local.deployments.shared_breakers import SharedBreakers
@@ -64,7 +64,7 @@ def redis_url(url: str, settings: Any) -> str:
 @pytest.fixture(autouse=True)
 def a_busy_machine_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(redis_clients, "ANSWER_SECONDS", 10.0)
-    monkeypatch.setattr(caches, "asked_again_at", 0.0)
+    monkeypatch.setattr(caches, "retry_at", 0.0)
     for module in (caches, shared_slots, shared_breakers):
         monkeypatch.setattr(module, "AWAY_SECONDS", 0.0)
 
@@ -108,34 +108,34 @@ def test_every_operation_of_the_cache_is_shared():
 @pytest.mark.usefixtures("redis_url")
 async def test_slots_of_several_limits_are_taken_together_and_renewed():
     limits = [Limit(uuid4().hex, 1, "caller"), Limit(uuid4().hex, 2, "application")]
-    here, there = SharedPlaces(), SharedPlaces()
+    here, there = SharedSlots(), SharedSlots()
 
-    await here.take("a", limits)
+    await here.acquire("a", limits)
     with pytest.raises(TooManyRuns):
-        await there.take("b", limits)
+        await there.acquire("b", limits)
     await here.renew()
-    here.leave("a", limits)
-    await asyncio.wait(here.tasks - {here.keeper}, timeout=PATIENCE)
-    await there.take("c", limits)
-    there.leave("c", limits)
+    here.release("a", limits)
+    await asyncio.wait(here.tasks - {here.renewer}, timeout=PATIENCE)
+    await there.acquire("c", limits)
+    there.release("c", limits)
     await here.aclose()
     await there.aclose()
 
-    assert (here.asked_again_at, there.asked_again_at) == (0.0, 0.0)
+    assert (here.retry_at, there.retry_at) == (0.0, 0.0)
 
 
 @pytest.mark.usefixtures("redis_url")
 async def test_many_commands_at_once_wait_for_each_other():
     limits = [Limit(uuid4().hex, 5, "application")]
-    places = SharedPlaces()
+    slots = SharedSlots()
 
     taken = await asyncio.gather(
-        *(places.take(str(number), limits) for number in range(200)), return_exceptions=True
+        *(slots.acquire(str(number), limits) for number in range(200)), return_exceptions=True
     )
-    await places.aclose()
+    await slots.aclose()
 
     assert [type(one) for one in taken].count(TooManyRuns) == 195
-    assert places.asked_again_at == 0.0
+    assert slots.retry_at == 0.0
 
 
 @pytest.mark.usefixtures("redis_url")
@@ -150,7 +150,7 @@ async def test_rates_are_counted_over_processes():
     await here.aclose()
     await there.aclose()
 
-    assert (here.asked_again_at, there.asked_again_at) == (0.0, 0.0)
+    assert (here.retry_at, there.retry_at) == (0.0, 0.0)
 
 
 @pytest.mark.usefixtures("redis_url")
@@ -168,7 +168,7 @@ async def test_breakers_open_and_close_for_all_processes(monkeypatch: pytest.Mon
     await there.aclose()
 
     assert (failed, is_admitted, is_admitted_again) == ([False, True], False, True)
-    assert (here.asked_again_at, there.asked_again_at) == (0.0, 0.0)
+    assert (here.retry_at, there.retry_at) == (0.0, 0.0)
 
 
 async def hear(here: RedisChannelLayer, there: RedisChannelLayer, channel: str) -> None:
@@ -181,9 +181,9 @@ async def hear(here: RedisChannelLayer, there: RedisChannelLayer, channel: str) 
             await asyncio.wait([heard], timeout=0.2)
 
 
-async def count_of(places: SharedPlaces) -> int:
+async def count_of(slots: SharedSlots) -> int:
     with suppress(*redis_clients.FAILURES):
-        return int(await places.redis.zcard("{quickapps-places}:shop"))
+        return int(await slots.redis.zcard("{quickapps-places}:shop"))
     return 0
 
 
@@ -191,10 +191,10 @@ async def test_listeners_and_counts_follow_a_failover(tmp_path: Path, settings: 
     with serve_sentinel_set(tmp_path) as sentinels:
         settings.REDIS_URL = sentinels.url
         here, there, cache = RedisChannelLayer(), RedisChannelLayer(), RedisOrLocalCache("", {})
-        channel, places = await there.new_channel(), SharedPlaces()
+        channel, slots = await there.new_channel(), SharedSlots()
         await there.group_add(GROUP, channel)
         await hear(here, there, channel)
-        await places.take("a", [Limit("shop", 5, "application")])
+        await slots.acquire("a", [Limit("shop", 5, "application")])
         cache.set("a", 1)
 
         sentinels.master.kill()
@@ -204,9 +204,9 @@ async def test_listeners_and_counts_follow_a_failover(tmp_path: Path, settings: 
             while not (await cache.aget("b") == 2 and cache.local.get("b") is None):
                 cache.local.clear()
                 await cache.aset("b", 2)
-            while await count_of(places) < 2:
-                await places.take(uuid4().hex, [Limit("shop", 5, "application")])
-        await places.aclose()
+            while await count_of(slots) < 2:
+                await slots.acquire(uuid4().hex, [Limit("shop", 5, "application")])
+        await slots.aclose()
         await here.flush()
         await there.flush()
         reset()
@@ -241,18 +241,18 @@ async def test_a_password_from_a_file_is_rotated_without_a_restart(
         redis.Redis(port=port, password="0ld", retry=NO_RETRY) as operator,
         caplog.at_level(logging.DEBUG),
     ):
-        cache, places = RedisOrLocalCache("", {}), SharedPlaces()
+        cache, slots = RedisOrLocalCache("", {}), SharedSlots()
         cache.set("a", 1)
-        await places.redis.ping()
+        await slots.redis.ping()
 
         operator.config_set("requirepass", "n3w")
         file.write_text(f"redis://:n3w@127.0.0.1:{port}/0")
         operator.execute_command("CLIENT KILL TYPE normal SKIPME yes")
-        found = cache.get("a"), await places.redis.ping()
+        found = cache.get("a"), await slots.redis.ping()
         file.write_text("nonsense")
         operator.execute_command("CLIENT KILL TYPE normal SKIPME yes")
-        found_again = cache.get("a"), await places.redis.ping()
-        await places.aclose()
+        found_again = cache.get("a"), await slots.redis.ping()
+        await slots.aclose()
         reset()
 
     assert (found, found_again) == ((1, True), (1, True))

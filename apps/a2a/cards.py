@@ -1,4 +1,4 @@
-"""Builds agent cards, which describe an application and the URLs at which it can be called."""
+"""Builds agent cards. A card describes an application and lists its URLs."""
 
 import hashlib
 from collections.abc import Sequence
@@ -16,8 +16,8 @@ JSON_RPC, HTTP_JSON = "JSONRPC", "HTTP+JSON"
 
 
 def agent_card(application: ResolvedApplication, name: str) -> Json:
-    """Return the card of an application. `name` is its name in the URL: its slug, with a version if
-    the client requested one.
+    """Return the card of an application. `name` is its name in the URL: its slug, or `slug@3` for a
+    version.
     """
     modes = input_modes(application)
     description = application.description or application.title
@@ -81,8 +81,8 @@ def input_modes(application: ResolvedApplication) -> list[str]:
 
 
 def card_headers(body: bytes) -> tuple[Header, ...]:
-    """Return headers that allow only the client itself to cache the card, because the card depends
-    on the caller's key.
+    """Return headers that let only the client itself cache the card, because the card depends on
+    the caller's key.
     """
     digest = hashlib.sha256(body).hexdigest()[:32]
     return (

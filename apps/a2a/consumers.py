@@ -1,5 +1,5 @@
-"""The base of both protocol bindings: checks credentials and protocol version, and formats
-responses and errors.
+"""Serves both protocol bindings: checks credentials and protocol version, and formats responses and
+errors.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ from apps.a2a.errors import (
 )
 from apps.a2a.operations import OPERATIONS, ProtocolOperation, Updates
 from apps.a2a.requests import read_params, read_query
-from apps.a2a.sending import Surroundings
+from apps.a2a.sending import OperationContext
 from apps.accounts.authentication import authenticate
 from apps.accounts.caller import Caller, ClientInfo, Credentials
 from apps.accounts.sender_headers import read_headers
@@ -45,7 +45,7 @@ from apps.workspace.local import read_only
 
 VERSION = b"a2a-version"
 OLD_VERSION = "0.3"
-"""The protocol version of requests that do not name one."""
+"""The assumed protocol version of requests that do not name one."""
 CONTENT_TYPES = ("", "application/json", "application/a2a+json")
 """The accepted media types of request bodies, according to sections 11.1 and 14.1 of the
 specification.
@@ -62,11 +62,11 @@ class AgentConsumer(DoorConsumer):
         self.hub = hub
         self.open_workspace = open_workspace
 
-    async def surroundings(self) -> Surroundings:
+    async def operation_context(self) -> OperationContext:
         """Authenticate the caller, and find the application in the URL.
 
         Raises `NotAuthenticated` for a visitor, `ApplicationNotFound` if the caller cannot use the
-        application, and `ApplicationBroken` if its manifest is invalid.
+        application, or `ApplicationBroken` if its manifest is invalid.
         """
         holder = await authenticate(self.scope)
         if not holder.bucket:
@@ -76,7 +76,7 @@ class AgentConsumer(DoorConsumer):
         client = ClientInfo(holder.client.locale)
         caller = replace(holder, client=client, credentials=Credentials())
         application = await find_application(self.slug, caller)
-        return Surroundings(self.hub, caller, application, self.slug, self.open_workspace)
+        return OperationContext(self.hub, caller, application, self.slug, self.open_workspace)
 
     def check_version(self) -> None:
         """Raise `VersionNotSupported` if the request uses a protocol version other than 1.0."""
@@ -102,8 +102,8 @@ class AgentConsumer(DoorConsumer):
         return dict(parse_qsl(written, keep_blank_values=True))
 
     async def read_json(self) -> Any:
-        """Return the parsed body, or {} if it is empty. Raises `NotJson` if it is not JSON, and
-        `BadRequest` if it is nested too deeply.
+        """Return the parsed body, or {} if it is empty. Raises `NotJson`, or `BadRequest` if it is
+        nested too deeply.
         """
         body = await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
         try:
@@ -113,7 +113,7 @@ class AgentConsumer(DoorConsumer):
                 raise
             raise NotJson(error.message) from error
 
-    async def run(self, here: Surroundings, operation: ProtocolOperation, params: Any) -> None:
+    async def run(self, here: OperationContext, operation: ProtocolOperation, params: Any) -> None:
         if operation.writes:
             await read_only.check()
         async with while_valid(here.caller):
@@ -158,13 +158,13 @@ class AgentConsumer(DoorConsumer):
 
 
 class JsonRpcConsumer(AgentConsumer):
-    """Serves `POST /a2a/{slug}`, the URL of the JSON-RPC binding."""
+    """Serves `POST /a2a/{slug}`, the endpoint of the JSON-RPC binding."""
 
     methods = ("POST",)
     id: Any = None
 
     async def answer(self) -> None:
-        here = await self.surroundings()
+        here = await self.operation_context()
         self.check_type()
         call = await self.read_json()
         operation, params = self.read_call(call)
@@ -173,7 +173,7 @@ class JsonRpcConsumer(AgentConsumer):
 
     def read_call(self, call: Any) -> tuple[ProtocolOperation, Any]:
         """Return the operation and its parameters. Raises `InvalidRequest` if the call is
-        malformed, and `MethodNotFound` if the operation is unknown.
+        malformed, or `MethodNotFound`.
         """
         if not isinstance(call, dict) or call.get("jsonrpc") != "2.0":
             raise InvalidRequest('Send one JSON-RPC 2.0 request: an object with "jsonrpc": "2.0".')
@@ -210,18 +210,18 @@ class JsonRpcConsumer(AgentConsumer):
 
 
 class OperationConsumer(AgentConsumer):
-    """The base class of endpoints in the HTTP+JSON binding. The parameters of a request are in its
-    path, query and body.
+    """The base class of endpoints in the HTTP+JSON binding, whose parameters are in the path, query
+    and body.
     """
 
     operations: ClassVar[Mapping[str, str]]
-    """Maps HTTP methods to names of operations."""
+    """Maps HTTP methods to names in `OPERATIONS`."""
 
     def __init_subclass__(cls) -> None:
         cls.methods = tuple(getattr(cls, "operations", cls.methods))
 
     async def answer(self) -> None:
-        here = await self.surroundings()
+        here = await self.operation_context()
         self.check_version()
         operation = OPERATIONS[self.operations[self.scope["method"]]]
         if self.scope["method"] == "POST":
@@ -252,9 +252,7 @@ class OperationConsumer(AgentConsumer):
 
 
 class CardConsumer(OperationConsumer):
-    """Serves `GET /a2a/{slug}/.well-known/agent-card.json`, without a key if the application is
-    public.
-    """
+    """Serves `GET /a2a/{slug}/.well-known/agent-card.json`. Public applications need no key."""
 
     methods = ("GET", "HEAD")
 
@@ -270,7 +268,7 @@ class CardConsumer(OperationConsumer):
         await self.respond(200, body, headers)
 
     async def reader(self) -> Caller:
-        """Return the caller with the key, or a visitor if no key was sent. Raises
+        """Return the caller with the key, or a visitor if there is no key. Raises
         `NotAuthenticated` if the key is invalid.
         """
         sent = read_headers(self.scope["headers"])

@@ -29,7 +29,7 @@ STATES = {
     Run.Status.STOPPED: "TASK_STATE_CANCELED",
 }
 UNUSED_STATES = ("TASK_STATE_REJECTED",)
-"""The task states of the protocol that tasks of QuickApps never have."""
+"""The protocol's task states that QuickApps never uses."""
 TERMINAL = frozenset({COMPLETED, "TASK_STATE_FAILED", "TASK_STATE_CANCELED"})
 INTERRUPTED = frozenset({INPUT_REQUIRED, AUTH_REQUIRED})
 
@@ -67,7 +67,7 @@ def answer_artifact(text: str) -> Json:
 
 
 def file_artifact(number: int, attachment: Mapping[str, Any]) -> Json:
-    """Return the artifact for an answer's file. Files are numbered from 1."""
+    """Return the artifact for a file of the answer. Files are numbered from 1."""
     title = str(attachment.get("title") or "")
     name = {"name": title} if title else {}
     return {"artifactId": f"file-{number}", **name, "parts": [attachment_part(attachment)]}
@@ -79,7 +79,7 @@ def artifacts(text: str, attachments: Sequence[Mapping[str, Any]]) -> list[Json]
 
 
 def attachment_part(attachment: Mapping[str, Any]) -> Json:
-    """Return a file as a part of a message: `url` for a stored file, `data` for JSON, and `raw` for
+    """Return a file as a message part with `url` for a stored file, `data` for JSON, or `raw` for
     other content.
     """
     media_type = str(attachment.get("type") or MARKDOWN)
@@ -105,8 +105,8 @@ def raw_content(data: str, media_type: str) -> str:
 
 
 def public_url(url: str) -> str:
-    """Return the URL at which a client can download a stored file with the caller's key. Other URLs
-    are returned unchanged.
+    """Return the URL at which the caller can download a stored file with their key. Other URLs are
+    returned unchanged.
     """
     return f"{settings.PUBLIC_URL}/v1/{url}" if url.startswith("files/") else url
 

@@ -15,8 +15,8 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 REFUSED = -32000
-"""The JSON-RPC code of errors that the parameters did not cause, such as an exceeded limit. A2A
-itself does not use this code.
+"""The JSON-RPC code for errors that the parameters did not cause, such as an exceeded limit. A2A
+itself does not use it.
 """
 OF_PARAMETERS = frozenset((400, 413, 415, 422))
 """The HTTP statuses of errors that the parameters caused."""
@@ -41,13 +41,12 @@ STATUS_NAMES = {
 
 
 class ProtocolError(QuickAppError):
-    """Raised for an error that the protocol defines. `rpc_code` is its JSON-RPC code, and
-    `status_name` its name in `google.rpc.Code`.
-    """
+    """Raised for an error that the protocol defines."""
 
     rpc_code = INVALID_PARAMS
     http_status = 400
     status_name = "INVALID_ARGUMENT"
+    """The name in `google.rpc.Code`."""
     code = "INVALID_PARAMS"
 
 
@@ -96,13 +95,14 @@ class VersionNotSupported(ProtocolError):
 
 @dataclass(frozen=True, slots=True)
 class ErrorBody:
-    """An error in a form that both bindings can encode. `reason` is its machine-readable code."""
+    """An error in a form that both bindings can encode."""
 
     rpc_code: int
     http_status: int
     status_name: str
     message: str
     reason: str
+    """A machine-readable code."""
     domain: str = OWN_DOMAIN
 
     @property
@@ -136,7 +136,7 @@ def protocol_error(error: ProtocolError) -> ErrorBody:
 
 
 def failure_body(found: RunFailure) -> ErrorBody:
-    """Convert a failed run to an error body."""
+    """Convert a failure to an error body."""
     of_client = INVALID_PARAMS if found.status in OF_PARAMETERS else REFUSED
     rpc_code = of_client if 400 <= found.status < 500 else INTERNAL_ERROR
     name = STATUS_NAMES.get(found.status, "INTERNAL")

@@ -1,4 +1,4 @@
-"""Defines the database models for the message IDs and push notification settings that clients send."""
+"""Defines the database models for the message IDs and push notification settings of clients."""
 
 from django.db import models
 from django.utils import timezone
@@ -11,8 +11,8 @@ LONGEST_URL = 2_000
 
 
 class ClientMessage(models.Model):
-    """The ID that a client gave to a message. `key` is the key of the task's question that the
-    message answered, or "" if the message started the task.
+    """The client's ID for a message. `key` identifies the question that the message answered, or is
+    "" if the message started the task.
     """
 
     QUESTION = ""
@@ -32,9 +32,7 @@ class ClientMessage(models.Model):
 
 
 class PushConfig(models.Model):
-    """A URL that receives push notifications about one task. `name` is the ID that the client
-    chose.
-    """
+    """A URL that receives push notifications about a task. `name` is the client's ID for it."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=LONGEST_ID)

@@ -24,7 +24,7 @@ from apps.a2a.requests import (
     TaskParams,
     check_history_length,
 )
-from apps.a2a.sending import SentTask, Surroundings, send, whole_task
+from apps.a2a.sending import OperationContext, SentTask, send, whole_task
 from apps.a2a.streaming import TaskStream
 from apps.a2a.tasks import describe_task, find_task, list_tasks
 from apps.conversations.answering.continuation import sweeper
@@ -40,20 +40,20 @@ class ProtocolOperation:
     """An operation of the protocol. `call` returns its result; `stream`, if any, yields updates."""
 
     params: type[Params]
-    call: Callable[[Surroundings, Any], Awaitable[Json]]
-    stream: Callable[[Surroundings, Any], Awaitable[Updates]] | None = None
+    call: Callable[[OperationContext, Any], Awaitable[Json]]
+    stream: Callable[[OperationContext, Any], Awaitable[Updates]] | None = None
     writes: bool = False
-    """True if the operation is rejected in read-only mode. In that mode, clients can still answer
-    and cancel tasks.
+    """True if the operation is rejected in read-only mode. Answering and canceling tasks remain
+    possible then.
     """
 
 
 # --- Messages ---------------------------------------------------------------------------------
 
 
-async def send_message(here: Surroundings, sent: SendParams) -> Json:
-    """Send a message, and return its task once it has ended or asks a question, or at once if the
-    client does not want to wait.
+async def send_message(here: OperationContext, sent: SendParams) -> Json:
+    """Send a message, and return its task when it has ended or asks a question. With
+    `return_immediately`, do not wait.
     """
     taken = await send(here, sent)
     if not sent.configuration.return_immediately:
@@ -61,14 +61,14 @@ async def send_message(here: Surroundings, sent: SendParams) -> Json:
     return {"task": await stored_task(here, taken.run, sent.configuration.history_length)}
 
 
-async def stream_message(here: Surroundings, sent: SendParams) -> Updates:
+async def stream_message(here: OperationContext, sent: SendParams) -> Updates:
     taken = await send(here, sent)
     updates = follow(here, taken)
     repeated = encoding.TERMINAL | encoding.INTERRUPTED
     return with_task(here, taken, sent.configuration.history_length, updates, repeated)
 
 
-async def subscribe(here: Surroundings, sent: TaskParams) -> Updates:
+async def subscribe(here: OperationContext, sent: TaskParams) -> Updates:
     run = await current_run(here, sent.id)
     if run.status not in Run.OPEN:
         raise UnsupportedOperation("The task has ended. Read it with GetTask.")
@@ -79,7 +79,7 @@ async def subscribe(here: Surroundings, sent: TaskParams) -> Updates:
 
 
 async def with_task(
-    here: Surroundings,
+    here: OperationContext,
     taken: SentTask,
     history_length: int | None,
     updates: Updates,
@@ -88,7 +88,7 @@ async def with_task(
     """Yield the task without artifacts, and then its updates.
 
     A task in one of the `repeated` states is first reported as working, because clients stop
-    reading at a final state. The updates then report the actual state.
+    reading at such a state. The updates then report the actual state.
     """
     async with aclosing(updates):
         task = await stored_task(here, taken.run, history_length, has_artifacts=False)
@@ -100,14 +100,14 @@ async def with_task(
 
 
 def follow(
-    here: Surroundings, taken: SentTask, *, ends_interrupted: bool = True, seen: int = 0
+    here: OperationContext, taken: SentTask, *, ends_interrupted: bool = True, seen: int = 0
 ) -> Updates:
     return TaskStream(
         here.hub, here.open_workspace, taken.run, taken.after, seen, ends_interrupted
     ).batches()
 
 
-async def wait_for_end(here: Surroundings, taken: SentTask, *, ends_interrupted: bool) -> None:
+async def wait_for_end(here: OperationContext, taken: SentTask, *, ends_interrupted: bool) -> None:
     async with aclosing(follow(here, taken, ends_interrupted=ends_interrupted)) as updates:
         async for _ in updates:
             pass
@@ -116,16 +116,16 @@ async def wait_for_end(here: Surroundings, taken: SentTask, *, ends_interrupted:
 # --- Tasks ------------------------------------------------------------------------------------
 
 
-async def get_task(here: Surroundings, sent: TaskParams) -> Json:
+async def get_task(here: OperationContext, sent: TaskParams) -> Json:
     check_history_length(sent.history_length)
     return await stored_task(here, await current_run(here, sent.id), sent.history_length)
 
 
-async def list_all(here: Surroundings, sent: ListParams) -> Json:
+async def list_all(here: OperationContext, sent: ListParams) -> Json:
     return await database_sync_to_async(list_tasks)(here.caller, here.application, sent)  # type: ignore[no-any-return]
 
 
-async def cancel(here: Surroundings, sent: TaskParams) -> Json:
+async def cancel(here: OperationContext, sent: TaskParams) -> Json:
     run = await current_run(here, sent.id)
     if run.status not in Run.OPEN or not await interruptions.stop(here.hub, run.stream):
         raise TaskNotCancelable
@@ -134,8 +134,8 @@ async def cancel(here: Surroundings, sent: TaskParams) -> Json:
     return await stored_task(here, run, None)
 
 
-async def current_run(here: Surroundings, id: str) -> Run:
-    """Return the run of the task, and resume it here if its process has died. Raises `TaskNotFound`
+async def current_run(here: OperationContext, id: str) -> Run:
+    """Return the run of a task, and resume it here if its process has died. Raises `TaskNotFound`
     if the caller has no such task.
     """
     find = database_sync_to_async(find_task)
@@ -147,7 +147,7 @@ async def current_run(here: Surroundings, id: str) -> Run:
 
 
 async def stored_task(
-    here: Surroundings, run: Run, history_length: int | None, *, has_artifacts: bool = True
+    here: OperationContext, run: Run, history_length: int | None, *, has_artifacts: bool = True
 ) -> Json:
     def read() -> Json:
         row = find_task(here.caller, here.application, str(run.pk))
@@ -159,7 +159,7 @@ async def stored_task(
 # --- Push notifications -----------------------------------------------------------------------
 
 
-async def create_config(here: Surroundings, sent: PushConfigParams) -> Json:
+async def create_config(here: OperationContext, sent: PushConfigParams) -> Json:
     def save() -> Json:
         run = find_task(here.caller, here.application, sent.task_id)
         return push_configs.describe_config(push_configs.save_config(run, sent))
@@ -167,7 +167,7 @@ async def create_config(here: Surroundings, sent: PushConfigParams) -> Json:
     return await database_sync_to_async(save)()  # type: ignore[no-any-return]
 
 
-async def get_config(here: Surroundings, sent: ConfigParams) -> Json:
+async def get_config(here: OperationContext, sent: ConfigParams) -> Json:
     def read() -> Json:
         run = find_task(here.caller, here.application, sent.task_id)
         return push_configs.describe_config(push_configs.find_config(run, sent.id))
@@ -175,14 +175,14 @@ async def get_config(here: Surroundings, sent: ConfigParams) -> Json:
     return await database_sync_to_async(read)()  # type: ignore[no-any-return]
 
 
-async def list_configs(here: Surroundings, sent: ConfigListParams) -> Json:
+async def list_configs(here: OperationContext, sent: ConfigListParams) -> Json:
     def read() -> Json:
         return push_configs.list_configs(find_task(here.caller, here.application, sent.task_id))
 
     return await database_sync_to_async(read)()  # type: ignore[no-any-return]
 
 
-async def delete_config(here: Surroundings, sent: ConfigParams) -> Json:
+async def delete_config(here: OperationContext, sent: ConfigParams) -> Json:
     """Delete a push notification configuration, if it exists."""
 
     def delete() -> None:
@@ -196,7 +196,7 @@ async def delete_config(here: Surroundings, sent: ConfigParams) -> Json:
 # --- Cards ------------------------------------------------------------------------------------
 
 
-async def get_extended_card(here: Surroundings, _: NoParams) -> Json:
+async def get_extended_card(here: OperationContext, _: NoParams) -> Json:
     return extended_card(here.application, here.name)
 
 

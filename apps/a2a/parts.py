@@ -36,19 +36,19 @@ class ReceivedFile:
 
 @dataclass(frozen=True, slots=True)
 class PartContent:
-    """The content of a message. `paths` lists files that the caller uploaded earlier. `files`
-    contains the files in the message, which are not stored yet.
-    """
+    """The content of a message."""
 
     text: str
     paths: tuple[str, ...] = ()
+    """Files that the caller uploaded earlier."""
     files: tuple[ReceivedFile, ...] = ()
+    """Files in the message, which are not stored yet."""
 
 
 async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplication) -> PartContent:
     """Decode the parts of a message, and download files from other servers.
 
-    Raises `InvalidParams` if a part is invalid, and `ContentTypeNotSupported` if the application
+    Raises `InvalidParams` if a part is invalid, or `ContentTypeNotSupported` if the application
     does not accept its type.
     """
     texts: list[str] = []
@@ -71,10 +71,8 @@ async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplicati
 
 
 def check_part(number: int, part: ClientPart, application: ResolvedApplication) -> None:
-    """Raise `InvalidParams` unless the part has exactly one content, and `ContentTypeNotSupported`
-    if its media type is not accepted.
-
-    The error names the part by its index, `number`.
+    """Raise `InvalidParams` unless the part has exactly one content, or `ContentTypeNotSupported`
+    if its media type is not accepted. The error names the part by its index, `number`.
     """
     given = [part.text, part.raw, part.url]
     count = sum(value is not None for value in given) + (part.data is not msgspec.UNSET)
@@ -105,8 +103,8 @@ def name_of(part: ClientPart) -> str:
 
 
 def decode_raw(number: int, raw: str) -> bytes:
-    """Decode base64. Raises `InvalidParams` about the part with the index `number` if it is
-    invalid.
+    """Decode base64. Raises `InvalidParams` if it is invalid. The error names the part by its
+    index, `number`.
     """
     text = raw.translate(str.maketrans("-_", "+/"))
     try:
@@ -124,8 +122,8 @@ def own_path(url: str) -> str:
 async def fetch_file(
     number: int, part: ClientPart, application: ResolvedApplication
 ) -> ReceivedFile:
-    """Download the file of a part. Raises `InvalidParams` about the part with the index `number` if
-    this fails.
+    """Download the file of a part. Raises `InvalidParams` if this fails. The error names the part
+    by its index, `number`.
     """
     rules = rules_of(application.manifest)
     try:
@@ -145,8 +143,7 @@ async def store_files(
     message.
 
     If the message is rejected later, the files are deleted together with other unsent uploads.
-    Raises `InvalidParams`, `Refused`, `FileRefused` or `ContentTypeNotSupported` if a file is
-    rejected.
+    Raises `InvalidParams`, `Refused`, `FileRefused` or `ContentTypeNotSupported`.
     """
     if len(content.paths) + len(content.files) > MOST_ATTACHMENTS:
         count = len(content.paths) + len(content.files)

@@ -29,8 +29,8 @@ class ConfigNotFound(ProtocolError):
 
 
 def save_config(run: Run, sent: PushConfigParams) -> PushConfig:
-    """Store a configuration, which replaces one with the same ID. Raises `InvalidParams` if it is
-    invalid, or if the task has too many.
+    """Create or replace a configuration. Raises `InvalidParams` if it is invalid, or if the task
+    has too many.
     """
     check_config(sent)
     name = sent.id or str(uuid4())
@@ -86,7 +86,7 @@ def check_url(url: str) -> None:
 
 
 def trust_of(url: str) -> Trust:
-    """Return the trust level for the host of a push URL, which a client has chosen. Private hosts
+    """Return the trust level for the host of a push URL. A client chose the URL, so private hosts
     must be listed in `A2A_PUSH_PRIVATE_HOSTS`.
     """
     hosts: list[str] = settings.A2A_PUSH_PRIVATE_HOSTS
@@ -94,9 +94,7 @@ def trust_of(url: str) -> Trust:
 
 
 def find_config(run: Run, name: str) -> PushConfig:
-    """Return the configuration of the task with this ID. Raises `ConfigNotFound` if there
-    is none.
-    """
+    """Return the task's configuration with this ID. Raises `ConfigNotFound` if there is none."""
     row = PushConfig.objects.filter(run=run, name=storable_value(name)).first()
     if row is None:
         raise ConfigNotFound

@@ -17,9 +17,7 @@ from apps.live.models import Interaction, Run
 
 FRAME: TypeAdapter[AnswerFrame] = TypeAdapter(Answer)
 CARDS = {"approval": approval_card, "question": question_card}
-"""Maps the kinds of questions that clients can answer with text to functions that build their
-cards.
-"""
+"""Maps the question types that clients can answer with text to functions that build their cards."""
 ANSWERS = {"approval": approval_answer, "question": question_answer}
 DATA_ADVICE = 'Send a data part {"key": "…", "answer": {…}} for one of its questions.'
 
@@ -34,7 +32,7 @@ def open_questions(run: Run) -> list[Interaction]:
 
 
 def question_message(run: Run, asked: Sequence[Interaction]) -> Json:
-    """Return an agent message that contains each question as text and as data."""
+    """Return an agent message with each question as text and as data."""
     parts = [part for one in asked for part in question_parts(one)]
     return encoding.agent_message(f"{run.pk}-{asked[0].pk}", run, parts)
 
@@ -49,10 +47,10 @@ def question_parts(asked: Interaction) -> list[Json]:
 
 
 def read_answer(run: Run, sent: SentMessage) -> AnswerFrame:
-    """Return the answer that a message gives to one of the run's questions.
+    """Return a message's answer to one of the run's questions.
 
-    Raises `InvalidParams` if the answer is invalid, and `UnsupportedOperation` if the run has no
-    open question.
+    Raises `InvalidParams` if the answer is invalid, or `UnsupportedOperation` if there is no open
+    question.
     """
     asked = open_questions(run)
     if not asked:
@@ -84,7 +82,7 @@ def find_question(asked: Sequence[Interaction], key: Any) -> Interaction:
 
 def frame_of(run: Run, asked: Interaction, given: Any) -> AnswerFrame:
     """Convert the answer to the format of the chat page's WebSocket. Raises `InvalidParams` if it
-    does not fit the question.
+    does not match the question.
     """
     frame = {"type": "answer", "kind": asked.kind, "run": run.pk, "key": asked.key}
     try:

@@ -1,4 +1,4 @@
-"""Parses the parameters of operations, which are the same in both bindings.
+"""Parses the parameters of operations. Both bindings have the same parameters.
 
 Unknown fields are ignored, as in the JSON form of Protocol Buffers.
 """
@@ -15,7 +15,7 @@ LONGEST_ID = 200
 MOST_PARTS = 100
 MOST_LISTED = 100
 DEEPEST_FIELD = 4
-"""Field names are converted down to this nesting level. The deepest field is
+"""The nesting level down to which field names are converted. The deepest field is
 `configuration.taskPushNotificationConfig.authentication.scheme`.
 """
 
@@ -23,13 +23,11 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Params(msgspec.Struct, frozen=True, rename="camel"):
-    """The base class for the parameters of A2A's operations."""
+    """The base class for the parameters of operations."""
 
 
 class ClientPart(Params, frozen=True):
-    """A part of a client's message, with exactly one of `text`, `raw` (base64), `url` and
-    `data`.
-    """
+    """A part of a message, with exactly one of `text`, `raw` (base64), `url` and `data`."""
 
     text: str | None = None
     raw: str | None = None
@@ -65,13 +63,12 @@ class Authentication(Params, frozen=True):
 
 
 class PushConfigParams(Params, frozen=True):
-    """The parameters that configure push notifications. `task_id` is "" if they are part of a
-    message that starts a task.
-    """
+    """The parameters of push notifications."""
 
     url: str
     id: str = ""
     task_id: str = ""
+    """Empty in a message that starts a task."""
     token: str = ""
     authentication: Authentication | None = None
 
@@ -118,9 +115,7 @@ class NoParams(Params, frozen=True): ...
 
 
 def read_params(kind: type[S], value: Any) -> S:
-    """Convert JSON to parameters. Raises `InvalidParams` with the path of the field if one is
-    invalid.
-    """
+    """Convert JSON to parameters. Raises `InvalidParams` with the path of an invalid field."""
     try:
         return msgspec.convert({} if value is None else with_json_names(value), kind)
     except msgspec.ValidationError as error:
@@ -136,10 +131,8 @@ def read_query(kind: type[S], query: Mapping[str, str]) -> S:
 
 
 def with_json_names(value: Any, levels: int = DEEPEST_FIELD) -> Any:
-    """Convert names such as `task_id` to `taskId`, because clients may send either, as with
-    Protocol Buffers.
-
-    The content of `data` is not converted.
+    """Convert names such as `task_id` to `taskId`, except within `data`. As with Protocol Buffers,
+    clients may send either.
     """
     if not levels:
         return value

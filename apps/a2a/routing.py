@@ -48,9 +48,7 @@ class SubscriptionConsumer(OperationConsumer):
 
 
 class ConfigsConsumer(OperationConsumer):
-    """Serves `GET` and `POST /a2a/{slug}/tasks/{id}/pushNotificationConfigs`: lists and creates
-    configurations.
-    """
+    """Serves `GET` and `POST /a2a/{slug}/tasks/{id}/pushNotificationConfigs`."""
 
     operations = {
         "GET": "ListTaskPushNotificationConfigs",

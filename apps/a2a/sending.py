@@ -32,28 +32,26 @@ from apps.live.models import LONGEST_KEY, Run
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class OperationContext:
     """The context of an operation: its caller, its application, and this process's hub."""
 
     hub: Hub
     caller: Caller
     application: ResolvedApplication
     name: str
-    """The application's name in the URL: its slug, with a version if the client requested one."""
+    """The application's name in the URL: its slug, or `slug@3` for a version."""
     open_workspace: OpenWorkspace
 
 
 @dataclass(frozen=True, slots=True)
 class SentTask:
-    """The task to which a message was sent. The events that respond to it have numbers greater than
-    `after`.
-    """
+    """The task to which a message was sent. Its events after number `after` are the response."""
 
     run: Run
     after: int
 
 
-async def send(here: Surroundings, sent: SendParams) -> SentTask:
+async def send(here: OperationContext, sent: SendParams) -> SentTask:
     """Start a task with the message, or answer the task that it names. Raises `QuickAppError` if
     the message is rejected.
     """
@@ -68,8 +66,8 @@ async def send(here: Surroundings, sent: SendParams) -> SentTask:
     return await begin(here, sent)
 
 
-async def begin(here: Surroundings, sent: SendParams) -> SentTask:
-    """Start a task with the message, in the conversation that it names or a new one."""
+async def begin(here: OperationContext, sent: SendParams) -> SentTask:
+    """Start a task with the message, in the given conversation or a new one."""
     message, caller, application = sent.message, here.caller, here.application
     conversation: UUID | None = None
     if message.context_id:
@@ -99,12 +97,12 @@ async def begin(here: Surroundings, sent: SendParams) -> SentTask:
 
 
 def whole_task(run: Run) -> SentTask:
-    """Return the run's task. A stream of it begins with the first event of the run."""
+    """Return the run's task, with the number before the run's first event."""
     return SentTask(run, (journal.first_number(run.pk) or 1) - 1)
 
 
-async def answer(here: Surroundings, sent: SendParams) -> SentTask:
-    """Answer a question of the task that the message names, and return the task."""
+async def answer(here: OperationContext, sent: SendParams) -> SentTask:
+    """Answer a question of the task in the message, and return the task."""
     read = database_sync_to_async(read_task_answer)
     run, frame = await read(here.caller, here.application, sent.message)
     after = await database_sync_to_async(journal.last_number)(run.stream)
@@ -116,10 +114,10 @@ async def answer(here: Surroundings, sent: SendParams) -> SentTask:
 def read_task_answer(
     caller: Caller, application: ResolvedApplication, message: SentMessage
 ) -> tuple[Run, AnswerFrame]:
-    """Return the run of the task that the message names, and the answer to its question.
+    """Return the run of the task in the message, and the answer to its question.
 
-    Raises `TaskNotFound` if there is no such task, `InvalidParams` if the answer is invalid, and
-    `UnsupportedOperation` if the task has no open question.
+    Raises `TaskNotFound`, `InvalidParams` if the answer is invalid, or `UnsupportedOperation` if
+    the task has no open question.
     """
     run = find_task(caller, application, message.task_id)
     if message.context_id and message.context_id != str(run.stream):
@@ -129,8 +127,8 @@ def read_task_answer(
 
 
 def find_context(caller: Caller, application: ResolvedApplication, context_id: str) -> UUID:
-    """Return the ID of the caller's conversation with the application. Raises `InvalidParams` if
-    there is no such conversation.
+    """Return the ID of the caller's conversation with the application. Raises `InvalidParams` if it
+    does not exist.
     """
     try:
         pk = UUID(context_id)
@@ -148,8 +146,8 @@ def unknown_context(context_id: str) -> InvalidParams:
 
 @transaction.atomic
 def note_message(run: Run, key: str, sent: SendParams) -> None:
-    """Store the ID of the client's message, and the push notification settings in it. `key` is the
-    key of the question that the message answers, or "".
+    """Store the client's message ID, and any push notification settings in the message. `key`
+    identifies the question that the message answers, or is "".
     """
     id = sent.message.message_id
     ClientMessage.objects.update_or_create(

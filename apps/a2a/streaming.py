@@ -34,7 +34,7 @@ Batches = AsyncGenerator[Sequence[Json], None]
 @dataclass(slots=True)
 class ArtifactWriter:
     """Converts an answer's events to artifact updates. The first text creates an artifact, and
-    further text is appended to it.
+    further text is appended.
     """
 
     run: Run
@@ -61,7 +61,7 @@ class ArtifactWriter:
         return [text, *(self.file(attachment) for attachment in event.attachments)]
 
     def end(self) -> list[Json]:
-        """Return an empty update that marks the text as complete, if there is text."""
+        """Return an update without text that marks the text as complete, or [] if there is no text."""
         if not self.has_text:
             return []
         artifact = encoding.answer_artifact("")
@@ -72,8 +72,8 @@ class ArtifactWriter:
 class TaskStream:
     """Streams the updates of a task after the event number `after`.
 
-    Status updates up to event number `seen` are skipped, except for the final state. The stream
-    ends with the task or, if `ends_interrupted` is True, with a question.
+    Status updates up to event number `seen` are skipped, except for the final one. The stream ends
+    with the task or, if `ends_interrupted` is True, with a question.
     """
 
     hub: Hub
@@ -85,9 +85,7 @@ class TaskStream:
     is_over: bool = False
 
     async def batches(self) -> Batches:
-        """Yield batches of updates. An empty batch means that nothing has happened for
-        `HEARTBEAT_SECONDS`.
-        """
+        """Yield batches of updates. A batch is empty after `HEARTBEAT_SECONDS` without events."""
         writer, sweeping = ArtifactWriter(self.run), sweeper(self.hub, self.open_workspace)
         if self.after:
             await database_sync_to_async(read_earlier)(writer, self.after)
@@ -149,7 +147,7 @@ def stored_status(run: Run) -> Json | None:
 
 
 def read_earlier(writer: ArtifactWriter, until: int) -> None:
-    """Feed the writer the run's events up to number `until`, so that it continues after them."""
+    """Process the run's events up to number `until`, so that the writer can continue after them."""
     for event in journal.read_run(writer.run.pk, until):
         match event:
             case TextDelta() | RefusalDelta():

@@ -31,8 +31,8 @@ LISTED = 50
 
 
 def tasks_of(caller: Caller, application: ResolvedApplication) -> QuerySet[Run]:
-    """Return the runs of the caller's tasks with the application, annotated with the time of their
-    last change as `changed_at`.
+    """Return the runs of the caller's tasks with the application. The annotation `changed_at` is
+    the time of the last change.
     """
     conversations = own(caller).filter(application=application.id)
     streams = conversations.values("pk")
@@ -101,9 +101,7 @@ def artifacts_of(run: Run, answer: Message | None) -> list[Json]:
 
 
 def history(run: Run, answer: Message | None) -> list[Json]:
-    """Return the messages of a task: the user's message, questions with their answers, and the
-    answer.
-    """
+    """Return a task's messages: the user's message, questions with their answers, and the answer."""
     sent_ids = dict(ClientMessage.objects.filter(run=run).values_list("key", "message_id"))
     told: list[Json] = []
     question = Message.objects.filter(run=run, role=Message.Role.USER).first()
@@ -127,9 +125,7 @@ def history(run: Run, answer: Message | None) -> list[Json]:
 
 
 def answer_parts(given: Any) -> list[Json]:
-    """Return an answer to a question as parts of a message: text as a text part, anything else as
-    data.
-    """
+    """Return an answer to a question as message parts: a text, or else data."""
     if given.get("text") and not given.get("choices"):
         return [{"text": given["text"]}]
     return [{"data": given}]
@@ -139,9 +135,7 @@ def answer_parts(given: Any) -> list[Json]:
 
 
 def list_tasks(caller: Caller, application: ResolvedApplication, sent: ListParams) -> Json:
-    """Return a page of the caller's tasks, last changed first. Raises `InvalidParams` if a
-    parameter is invalid.
-    """
+    """Return a page of the caller's tasks, last changed first. Raises `InvalidParams`."""
     size = LISTED if sent.page_size is None else sent.page_size
     if not 1 <= size <= MOST_LISTED:
         raise InvalidParams(f"pageSize is {size}; use 1 to {MOST_LISTED}.")
@@ -178,9 +172,7 @@ def filtered(rows: Any, sent: ListParams) -> QuerySet[Run]:
 
 
 def statuses_of(state: str) -> Sequence[str]:
-    """Return the run statuses that correspond to this task state. Raises `InvalidParams` if the
-    state is unknown.
-    """
+    """Return the run statuses for a task state. Raises `InvalidParams` if the state is unknown."""
     if state in (*encoding.UNUSED_STATES, encoding.AUTH_REQUIRED):
         return ()
     found = [run_status for run_status, name in encoding.STATES.items() if name == state]
@@ -203,9 +195,7 @@ def write_token(run: Any) -> str:
 
 
 def read_token(token: str) -> tuple[datetime, UUID]:
-    """Parse a page token into a time and the ID of a run. Raises `InvalidParams` if it is
-    invalid.
-    """
+    """Parse a page token into a time and the ID of a run. Raises `InvalidParams` if it is invalid."""
     try:
         moment, _, pk = base64.urlsafe_b64decode(token.encode()).decode().partition("|")
         return datetime.fromisoformat(moment).astimezone(UTC), UUID(pk)

@@ -33,14 +33,14 @@ class PartSource(Struct):
 
 
 class ThreadFilePart(Struct):
-    """A file in a message. `metadata` may contain its `filename`."""
+    """A file in a message. Its name may be in `metadata`, as `filename`."""
 
     source: PartSource
     metadata: Any = None
 
 
 class BinaryPart(Struct):
-    """A file in a message, in the format of protocol versions before 1.0."""
+    """A file in a message, as sent by protocol versions before 1.0."""
 
     mimeType: str  # noqa: N815 - named as in the protocol
     data: str | None = None
@@ -69,8 +69,8 @@ def is_of_own_tool(message: ThreadMessage) -> bool:
 
 
 def join_calls(first: ChatMessage, second: ChatMessage) -> None:
-    """Add the content and calls of the second message to the first, because clients may store each
-    call of an answer as a message.
+    """Add the content and calls of the second message to the first. Clients may store each call of
+    an answer as a separate message.
     """
     first.tool_calls = [*(first.tool_calls or ()), *(second.tool_calls or ())]
     first.content = "\n\n".join(str(one) for one in (first.content, second.content) if one)
@@ -161,10 +161,8 @@ def read_part(found: MessageContent, part: Object, path: str) -> None:
 def read_file(
     found: MessageContent, mime: str, value: str, name: str, path: str, *, is_url: bool
 ) -> None:
-    """Add a file to `found`. `value` is the file's URL if `is_url` is True, otherwise its base64
-    data.
-
-    Raises `BadRequest` with the part's `path` if the base64 is invalid.
+    """Add a file to `found`. `value` is a URL if `is_url` is True, else base64 data. Raises
+    `BadRequest` with the part's `path` if the base64 is invalid.
     """
     if is_url:
         if mime.startswith(IMAGE):

@@ -59,9 +59,7 @@ def prepare(
     resumption: Resumption | None,
     application: ResolvedApplication,
 ) -> PreparedRun:
-    """Return the run for the request and the application. Raises `BadRequest` if they do not fit
-    together.
-    """
+    """Return the run for a request. Raises `BadRequest` if the application does not accept it."""
     answered = messages if resumption is None else [*messages, resumption.message]
     conversation = read_conversation(answered, tools)
     if conversation.instructions:
@@ -76,7 +74,7 @@ def prepare(
     prepared = PreparedRun(run, unknown | without_effect(request))
     if resumption is not None:  # The newest message is the answer, so nothing may be added to it.
         return prepared
-    prepared = run_at_place(prepared, application, place_of(request), PROPS)
+    prepared = run_at_place(prepared, application, read_props(request), PROPS)
     if not (context := context_text(request.context)):
         return prepared
     asked = structs.replace(
@@ -85,11 +83,11 @@ def prepare(
     return structs.replace(prepared, request=asked)
 
 
-def place_of(request: RunInput) -> Mapping[str, Any]:
+def read_props(request: RunInput) -> Mapping[str, Any]:
     return request.forwarded_props if isinstance(request.forwarded_props, Mapping) else {}
 
 
 def without_effect(request: RunInput) -> frozenset[str]:
-    """Return the names of request fields that have no effect. The response warns about them."""
-    found = {f"{PROPS}.{name}" for name in place_of(request).keys() - KEYS}
+    """Return the names of request fields that have no effect."""
+    found = {f"{PROPS}.{name}" for name in read_props(request).keys() - KEYS}
     return frozenset({*found, "state"} if request.state else found)

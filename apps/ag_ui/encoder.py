@@ -51,8 +51,8 @@ TEXT, REASONING = "TEXT_MESSAGE", "REASONING_MESSAGE"
 class RunEncoder:
     """Encodes a run's events as frames of an event stream.
 
-    The answer's state is the `encryptedValue` of the last message. A question for the user is sent
-    as an interrupt. The text of the question, which ends the answer in other APIs, is dropped.
+    The answer's state is the `encryptedValue` of the last message. A question for the user becomes
+    an interrupt, and its text, which ends the answer in other APIs, is dropped.
     """
 
     headers = EVENT_STREAM
@@ -149,7 +149,7 @@ class RunEncoder:
         if self.growing is None or self.growing.kind != kind:
             self.open_message(kind)
         if self.growing is not None:
-            self.frames.append(self.growing.piece(text))
+            self.frames.append(self.growing.delta(text))
 
     def open_message(self, kind: str) -> None:
         self.close_message()
@@ -169,7 +169,7 @@ class RunEncoder:
         self.growing = None
 
     def call(self, calls: Iterable[ToolCall]) -> None:
-        """Write the calls to the client's tools, all in the same message."""
+        """Write the calls to the client's tools as part of the answer's message."""
         self.ensure_message()
         for call in calls:
             self.frames.append(
@@ -213,7 +213,7 @@ class RunEncoder:
         )
 
     def propose(self, waiting: WaitingCalls) -> None:
-        """Write the tool call that waits for approval. The next run writes the call's result."""
+        """Write the tool call that waits for approval. The next run writes its result."""
         asked = waiting.asked.asked
         arguments = msgspec.json.encode(asked["arguments"]).decode()
         title = {"title": asked["title"]}
@@ -222,6 +222,6 @@ class RunEncoder:
 
     @property
     def written_usage(self) -> dict[str, Any]:
-        """Return the `usage` field, or {} if no model reported any usage."""
+        """Return the `usage` field, or {} if no model reported its usage."""
         usage = write_usage(self.usage)
         return {"usage": usage} if usage else {}

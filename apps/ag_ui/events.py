@@ -21,7 +21,9 @@ def frame(kind: str, **fields: Any) -> bytes:
 
 
 class TextStream:
-    """A streamed message or streamed reasoning. The constant part of its frames is encoded once."""
+    """A message or reasoning that is being streamed. The constant part of its frames is encoded
+    once.
+    """
 
     def __init__(self, kind: str, message_id: str) -> None:
         self.kind = kind
@@ -33,7 +35,7 @@ class TextStream:
         role = "reasoning" if self.kind.startswith("REASONING") else "assistant"
         return frame(f"{self.kind}_START", messageId=self.id, role=role)
 
-    def piece(self, text: str) -> bytes:
+    def delta(self, text: str) -> bytes:
         return b"%b%b}\n\n" % (self.head, _encode(text))
 
     def end(self) -> bytes:
@@ -41,9 +43,7 @@ class TextStream:
 
 
 def call_frames(call_id: str, name: str, arguments: str, **fields: Any) -> bytes:
-    """Return the frames of a tool call. `arguments` is JSON, and `fields` are added to the first
-    frame.
-    """
+    """Return the frames of a tool call. `arguments` is JSON. `fields` are added to the first frame."""
     return b"".join(
         (
             frame("TOOL_CALL_START", toolCallId=call_id, toolCallName=name, **fields),

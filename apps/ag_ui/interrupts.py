@@ -1,5 +1,5 @@
-"""Converts questions for the user to AG-UI interrupts, and reads the `resume` entries that answer
-them.
+"""Converts questions for the user to AG-UI interrupts, and reads the `resume` entries with the
+answers.
 
 A run asks one question at a time. The encrypted state of the answer contains the tool calls that
 wait for the user. The ID of an interrupt is derived from these calls, so a client cannot forge it.
@@ -26,31 +26,31 @@ APPROVAL_SCHEMA: Mapping[str, Any] = {
     "required": ["approved"],
 }
 WRITTEN = 0
-"""The form value that stands for an answer in the user's own words."""
+"""The form value for a free-text answer."""
 
 
 class ResumedInterrupt(Struct, frozen=True):
-    """An approved or denied call. `id` is its ID for the model, and `shown_id` for the client.
-    `answer` is the user's answer as text.
-    """
+    """An approved or denied call."""
 
     id: str
+    """The call's ID for the model."""
     shown_id: str
+    """The call's ID for the client."""
     answer: str
+    """The user's answer as text."""
 
 
 class Resumption(Struct, frozen=True):
-    """The answer to an interrupt, as a user message and as a form value. `call` is the approved or
-    denied call, or None if the interrupt was not an approval request.
-    """
+    """The answer to an interrupt, as a user message and as a form value."""
 
     message: ChatMessage
     form_answer: Any
     call: ResumedInterrupt | None = None
+    """The approved or denied call, or None if the interrupt was another question."""
 
 
 def shown_call(waiting: WaitingCalls) -> str:
-    """Return the ID under which the client knows the waiting call."""
+    """Return the client's ID of the waiting call."""
     return f"{OWN_CALL}{waiting.id}"
 
 
@@ -95,8 +95,8 @@ def read_resume(
 ) -> Resumption | None:
     """Return the answer to the open interrupt, or None if there are no entries.
 
-    Raises `BadRequest` if the answer is invalid. The run itself checks who answers, and whether the
-    question is still open.
+    Raises `BadRequest` if the answer is invalid or has expired. The run itself checks which user
+    answers.
     """
     if not entries:
         return None
@@ -135,8 +135,8 @@ def newest_question(messages: Sequence[ChatMessage]) -> WaitingCalls | None:
 
 
 def read_approval(entry: ResumeEntry) -> tuple[str, Any]:
-    """Return the answer to an approval request as text and form value. Raises `BadRequest` if it is
-    invalid.
+    """Return the answer to an approval request as text and as a form value. Raises `BadRequest` if
+    it is invalid.
     """
     if entry.status == "cancelled":
         return "Deny", DENY
@@ -153,7 +153,7 @@ def read_approval(entry: ResumeEntry) -> tuple[str, Any]:
 
 
 def read_answer(asked: Mapping[str, Any], entry: ResumeEntry) -> tuple[str, Any]:
-    """Return the answer to a question as text and form value. Raises `BadRequest` if it is
+    """Return the answer to a question as text and as a form value. Raises `BadRequest` if it is
     invalid.
     """
     if entry.status == "cancelled":

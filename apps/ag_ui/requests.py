@@ -117,8 +117,8 @@ def read_tools(tools: Sequence[FrontendTool]) -> dict[str, ToolSpec]:
 
 
 def context_text(context: Sequence[ThreadContextEntry]) -> str:
-    """Return the client's context as text for the model, or "" if there is none. The text is
-    inserted before the newest question.
+    """Return the client's context as text for the model, or "" if there is none. It is inserted
+    before the newest question.
     """
     lines = [f"{entry.description}: {entry.value}" for entry in context]
     return "\n".join(["[Context from the user's program:", *lines]) + "]" if lines else ""

@@ -1,7 +1,7 @@
 """Converts the stages of a run to AG-UI's tool calls and steps.
 
-A tool's stage is sent as a tool call. Its result is the content of the stage, because the operator
-decides what a stage shows. Any other stage is sent as a step, and its content as an activity.
+A tool's stage becomes a tool call. Its result is the content of the stage, because the operator
+decides what a stage shows. Any other stage becomes a step, and its content an activity.
 """
 
 from apps.ag_ui.content import OWN_CALL
@@ -22,9 +22,7 @@ ACTIVITY = "quickapps.step"
 
 
 class OpenStage:
-    """An open stage. `call_id` is "" if the stage is sent as a step. `name` is the stage's first
-    title.
-    """
+    """An open stage. `name` is its first title. `call_id` is "" if the stage is sent as a step."""
 
     def __init__(self, name: str, call_id: str = "") -> None:
         self.name = name
@@ -74,8 +72,8 @@ class StageFrames:
         return ended + frame("STEP_STARTED", stepName=stage.name)
 
     def unique(self, title: str) -> str:
-        """Return the title, with a number if an open step has the same name, because the protocol
-        ends steps by name.
+        """Return the title, with a number if an open step has this name. The protocol ends steps by
+        name.
         """
         taken = {stage.name for stage in self.open.values()}
         name, number = title, 1
@@ -129,9 +127,7 @@ class StageFrames:
     # --- The end -------------------------------------------------------------------------------
 
     def end(self, *, failed: bool) -> bytes:
-        """Close all open stages and sub-agents, and write the result of a resumed call that had no
-        stage.
-        """
+        """Close all open stages and sub-agents. If the resumed call had no stage, write its result."""
         frames = [self.close(stage, failed=failed) for stage in list(self.open)]
         frames += [
             self.end_subagent(SubagentEnded(key, "failed" if failed else "done"))

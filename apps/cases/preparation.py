@@ -17,7 +17,7 @@ from apps.cases.targets import resolve_target
 from apps.catalog.models import Application
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.insights.prices import PRICES
-from apps.manifest.credentials import credential_places
+from apps.manifest.credentials import find_credentials
 from apps.workspace.local.models import Deployment, Secret
 from apps.workspace.local.secrets import vault
 
@@ -91,7 +91,7 @@ def installation_mask(document: Any) -> Mask:
         *Secret.objects.all().values_list("value", flat=True),
         *vault.known_texts(),
         *Deployment.objects.all().values_list("api_key", flat=True),
-        *(place.value for place in credential_places(document, "plain")),
+        *(place.value for place in find_credentials(document, "plain")),
     ]
     return mask_of(one for one in known if isinstance(one, str))
 

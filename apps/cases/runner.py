@@ -145,7 +145,7 @@ def meter_of(hub: Hub, run: CaseRun) -> Meter:
     if run.mode == CaseRun.Mode.REPLAY:
         return NO_METER
     bucket = SERVER if run.started_by_id is None else bucket_of(run.started_by_id)
-    return RunMeter(hub.summaries.keep, DOOR, bucket, budgets=hub.budgets)
+    return RunMeter(hub.summaries.queue_call, DOOR, bucket, budgets=hub.budgets)
 
 
 def attempts_of(

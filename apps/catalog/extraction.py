@@ -18,7 +18,7 @@ from apps.catalog.credentials.plain import (
 from apps.catalog.credentials.url_credentials import without_url_credentials
 from apps.catalog.models import Application
 from apps.catalog.uses import documents
-from apps.manifest.credentials import credential_places
+from apps.manifest.credentials import find_credentials
 from apps.manifest.json_places import Keys, replace_values
 from apps.manifest.problems import Problem
 from apps.workspace.local.models import Secret
@@ -83,7 +83,7 @@ def reveal_secrets(document: Any) -> Any:
     result.
     """
     known = {secret.name: secret.value for secret in named_secrets([document])}
-    places = [place for place in credential_places(document) if known.get(place.secret)]
+    places = [place for place in find_credentials(document) if known.get(place.secret)]
     return replace_values(document, {place.keys: known[place.secret] for place in places})
 
 
@@ -111,7 +111,7 @@ def is_sent_elsewhere(item: str) -> bool:
 
 
 def named_secrets(stored: Iterable[Any]) -> list[Secret]:
-    names = {place.secret for doc in stored for place in credential_places(doc, "reference")}
+    names = {place.secret for doc in stored for place in find_credentials(doc, "reference")}
     return sorted(find_all(names).values(), key=lambda secret: secret.name)
 
 

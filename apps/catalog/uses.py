@@ -11,7 +11,7 @@ from apps.catalog.content.items import ItemKind, LayerItem
 from apps.catalog.content.layers import Content
 from apps.catalog.models import Application
 from apps.catalog.review.manifests import deployment_names
-from apps.manifest.credentials import credential_places
+from apps.manifest.credentials import find_credentials
 from apps.manifest.json_text import objects_in
 from apps.manifest.markdown.agent_definition import AgentDefinition, AgentInvalid, read_agent
 from apps.manifest.validation.validation import with_deployment
@@ -69,7 +69,7 @@ def documents(content: Content) -> Iterable[LayerItem]:
 
 
 def secrets_in(document: Any) -> Iterator[tuple[str, str]]:
-    for place in credential_places(document, "reference"):
+    for place in find_credentials(document, "reference"):
         yield place.secret, place.path
 
 

@@ -1,9 +1,11 @@
 """Admits requests from API clients: identifies the caller and the application.
 
 An API key of this installation identifies the caller. Any other key may be from DIAL Core. Core
-does not sign requests, so Core is asked for which application the key was created. The name in the
-URL is the slug of an application here, or an application type in Core. In the second case, the
-header `X-DIAL-APPLICATION-ID` names the application, and Core stores its manifest.
+does not sign requests, so Core is asked for which application the key was created.
+
+The name in the URL is the slug of an application here, or an application type in Core. For an
+application type, the header `X-DIAL-APPLICATION-ID` names the application, and Core stores its
+manifest.
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -41,15 +43,13 @@ WhileConnected = Callable[[Coroutine[Any, Any, "Admission"]], Awaitable["Admissi
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The caller of an admitted request.
-
-    For a request from DIAL Core, `named` is the decoded ID of the application in Core. `kept` is
-    Core's document of that application, or None if the key was created for another application.
-    """
+    """The caller of an admitted request."""
 
     caller: Caller
     named: str = ""
+    """The decoded ID of the application in Core, for a request from DIAL Core, else ""."""
     kept: Mapping[str, Any] | None = field(default=None, repr=False)
+    """Core's document of that application, or None if the key was created for another one."""
 
     async def find(self, name: str) -> ResolvedApplication:
         """Return the requested application. Raises `QuickAppError` if the caller cannot use it.
@@ -92,24 +92,24 @@ async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Ad
     try:
         return Admission(await authenticate(scope))
     except NotAuthenticated:
-        core, stranger = configured_core(), read_claimed_caller(scope)
-        if core is None or stranger is None:
+        core, claimed = configured_core(), read_claimed_caller(scope)
+        if core is None or claimed is None:
             raise
-    return await while_connected(ask_core(core, stranger, named_in(scope)))
+    return await while_connected(find_admission(core, claimed, named_in(scope)))
 
 
 # --- Asking Core ------------------------------------------------------------------------------
 
 
-async def ask_core(core: Core, stranger: Caller, named: str) -> Admission:
+async def find_admission(core: Core, claimed: Caller, named: str) -> Admission:
     """Ask Core for which application the caller's key was created.
 
-    Each request has its own key, so the answer is not cached. Core's document of the application is
-    read only if the request is for that application. Raises `NotAuthenticated` if Core rejects the
+    Each request has its own key, so the answer is not cached. Core's document is read only if the
+    key was created for the requested application. Raises `NotAuthenticated` if Core rejects the
     key, or `ServiceFailed` if Core is unavailable.
     """
     try:
-        caller = await find_caller(Calls(core, stranger))
+        caller = await find_caller(Calls(core, claimed))
         if not named or made_for(caller) != named:
             return Admission(caller, named=named)
         return Admission(caller, named, await find_own_application(Calls(core, caller)))
@@ -150,9 +150,7 @@ def title_of(kept: Mapping[str, Any]) -> str:
 
 
 def hidden_error(slug: str, caller: Caller) -> QuickAppError:
-    """Return the error for an application that does not exist or that the caller cannot use. It is
-    the same in both cases.
-    """
+    """Return the same error for a missing application and for one that the caller cannot use."""
     # Status 401 shows callers without a key that they may need one.
     return (
         NotAuthenticated() if caller.kind == "visitor" else ApplicationNotFound(shorten_text(slug))

@@ -19,8 +19,8 @@ Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 
 BODY_SECONDS = 300.0
-"""The time in seconds within which a request body must arrive. Bodies with a large size limit have
-more time; see `SLOWEST_BYTES`.
+"""The timeout for receiving a request body, in seconds. Bodies with a large size limit have more
+time; see `SLOWEST_BYTES`.
 """
 SLOWEST_BYTES = 125_000
 """The slowest supported connection in bytes per second (1 Mbit/s). A body of the maximum size must
@@ -59,8 +59,8 @@ class BodyTooSlow(BadRequest):
 class BoundedBody:
     """An ASGI `receive` for a body of up to `limit` bytes.
 
-    The body must arrive within `seconds`, or within the time for `limit` at `SLOWEST_BYTES` if that
-    is longer. After the body, messages have no time limit.
+    The body must arrive within `seconds`, or within the time that `limit` bytes take at
+    `SLOWEST_BYTES` if that is longer. Messages after the body have no time limit.
     """
 
     def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
@@ -193,8 +193,8 @@ def shorten_text(text: str) -> str:
 
 
 def bullet_lines(lines: Sequence[str]) -> str:
-    """Return the lines as a bulleted list of up to `MOST_LINES` lines. If lines were omitted, a
-    last line states their number.
+    """Return the lines as a bulleted list of up to `MOST_LINES` lines, plus a line with the number
+    of omitted lines.
     """
     shown = [f"- {line}" for line in lines[:MOST_LINES]]
     if len(lines) > MOST_LINES:
@@ -206,10 +206,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class NamedUnknown(Generic[S]):
-    """Decodes bodies and finds their unknown fields.
-
-    The struct `strict` rejects unknown fields. If a body has any, it is decoded again as the struct
-    `lenient`.
+    """Decodes bodies as the struct `strict`, which rejects unknown fields. If a body has any, it is
+    decoded again as the struct `lenient`, and their names are reported.
     """
 
     def __init__(self, strict: type[S], lenient: type[S]) -> None:

@@ -46,8 +46,8 @@ class ChatMessage(Struct):
 
 
 def to_message(written: ChatMessage, external: dict[str, ToolSpec]) -> ModelMessage:
-    """Convert a message. Only calls to the client's own tools, which are in `external`, remain. The
-    calls to the application's tools are in the message's state.
+    """Convert a message. Calls to the client's own tools, which are in `external`, remain. Calls to
+    the application's tools are removed, because the message's state contains them.
     """
     custom = dict(written.custom_content or {})
     attachments: tuple[Attachment, ...] = tuple(

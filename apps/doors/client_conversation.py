@@ -28,13 +28,13 @@ ARGUMENTS_SHOWN = 2000
 
 
 class ParsedConversation(msgspec.Struct, frozen=True):
-    """A converted conversation. `instructions` is the text of its system messages.
-    `textual_results` names the tools whose results were converted to user messages.
-    """
+    """A converted conversation."""
 
     messages: tuple[ModelMessage, ...]
     instructions: str
+    """The text of all system messages."""
     textual_results: frozenset[str]
+    """The names of the tools whose results were converted to user messages."""
 
 
 NO_TEXTUAL_RESULTS: frozenset[str] = frozenset()
@@ -109,8 +109,8 @@ def check_text_alone(path: str, content: Any) -> None:
 
 
 def violations(messages: Sequence[ChatMessage]) -> Iterator[str]:
-    """Yield an error for each tool message without a matching call, like OpenAI's API. Also yield
-    an error if there are no messages.
+    """Yield an error if there are no messages, and one for each tool message without a matching
+    call, as OpenAI's API does.
     """
     if not messages:
         yield "Messages array must not be empty."

@@ -1,5 +1,5 @@
-"""Selects the client's parameters that reach the model, and reports the ignored parameters. All
-APIs use the names of the chat completions API here.
+"""Selects the client's parameters that reach the model. All APIs use the chat completions names
+here.
 """
 
 import heapq

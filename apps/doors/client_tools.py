@@ -22,15 +22,13 @@ TEXT_PARAMETERS = {
 
 @dataclass(frozen=True, slots=True)
 class ClientTools:
-    """The tools in one request, by the name that the model sees.
-
-    `namespaces` maps this name to the tool's namespace and its name in it. `ignored` contains the
-    types of the tools that the model does not get.
-    """
+    """The client's tools in one request, by the name that the model sees."""
 
     specs: Mapping[str, ToolSpec] = field(default_factory=dict)
     namespaces: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Maps the names of namespaced tools to the namespace and the name in it."""
     ignored: frozenset[str] = frozenset()
+    """The types of the tools that the model does not receive."""
 
 
 NO_TOOLS = ClientTools()

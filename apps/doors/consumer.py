@@ -40,8 +40,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
     """Answers one request. Subclasses implement `handle`, which is canceled when the client
     disconnects.
 
-    `handle` reads the body with `read_body`; only after that, disconnects are detected. It responds
-    with `respond`, or with `start`, `write` and `end`.
+    `handle` calls `read_body`, and disconnects are detected from then on. It responds with
+    `respond`, or with `start`, `write` and `end`.
     """
 
     scope: Scope
@@ -144,9 +144,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         return body
 
     async def next_part(self, body: BoundedBody) -> bytes:
-        """Return the next part of the body. Raises `RequestBodyTooLarge` or `BodyTooSlow` if a
-        limit is exceeded.
-        """
+        """Return the next part of the body. Raises `RequestBodyTooLarge` or `BodyTooSlow`."""
         try:
             message = await body.receive()
         finally:
@@ -207,8 +205,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         await self.base_send({"type": "http.response.body", "body": body, "more_body": True})
 
     async def end(self, body: bytes = b"") -> None:
-        """Send the last part of the response. If the client is still sending its body, read the
-        rest of it, because the client would otherwise lose the response.
+        """Send the last part of the response. If the client is still sending, read the rest of its
+        body, because it would otherwise lose the response.
         """
         self.is_complete = True
         if self.is_awaiting_body():

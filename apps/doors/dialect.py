@@ -13,13 +13,13 @@ from apps.runs.requests import RunRequest
 
 
 class PreparedRun(msgspec.Struct, frozen=True):
-    """A run request, and the names of its parameters that have no effect. `narrative` is the
-    client's description of the user's screen, which is shown with the answer.
-    """
+    """A run request, ready to execute."""
 
     request: RunRequest
     ignored: frozenset[str] = frozenset()
+    """The names of the request's parameters that have no effect."""
     narrative: str = ""
+    """The client's description of the user's screen, which the answer shows as a notice."""
 
 
 class Encoder(Protocol):
@@ -66,24 +66,23 @@ class ParsedRequest(msgspec.Struct, frozen=True):
     """A parsed request whose application has not been looked up yet.
 
     `prepare` can raise `BadRequest`. `encoder` and `whole` are called with the application's slug.
-    `application` is the name in the body, or "" if the URL names the application. `end_user` is the
-    user for whom the client sends the request.
     """
 
     prepare: Callable[[ResolvedApplication], PreparedRun]
     encoder: Callable[[str], Encoder]
     whole: Callable[[str], WholeEncoder]
     application: str = ""
+    """The name in the request body, or "" if the URL names the application."""
     is_streamed: bool = True
     end_user: str = ""
+    """The user for whom the client sends the request, or ""."""
 
 
 class Dialect(Protocol):
     """Parses the requests of an API, and encodes its responses.
 
-    `door` is the name that is stored with each run. `passed_on` contains the status codes of model
-    services that are passed to the client unchanged. If it lacks 429, rate limits have another
-    status.
+    `door` is stored with each run. Clients receive the status codes in `passed_on` unchanged if a
+    model service returns them. If it lacks 429, rate limits have another status.
     """
 
     @property

@@ -25,8 +25,8 @@ JSON: tuple[Header, ...] = (
 )
 READING = frozenset({"GET", "HEAD"})
 ONCE_IN_SECONDS = 60.0
-"""The audit log records at most one denial per IP address, endpoint and application in this many
-seconds, so that retries do not flood it.
+"""The audit log records a denial once per this many seconds for each IP address, endpoint and
+application, so that retries do not flood it.
 """
 DENIALS = NotAuthenticated, ApplicationNotFound
 _noted: AgedCache[tuple[str, str, str], bool] = AgedCache()
@@ -38,8 +38,8 @@ class DoorConsumer(HttpConsumer):
 
     methods: ClassVar[tuple[str, ...]] = ("GET", "HEAD")
     finishes_answers: ClassVar[bool] = False
-    """True if requests belong to answers in progress. Such answers can be completed while the site
-    is read-only.
+    """True if requests continue answers in progress, so that they are accepted while the site is
+    read-only.
     """
     spent_budget_status: ClassVar[int | None] = None
     """The status code for a spent budget, if the API's clients would retry after 429."""
@@ -67,7 +67,7 @@ class DoorConsumer(HttpConsumer):
 
     @property
     def passed_on(self) -> frozenset[int]:
-        """Return the status codes of model services that are passed to the client unchanged."""
+        """Return the status codes of model services that clients receive unchanged."""
         return WITH_LIMITS
 
     @property
@@ -110,9 +110,7 @@ class DoorConsumer(HttpConsumer):
 
 
 def note_denial(scope: Mapping[str, Any], door: str, application: str = "") -> None:
-    """Write an audit event about a rejected API client, once a minute per IP address, door and
-    application.
-    """
+    """Write an audit event about a rejected API client. See `ONCE_IN_SECONDS` for the rate."""
     address = address_of_scope(scope)
     key = address, door, application
     if _noted.get(key, ONCE_IN_SECONDS):
@@ -121,4 +119,4 @@ def note_denial(scope: Mapping[str, Any], door: str, application: str = "") -> N
     denied = AuditEvent(
         "access.denied", address=address, application=application, subject=scope["path"]
     )
-    HUB.summaries.keep_audit(denied)
+    HUB.summaries.queue_audit(denied)

@@ -42,7 +42,7 @@ from apps.live.events import (
     RunFailed,
     StatusChanged,
     StreamEvent,
-    kept_key,
+    shorten_key,
     storable_value,
 )
 
@@ -82,7 +82,7 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
         case InteractionRequested(asked, due):
             return {
                 "type": "interaction.requested",
-                "key": kept_key(asked.key),
+                "key": shorten_key(asked.key),
                 "kind": asked.kind,
                 "asked": dict(asked.asked),
                 "due": due,
@@ -91,10 +91,10 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
             resolved = {"key": key, "kind": kind, "answer": dict(answer), "by": by, "at": at}
             return {"type": "interaction.resolved", **resolved}
         case SubagentStarted(key, stage, name, agent):
-            subagent = {"key": kept_key(key), "stage": stage, "name": name, "agent": agent}
+            subagent = {"key": shorten_key(key), "stage": stage, "name": name, "agent": agent}
             return {"type": "helper.began", **subagent}
         case SubagentEnded(key, status):
-            return {"type": "helper.ended", "key": kept_key(key), "status": status}
+            return {"type": "helper.ended", "key": shorten_key(key), "status": status}
         case TodoChanged(text):
             return {"type": "todo.changed", "text": text}
         case QuestionAdded(message):
@@ -116,7 +116,7 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
 
 
 def frame(conversation: UUID, said: NumberedEvent) -> dict[str, Any] | None:
-    """Return the event's frame for the page, with its number, conversation and run, or None if the
+    """Return the event's JSON for the page with its number, conversation and run, or None if the
     page does not show it.
     """
     number, run, event = said

@@ -17,14 +17,13 @@ from apps.workspace.local.deployments.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class FirstStep:
-    """A step of the setup. `link` is "" if the user lacks the permission for it or an earlier step
-    is incomplete.
-    """
+    """A step of the setup."""
 
     name: str
     title: str
     text: str
     link: str
+    """Empty if the user lacks the permission or an earlier step is incomplete."""
     is_done: bool
 
 

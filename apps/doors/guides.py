@@ -15,10 +15,11 @@ KEY = "QUICKAPPS_KEY"
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A code snippet in a guide. `language` is sh, python, javascript, toml or json."""
+    """A code snippet in a guide."""
 
     title: str
     language: str
+    """One of sh, python, javascript, toml and json."""
     text: str
 
 
@@ -37,17 +38,17 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class DoorGuide:
-    """The guide to an API. `docs` is the API's page in the docs. `trial` is None if trying the API
-    takes more than one request.
-    """
+    """The guide to an API."""
 
     id: str
     title: str
     summary: str
     address: str
     docs: str
+    """The file name of the API's page in the docs."""
     snippets: tuple[Snippet, ...]
     trial: Trial | None = None
+    """None if trying the API takes more than one request."""
 
     def fill(self, origin: str, slug: str, title: str) -> "DoorGuide":
         """Return the guide with its placeholders replaced."""

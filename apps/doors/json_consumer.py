@@ -75,7 +75,7 @@ def retry_after(error: QuickAppError) -> Header:
 
 
 def as_refusal(error: Exception) -> Refused:
-    """Convert an error that the client did not cause to a `Refused`."""
+    """Convert an outage or an unexpected error to a `Refused`."""
     if outage := outage_of(error):
         return Closing(outage.code, outage.translated)
     return Failed("internal_error", gettext("Something went wrong. Try again."))

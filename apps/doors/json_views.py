@@ -31,8 +31,9 @@ def nowhere(request: HttpRequest) -> HttpResponse:
 
 
 def allow_methods(*methods: str) -> Callable[[View], View]:
-    """Return a decorator that rejects all other methods with status 405. The decorated views are
-    exempt from CSRF checks, so they must not trust cookies.
+    """Return a decorator that rejects all other methods with status 405.
+
+    It also exempts the view from CSRF checks, so the view must not trust cookies.
     """
 
     def refusal(request: HttpRequest) -> JsonResponse | None:

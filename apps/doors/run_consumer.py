@@ -56,10 +56,10 @@ class RunConsumer(DoorConsumer):
         self,
         open_workspace: OpenWorkspace = open_workspace,
         recorded: Recorded = HUB.summaries.recorded,
-        places: RunSlots = HUB.places,
+        slots: RunSlots = HUB.slots,
     ) -> None:
         super().__init__()
-        self.places = places
+        self.slots = slots
         self.open_workspace = open_workspace
         self.recorded = recorded
         self.encoder: Encoder | None = None
@@ -126,7 +126,7 @@ class RunConsumer(DoorConsumer):
         return events, partial(self.send_whole, encoder=asked.whole(slug))
 
     async def run(self, run: AdmittedRun, emit: Emit) -> None:
-        async with run_slot(run, self.places, self.recorded) as progress:
+        async with run_slot(run, self.slots, self.recorded) as progress:
             if self.narrative:
                 emit(Noticed("narrative", self.narrative))
             await answer_request(run, emit, progress)

@@ -35,22 +35,24 @@ from apps.runs.run import run_application
 from apps.workspace.port import Workspace
 
 Recorded = Callable[[RunFigures], AbstractContextManager[Progress]]
-"""A function that returns a context manager, which records a run and yields its `Progress`."""
+"""A function that returns a context manager. The context manager records a run and yields its
+`Progress`.
+"""
 
 
 @asynccontextmanager
-async def held_place(places: RunSlots, caller: Caller, name: str) -> AsyncIterator[None]:
+async def hold_caller_slot(slots: RunSlots, caller: Caller, name: str) -> AsyncIterator[None]:
     """Hold a slot for the caller and the application or deployment `name`. Raises `TooManyRuns` if
     none is free.
     """
-    with places.taken(caller.bucket, name):
-        async with places.among_processes(caller.bucket, name):
+    with slots.hold(caller.bucket, name):
+        async with slots.hold_shared(caller.bucket, name):
             yield
 
 
 class AdmittedRun(msgspec.Struct, frozen=True):
-    """An admitted request that is ready to run. Its tokens are charged to the rate limits in
-    `rates`.
+    """An admitted request that is ready to run. `rates` are the rate limits that its tokens count
+    against.
     """
 
     door: str
@@ -63,7 +65,7 @@ class AdmittedRun(msgspec.Struct, frozen=True):
 
 @asynccontextmanager
 async def run_slot(
-    run: AdmittedRun, places: RunSlots, recorded: Recorded
+    run: AdmittedRun, slots: RunSlots, recorded: Recorded
 ) -> AsyncIterator[Progress]:
     """During the block, hold a slot for the run, and record the run.
 
@@ -72,9 +74,9 @@ async def run_slot(
     """
     caller, name = run.caller, run.application.slug
     figures = RunFigures(run.door, name, caller.bucket, caller.team)
-    # Equal to `held_place`, without one more generator for each request.
-    with places.taken(caller.bucket, name):
-        async with places.among_processes(caller.bucket, name):
+    # Equal to `hold_caller_slot`, without one more generator for each request.
+    with slots.hold(caller.bucket, name):
+        async with slots.hold_shared(caller.bucket, name):
             with recorded(figures) as progress:
                 try:
                     async with while_valid(caller):
@@ -85,8 +87,8 @@ async def run_slot(
 
 
 async def answer_request(run: AdmittedRun, emit: Emit, progress: Progress) -> Ledger:
-    """Run the request, and return the run's ledger. The newest message can answer a question with
-    which the previous answer ended. Raises `QuickAppError` if the run fails.
+    """Run the request, and return the run's ledger. If the previous answer ended with a question,
+    the newest message can answer it. Raises `QuickAppError` if the run fails.
     """
     application, caller = run.application, run.caller
     asked, ledger = await take_answer(run.request, application, caller, claim_answer)

@@ -20,7 +20,7 @@ def sealed(state: Mapping[str, Any]) -> str:
 
 
 def unsealed(content: str) -> dict[str, Any]:
-    """Decrypt a state. Return {} if another service or installation encrypted the text."""
+    """Decrypt a state. Return {} if this installation did not encrypt it."""
     try:
         written = unpacked(content)
     except (InvalidToken, ValueError):  # Fernet raises `ValueError` for non-ASCII characters.
@@ -37,8 +37,8 @@ def packed(written: bytes) -> str:
 
 
 def unpacked(content: str) -> bytes:
-    """Decrypt and decompress a text. Raises `InvalidToken` if another service or installation
-    encrypted it, or `StateTooLarge`.
+    """Decrypt and decompress a text. Raises `InvalidToken` if this installation did not encrypt it,
+    or `StateTooLarge`.
     """
     unpacking = zlib.decompressobj()
     written = unpacking.decompress(cipher().decrypt(content), MOST_BYTES)

@@ -86,7 +86,7 @@ def has_moved(caller: Caller, session_key: str) -> bool:
     return current_team(caller.user_id, session_key) != caller.team
 
 
-async def look_whether_moved(caller: Caller, session_key: str) -> bool:
+async def check_moved(caller: Caller, session_key: str) -> bool:
     found: bool = await database_sync_to_async(has_moved)(caller, session_key)
     return found
 

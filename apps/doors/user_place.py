@@ -1,5 +1,4 @@
-"""Reads the page of the product that an API client's user has open, and the description of their
-screen.
+"""Reads which page of the product an API client's user has open, and a description of their screen.
 
 OpenAI clients send them as `place` and `narrative` in `metadata`, and DIAL clients in
 `custom_fields.configuration`.
@@ -25,10 +24,10 @@ KEYS = frozenset({PLACE, NARRATIVE})
 def run_at_place(
     prepared: PreparedRun, application: ResolvedApplication, told: Mapping[str, Any], path: str
 ) -> PreparedRun:
-    """Return the run with the `place` and the `narrative` that `told` contains.
+    """Return the run with the `place` and the `narrative` in `told`.
 
     `path` is the path of these fields for errors. Raises `BadRequest` if the place is unknown or a
-    value is not a text.
+    value is not a string.
     """
     if not told.keys() & KEYS:
         return prepared

@@ -94,8 +94,8 @@ class HealthConsumer(GatewayConsumer):
 
 
 class ReadyConsumer(GatewayConsumer):
-    """Serves `GET /readyz`, which succeeds as long as the process can use the services that it
-    needs, such as the database.
+    """Serves `GET /readyz`, which succeeds while the database and other required services are
+    available.
     """
 
     async def answer(self) -> None:
@@ -107,9 +107,7 @@ class ReadyConsumer(GatewayConsumer):
 
 
 class NotFoundConsumer(GatewayConsumer):
-    """Responds to any request with status 404 and JSON. `advice` tells the client which URL to use
-    instead.
-    """
+    """Responds to any request with status 404 and JSON. `advice` names the URL to use instead."""
 
     def __init__(self, advice: str = DIRECTORY) -> None:
         super().__init__()
@@ -121,9 +119,8 @@ class NotFoundConsumer(GatewayConsumer):
 
 
 def list_application(application: Application, types: Sequence[str] | None) -> dict[str, Any]:
-    """Describe an application as an element of the list of models, in the format of OpenAI and
-    DIAL. `types` are the content types of attachments that it accepts. If there are none, it
-    accepts any type.
+    """Return an application's entry in the list of models, in the format of OpenAI and DIAL.
+    `types` are the content types of attachments that it accepts; None or [] means any type.
     """
     return {
         **entry(application, application.slug, application.title),
@@ -133,8 +130,8 @@ def list_application(application: Application, types: Sequence[str] | None) -> d
 
 
 def listed_embedder(deployment: Deployment) -> dict[str, Any]:
-    """Describe an embedding model as an element of the list of models, with capabilities and limits
-    in DIAL's format.
+    """Return an embedding model's entry in the list of models, with capabilities and limits in
+    DIAL's format.
     """
     window = deployment.context_window
     return {

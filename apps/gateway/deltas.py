@@ -35,9 +35,7 @@ from apps.doors.chat_messages import FORM_FIELD
 from apps.runs.asking_ledger import CARDS
 
 Delta = dict[str, Any]
-"""A part of a message. Clients append its texts, and merge its lists by the key `index` of their
-elements.
-"""
+"""A part of a message. Clients append its texts, and merge its list items by their key `index`."""
 SEPARATOR = "\n\n"
 
 
@@ -54,8 +52,8 @@ class DialDeltas:
         self.calls = count()
 
     def write(self, event: Event) -> Delta | None:  # noqa: C901 - one case for each event
-        """Convert an event to a delta. Return None for the state, which is sent separately, and for
-        events that clients do not show.
+        """Convert an event to a delta. Return None for events that clients do not show, and for the
+        state, which is sent separately.
         """
         match event:
             case TextDelta(text):
@@ -128,7 +126,7 @@ class DialDeltas:
         return self.stage(event.stage_id, name=event.title, **nested)
 
     def notice(self, text: str) -> Delta:
-        """Convert a notice to a delta, which shows it as a stage without content."""
+        """Convert a notice to a delta with a stage that has no content."""
         index = next(self.stage_indexes)
         return {
             "custom_content": {"stages": [{"index": index, "name": text, "status": "completed"}]}
@@ -143,7 +141,7 @@ class DialDeltas:
 
 class OpenAIDeltas(DialDeltas):
     """Converts the events of a run to message deltas for OpenAI's clients. Reasoning and refusals
-    have keys of their own.
+    have separate keys.
     """
 
     has_thought = False
@@ -155,9 +153,7 @@ class OpenAIDeltas(DialDeltas):
         return {"reasoning_content": event.text}
 
     def open_thoughts(self, event: StageOpened) -> Delta | None:
-        """Return the separator between the reasoning of two model calls, or None before the
-        first.
-        """
+        """Return the separator between the reasoning of two model calls, or None for the first one."""
         lead = {"reasoning_content": SEPARATOR} if self.has_thought else None
         self.has_thought = True
         return lead
@@ -179,7 +175,7 @@ def custom_call(call: ToolCall) -> Delta:
 
 
 class Text(list[str]):
-    """A text of a message as a list of strings, to which each delta appends."""
+    """A text in an incomplete message, as a list of strings. Each delta appends to it."""
 
 
 AS_THEY_CAME = "annotations"
@@ -247,8 +243,8 @@ def buttons(description: str, choices: Iterable[dict[str, Any]]) -> dict[str, An
 
 
 def card_form(card: NumberedCard) -> dict[str, Any] | None:
-    """Return the form with the choices that a card offers the user, or None if it offers none. The
-    card's text is part of the answer's text.
+    """Return the form with a card's choices, or None if the card has none. The answer's text
+    contains the card's text.
     """
     if not card.choices:
         return None

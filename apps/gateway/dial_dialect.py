@@ -46,7 +46,7 @@ class DialRequest(ChatRequest):
 
     @property
     def configuration(self) -> Object:
-        """Return the values that the user chose in the application's configuration form, by field."""
+        """Return the values from the application's configuration form, by field."""
         found = (self.custom_fields or {}).get("configuration")
         return found if isinstance(found, dict) else {}
 

@@ -17,7 +17,7 @@ from apps.doors.admission import hidden_error, visit
 from apps.doors.answer_headers import rate_headers
 from apps.doors.bodies import decode_body, invalid, shorten_text
 from apps.doors.client_parameters import ignored_header
-from apps.doors.run_slots import held_place
+from apps.doors.run_slots import hold_caller_slot
 from apps.errors import (
     ApplicationNotFound,
     DeploymentNotFound,
@@ -42,7 +42,7 @@ from apps.workspace.local.workspace import LocalWorkspace
 MOST_TEXTS = 2_048
 MOST_CHARACTERS = 1_000_000
 """The maximum number of characters in all texts of a request, about the length of a long book. The
-built-in model takes minutes for so many.
+built-in model takes minutes for this much text.
 """
 USED = frozenset({"input", "model", "encoding_format", "dimensions"})
 
@@ -60,8 +60,8 @@ class EmbeddingsRequest(msgspec.Struct):
 
     @property
     def texts(self) -> list[Any]:
-        """Return the request's `input` as a list. Until `check_texts` has validated it, it can
-        contain values other than texts.
+        """Return the request's `input` as a list. Its items may not be texts until `check_texts`
+        has run.
         """
         return [self.input] if isinstance(self.input, str) else list(self.input)
 
@@ -83,7 +83,7 @@ def read_embeddings_request(body: bytes) -> tuple[EmbeddingsRequest, frozenset[s
 
 
 def check_texts(asked: EmbeddingsRequest) -> None:
-    """Raise `BadRequest` unless the input is a text or a list of texts, none of them empty or too
+    """Raise `BadRequest` unless the input is a text or a list of texts. No text may be empty or too
     long.
     """
     if not isinstance(asked.input, str | list):
@@ -130,7 +130,7 @@ class EmbeddingsConsumer(GatewayConsumer):
         embedder = await find_embedder(name, caller, asked.dimensions)
         meter = RunMeter(self.keep, GATEWAY, caller.bucket, budgets=HUB.budgets, team=caller.team)
         embedder = MeteredEmbedder(embedder, name, meter)
-        async with held_place(HUB.places, caller, name):
+        async with hold_caller_slot(HUB.slots, caller, name):
             found = await self.while_connected(embed(embedder, asked))
         spend(rates, [ModelUsage(name, found.prompt_tokens, 0)])
         if asked.dimensions not in (None, found.vectors.shape[1]):
@@ -153,8 +153,8 @@ class EmbeddingsConsumer(GatewayConsumer):
 def offered_deployments(caller: Caller) -> QuerySet[Deployment]:
     """Return the embedding deployments that the caller can use, sorted by ID.
 
-    Deployments belong to no application. Therefore, visitors can use none, nor can keys that are
-    limited to some applications.
+    Visitors can use none, and neither can keys that are limited to some applications, because a
+    deployment belongs to no application.
     """
     is_admitted = caller.kind in ("user", "key") and caller.limits.scope is None
     rows = Deployment.objects.filter(kind=Deployment.Kind.EMBEDDING, is_enabled=True)

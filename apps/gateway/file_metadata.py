@@ -18,13 +18,13 @@ MOST_ITEMS = 1000
 
 @dataclass(frozen=True, slots=True)
 class MetadataQuery:
-    """The query parameters of a metadata request. `token` is the URL of the last file or folder on
-    the previous page. `is_deep` includes the contents of subfolders.
-    """
+    """The query parameters of a metadata request."""
 
     limit: int = USUAL_ITEMS
     token: str = ""
+    """The URL of the last file or folder on the previous page, or ""."""
     is_deep: bool = False
+    """True to include the contents of subfolders."""
     with_permissions: bool = False
 
 
@@ -61,9 +61,9 @@ def describe_entry(entry: FileInfo | FolderInfo) -> dict[str, Any]:
 
 
 def head(url: str) -> dict[str, Any]:
-    """Return the metadata fields that files and folders have in common.
+    """Return the metadata that files and folders share.
 
-    The URL of a folder ends with a slash. The root folder of a bucket has no name.
+    The URL of a folder ends with a slash. A bucket's root folder has no name.
     """
     _, bucket, *names = (unquote(segment) for segment in url.rstrip("/").split("/"))
     return {

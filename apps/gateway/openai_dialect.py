@@ -102,13 +102,13 @@ class OpenAIDialect:
 
 
 class ParsedBody(msgspec.Struct, frozen=True):
-    """A parsed request. `unknown` contains the names of its unknown parameters. `allowed` contains
-    the names of the tools that the model may call, or is None if it may call all.
-    """
+    """A parsed request."""
 
     request: OpenAIRequest
     unknown: frozenset[str] = frozenset()
+    """The names of its unknown parameters."""
     allowed: frozenset[str] | None = None
+    """The names of the tools that the model may call, or None if it may call all."""
 
 
 def parse(body: bytes) -> ParsedBody:
@@ -174,7 +174,7 @@ def prepare(parsed: ParsedBody, application: ResolvedApplication) -> PreparedRun
 
 
 def first_instructions(asked: OpenAIRequest) -> str:
-    """Return the JSON path of the request's first system message, which an error message contains."""
+    """Return the JSON path of the request's first system message, for an error message."""
     index = next(i for i, message in enumerate(asked.messages) if message.role in SYSTEM)
     return f"messages.{index}.role"
 
@@ -189,9 +189,7 @@ def has_functions(request: OpenAIRequest) -> bool:
 
 
 def without_effect(request: OpenAIRequest, slug: str) -> Iterator[str]:
-    """Yield the names of the parts of the request that have no effect on the application with this
-    slug.
-    """
+    """Yield the names of request fields that have no effect on the application."""
     if request.model not in (None, slug):
         yield "model"
     for name, value in (request.stream_options or {}).items():

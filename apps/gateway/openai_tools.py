@@ -69,8 +69,8 @@ class OpenAITool(RequestTool):
 
 
 def to_function(custom: RequestedCustom) -> RequestedFunction:
-    """Convert a custom tool to the function that the model gets in its place. The function's only
-    parameter is a text.
+    """Convert a custom tool to the function that the model sees. The function has one text
+    parameter.
     """
     grammar = None if custom.format is None else custom.format.grammar
     written = () if grammar is None else (grammar.definition, grammar.syntax)

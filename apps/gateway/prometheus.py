@@ -38,12 +38,11 @@ class GaugeCollector(Collector):
 
 @dataclass(slots=True)
 class PrometheusSink:
-    """Stores the metrics of this process. `families` maps the name of each metric to the library's
-    counter or histogram.
-    """
+    """Stores the metrics of this process."""
 
     registry: CollectorRegistry = field(default_factory=CollectorRegistry)
     families: dict[str, Counter | Histogram] = field(default_factory=dict)
+    """The library's counters and histograms, by metric name."""
 
     def __post_init__(self) -> None:
         disable_created_metrics()  # type: ignore[no-untyped-call]  # nobody reads those series
@@ -68,7 +67,7 @@ class PrometheusSink:
         self.registry.register(GaugeCollector(gauge))
 
     def text(self) -> bytes:
-        """Return all metrics in Prometheus's text format. This takes up to a tenth of a second, and
-        can query the database.
+        """Return all metrics in Prometheus's text format. This takes up to 0.1 seconds and can
+        query the database.
         """
         return generate_latest(self.registry)

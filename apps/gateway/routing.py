@@ -42,7 +42,7 @@ class CompletionConsumer(RunConsumer):
 
 complete = CompletionConsumer.as_asgi()
 list_models: Any = ListConsumer.as_asgi()
-embed = EmbeddingsConsumer.as_asgi(keep=HUB.summaries.keep)
+embed = EmbeddingsConsumer.as_asgi(keep=HUB.summaries.queue_call)
 
 health_urlpatterns: list[URLPattern] = [
     re_path(r"^healthz$", HealthConsumer.as_asgi()),
@@ -79,14 +79,15 @@ def health_only(advice: str) -> list[URLPattern]:
 
 
 def otherwise(application: Any) -> list[URLPattern]:
-    """Return the URL patterns that match all requests outside the APIs."""
+    """Return the URL patterns for all requests outside the APIs, which `application` answers."""
     return [re_path(r"^chat/completions/?$", misplaced_url(application)), re_path(r"", application)]
 
 
 def misplaced_url(application: Any) -> Any:
-    """Return an ASGI application for the URL that clients use if their `base_url` lacks `/v1`. A
-    POST gets status 404 with advice. Other requests are for a page, and are forwarded to
-    `application`.
+    """Return an ASGI application for the URL that clients use if their `base_url` lacks `/v1`.
+
+    A POST gets status 404 with advice. Other requests are for a page, so `application` answers
+    them.
     """
     not_found = NotFoundConsumer.as_asgi(advice=NO_BASE_URL)
 

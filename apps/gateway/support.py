@@ -111,16 +111,14 @@ async def validate(request: ASGIRequest) -> JsonResponse:
 
 @allow_methods("GET", "HEAD")
 def skills(request: HttpRequest) -> JsonResponse:
-    """Return the predefined skills, which all applications can use."""
+    """Return the predefined skills."""
     found = installed_skills(installed_content())
     return JsonResponse([skill_metadata(skill.document) for skill in found], safe=False)
 
 
 @allow_methods("POST")
 async def validate_skill(request: ASGIRequest) -> JsonResponse:
-    """Read a skill with the caller's key. Return the skill's metadata, or the problem with the
-    skill.
-    """
+    """Read a skill with the caller's key. Return its metadata, or an error about it."""
     try:
         caller = await sender(request)
         skill = _skill.validate_json(request.body)
@@ -140,8 +138,8 @@ async def validate_skill(request: ASGIRequest) -> JsonResponse:
 
 
 async def sender(request: ASGIRequest) -> Caller:
-    """Return the caller. The key belongs to this installation or may belong to DIAL Core. Raises
-    `NotAuthenticated` if it is missing or invalid.
+    """Return the caller. A key that is not from this installation may be from DIAL Core. Raises
+    `NotAuthenticated` if the key is missing or invalid.
     """
     if not read_headers(request.scope["headers"]).api_key:
         raise NotAuthenticated
@@ -155,8 +153,8 @@ async def sender(request: ASGIRequest) -> Caller:
 
 
 async def validate_caller(address: SkillAddress, caller: Caller) -> JsonResponse | None:
-    """Return a response with the skill's metadata, or the problem with the skill. Return None if
-    DIAL Core rejects the caller's key.
+    """Return a response with the skill's metadata or an error about it. Return None if DIAL Core
+    rejects the caller's key.
     """
     try:
         text, _, _ = await read_skill(open_workspace(caller), address)

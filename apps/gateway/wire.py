@@ -24,7 +24,7 @@ def new_id() -> str:
 
 
 def usage_to_dict(usage: Usage) -> dict[str, Any] | None:
-    """Return the usage as JSON, or None if no model reported any."""
+    """Return the usage as JSON, or None if no model reported its usage."""
     if not usage.per_model:
         return None
     written: dict[str, Any] = tokens(usage.input, usage.output)
@@ -80,8 +80,10 @@ def write_token(one: TokenLogprob) -> dict[str, Any]:
 
 
 class ChunkEncoder:
-    """Encodes the events of a run as a stream of chunks. State and usage are sent at the end, so
-    that a run that fails before its first text can still get an error status.
+    """Encodes the events of a run as a stream of chunks.
+
+    State and usage are sent at the end, so that a run that fails before its first text can still
+    get an error status.
     """
 
     headers = EVENT_STREAM
@@ -171,8 +173,8 @@ class ChunkEncoder:
 
 
 class CompletionRequest:
-    """Collects the events of a run in one message, the same that a client would build from the
-    chunks. With `has_all_keys`, the message has all keys that OpenAI's schema requires.
+    """Collects the events of a run in one message, which equals the message that a client would
+    build from the chunks.
     """
 
     headers = JSON

@@ -15,7 +15,7 @@ from apps.catalog.models import Application
 from apps.live.models import ALL_TOOLS, LONGEST_TOOL_NAME, Consent, Interaction, Run, RunStep
 
 LOOKED_AT = 200
-"""Called tools are searched in this many of a user's newest model calls."""
+"""`tools_called` reads this many of a user's newest model calls."""
 
 
 def read_consents(run: Run) -> dict[str, Mode]:
@@ -28,7 +28,7 @@ def read_consents(run: Run) -> dict[str, Mode]:
     return dict(nearest_last.values_list("tool", "mode"))  # type: ignore[arg-type]
 
 
-def keep_consent(run: Run, asked: Interaction, answer: Mapping[str, Any]) -> None:
+def store_consent(run: Run, asked: Interaction, answer: Mapping[str, Any]) -> None:
     """Store a consent if the user chose *Don't ask again* and the approval card offered this
     option.
     """
@@ -84,17 +84,17 @@ def tools_called(bucket: str) -> dict[int, list[str]]:
 
 
 def forget_tools(tools: Collection[str]) -> None:
-    """Delete the consents for these tools in all applications, because consents for a nested
+    """Delete the consents for these tools in all applications. The consents for a nested
     application's tools belong to the outermost application.
     """
     Consent.objects.filter(tool__in=tools).delete()
 
 
 def hand_over(bucket: str, to: str) -> None:
-    """Move a visitor's decisions about conversations to the account `to`, with which the visitor
-    has signed in.
+    """Move a visitor's decisions about conversations to the account `to`, after the visitor has
+    signed in.
 
-    Decisions about whole applications are deleted, because several users can share a browser.
+    Delete the decisions about whole applications, because several users can share a browser.
     """
     mine = Consent.objects.filter(bucket=bucket)
     mine.filter(stream=None).delete()

@@ -20,9 +20,7 @@ async def on_a_thread(work: Callable[[], Any]) -> Any:
 
 
 class OwnThread:
-    """A thread with its own permanent database connection, which is faster than a connection for
-    each call.
-    """
+    """A thread with a permanent database connection, so that calls need not open one."""
 
     def __init__(self, name: str) -> None:
         self.pool = ThreadPoolExecutor(1, thread_name_prefix=name)

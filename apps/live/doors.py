@@ -1,4 +1,6 @@
-"""Defines the doors: the APIs and pages that start runs. Each run stores the name of its door."""
+"""Defines the doors: the chat page, APIs and triggers that start runs. Each run stores its door's
+name.
+"""
 
 PAGE = "page"
 GATEWAY = "gateway"
@@ -22,12 +24,12 @@ LABELS = {
     SCHEDULE: "Schedule",
     WEBHOOK: "Webhook",
 }
-"""The labels of doors that operators see."""
+"""The door names that operators see."""
 PATHS = {GATEWAY: ("/openai/", "/v1/"), MCP: ("/mcp",), A2A: ("/a2a/",), AG_UI: ("/ag-ui/",)}
-"""Maps doors to the path prefixes of their APIs. Metrics count requests by door. If the operator
-allows it, pages of other origins can call these paths.
+"""Maps doors to the path prefixes of their APIs. Metrics count requests by door, and an operator
+can allow cross-origin requests to these paths.
 """
-KEPT_DOORS = (PAGE, SCHEDULE, WEBHOOK, A2A)
+STORED_DOORS = (PAGE, SCHEDULE, WEBHOOK, A2A)
 """The doors whose runs are stored as answers in conversations."""
 
 

@@ -19,21 +19,21 @@ from django.utils import timezone
 from apps.agent.events import InteractionRequested
 from apps.agent.ledger import InteractionRequest as Asked
 from apps.live.events import InteractionResolved, storable_value
-from apps.live.journal.notifications import hearing_of_answers
+from apps.live.journal.notifications import watch_answers
 from apps.live.journal.run_record import RunRecord
 from apps.live.models import LONGEST_KEY, Interaction, Run
 
 LOOK_SECONDS = 2.0
-"""A process checks at this interval in seconds for answers whose announcement was lost."""
+"""The interval in seconds between checks for answers whose notification was lost."""
 TIMEOUT: Mapping[str, Any] = {"outcome": "timeout"}
 LOST: Mapping[str, Any] = {"outcome": "lost"}
 YOU = "you"
-"""The name under which a conversation shows answers of its owner."""
+"""The name that a conversation shows for answers of its owner."""
 BY = "by"
-"""The key under which a stored answer contains the name of the user who answered."""
+"""The key of the answering user's name in a stored answer."""
 
 
-async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, Any]:
+async def ask_during_call(record: RunRecord, question: Asked) -> Mapping[str, Any]:
     """Show the question to the user, and return the answer. Only the outcome of the answer remains
     stored. If the call is canceled or the process ends, the outcome is `lost`.
     """
@@ -44,7 +44,7 @@ async def ask_while_going(record: RunRecord, question: Asked) -> Mapping[str, An
     record.say(InteractionRequested(shown, due))
     answer = LOST
     try:
-        async with hearing_of_answers(record.log.run) as heard:
+        async with watch_answers(record.log.run) as heard:
             answer = await await_answer(row, heard)
     finally:
         outcome = {"outcome": answer["outcome"]}
@@ -90,9 +90,7 @@ def read_answer(row: Interaction) -> Mapping[str, Any] | None:
 
 
 def close(row: Interaction, outcome: Mapping[str, Any]) -> None:
-    """Close a question with this outcome. The answer itself is not stored, because only the MCP
-    server needs it.
-    """
+    """Close a question. Only the outcome is stored, because only the MCP server needs the answer."""
     Interaction.objects.filter(pk=row.pk).update(answer=outcome, due_at=None)
 
 

@@ -39,15 +39,15 @@ class Continued:
 
 @dataclass(frozen=True, slots=True)
 class InteractionResolved:
-    """Reports that a question was closed at the time `at`, in seconds since 1970. `by` is the name
-    of the user who answered, or "" after a timeout.
-    """
+    """Reports that a question was answered or has timed out."""
 
     key: str
     kind: str
     answer: Mapping[str, Any]
     by: str
+    """The name of the user who answered, or "" after a timeout."""
     at: float
+    """When the question was closed, in Unix seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class RunFailed:
 
 @dataclass(frozen=True, slots=True)
 class CallCounted:
-    """Reports that a model call has ended. `figures` contains the updated metrics of the answer."""
+    """Reports that a model call has ended, with the updated metrics of the answer."""
 
     figures: AnswerFigures
 
@@ -125,8 +125,8 @@ _names = {kind: name for name, kind in NAMES.items()}
 
 
 def is_kept(event: StreamEvent) -> bool:
-    """Return True if the journal stores the event. `StateSaved` is stored in steps and in the
-    answer instead.
+    """Return True if the journal stores the event. `StateSaved` is stored elsewhere: in steps and
+    in the answer.
     """
     return type(event) in _names
 
@@ -145,9 +145,7 @@ def read(written: Mapping[str, Any]) -> StreamEvent:
 
 
 def length(event: StreamEvent) -> int:
-    """Return how many numbers the event takes: one per character for text events, and one for other
-    events.
-    """
+    """Return how many event numbers the event uses: one per character of text, or one in total."""
     return len(event.text) if isinstance(event, TEXTS) else 1
 
 
@@ -234,7 +232,7 @@ def replace_unstorable(value: Any) -> Any:
     return value
 
 
-def kept_key(key: str) -> str:
+def shorten_key(key: str) -> str:
     """Return the key, shortened with a hash if it is too long for its column. Models choose call
     IDs of any length.
     """

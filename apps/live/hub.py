@@ -59,20 +59,18 @@ class Hub:
     is_closing: bool = False
     """True if the process is stopping, so that it accepts no questions and resumes no runs."""
     is_closed: bool = False
-    """True if no further events follow. Viewers disconnect when they have received all events."""
+    """True if the process sends no further events. Viewers disconnect after the last one."""
     awaited: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a run needs a process that resumes it."""
     has_queue: bool = False
-    """True if the last check found queued runs. If so, the slot of an ended run is given to a
-    queued run.
-    """
-    places: RunSlots = field(init=False)
+    """True if the last sweep found queued runs. If so, each ended run triggers another sweep."""
+    slots: RunSlots = field(init=False)
     committer: Committer = field(init=False)
     budgets: ProcessBudgets = field(init=False)
     summaries: RunSummaryWriter = field(init=False)
 
     def __post_init__(self, execute_budgets: Execute, execute_summaries: Execute) -> None:
-        self.places = RunSlots(self.supervisors)
+        self.slots = RunSlots(self.supervisors)
         self.committer = Committer(self.name, self.execute, self.hold)
         self.budgets = ProcessBudgets(execute_budgets)
         self.summaries = RunSummaryWriter(execute_summaries, self.budgets)

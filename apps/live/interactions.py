@@ -17,9 +17,9 @@ from django.utils.translation import gettext
 from apps.accounts.persons import is_same_person
 from apps.agent.ledger import InteractionKind
 from apps.errors import Conflict, Missing, Refused
-from apps.live.consents import keep_consent
+from apps.live.consents import store_consent
 from apps.live.elicitations import BY, TIMEOUT, YOU
-from apps.live.events import InteractionResolved, kept_key, storable_value
+from apps.live.events import InteractionResolved, shorten_key, storable_value
 from apps.live.hub import Hub
 from apps.live.journal import journal
 from apps.live.journal.notifications import announce_answer, announce_waiting, wake_viewers
@@ -32,7 +32,7 @@ CALL: InteractionKind = "client_tool"
 Claim = Literal["granted", "taken", "lost"]
 
 
-async def take_answer(
+async def submit_answer(
     hub: Hub,
     run: Run,
     key: str,
@@ -68,7 +68,7 @@ def answer_interaction(
     """Store the answer to a question. Raises `Refused` if it is no longer open or another user must
     answer it.
     """
-    rows = Interaction.objects.filter(run=run, key=kept_key(key), kind=kind, answer__isnull=True)
+    rows = Interaction.objects.filter(run=run, key=shorten_key(key), kind=kind, answer__isnull=True)
     # Expired questions that no sweep has answered yet are excluded.
     asked = rows.exclude(due_at__lte=timezone.now()).first()
     if asked is None:
@@ -80,7 +80,7 @@ def answer_interaction(
         return
     resolve(asked, answer, by, name)
     if by == run.bucket:
-        keep_consent(run, asked, answer)
+        store_consent(run, asked, answer)
 
 
 def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: str) -> None:
@@ -161,7 +161,7 @@ def claim_for_page(run: Run, key: str, page: str, former: str = "") -> Claim:
     another page), or `lost` if the page had begun the call before the reload and it must not be
     repeated. Raises `Refused` if the call is no longer open.
     """
-    asked = open_calls(run).filter(key=kept_key(key), run__status__in=Run.OPEN)
+    asked = open_calls(run).filter(key=shorten_key(key), run__status__in=Run.OPEN)
     asked = asked.exclude(due_at__lte=timezone.now())
     free = Q(claimed_by__in=("", page)) | Q(claimed_by=former, asked__is_repeatable=True)
     if asked.filter(free).update(claimed_by=page):

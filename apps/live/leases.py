@@ -95,7 +95,7 @@ def take_over(run: Run, holder: str) -> bool:
     )
 
 
-def resting() -> QuerySet[Run]:
+def waiting_or_queued() -> QuerySet[Run]:
     """Return the runs that wait for a user or are queued."""
     return Run.objects.filter(Q(status=Run.Status.WAITING) | QUEUED)
 

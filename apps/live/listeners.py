@@ -32,12 +32,12 @@ transaction. They run in a savepoint, so that a failure does not roll back the e
 
 
 def notify_listeners(news: Iterable[RunNews]) -> None:
-    told = [one for one in news if one.status in NEWS]
-    if told:
-        run_listeners.tell(told)
+    ended = [one for one in news if one.status in NEWS]
+    if ended:
+        run_listeners.notify(ended)
 
 
-def tell_waiting(run: UUID) -> None:
+def notify_waiting(run: UUID) -> None:
     row = Run.objects.filter(pk=run).values_list("door", "application", "bucket").first()
     if row is not None:
         notify_listeners([RunNews(run, *row, Run.Status.WAITING)])

@@ -27,7 +27,7 @@ LONGEST_REASON = 2_000
 LONGEST_KEY = 500
 LONGEST_TOOL_NAME = 200
 ALL_TOOLS = ""
-"""The tool name in a `Consent` that means all tools."""
+"""The tool name in a `Consent` for all tools."""
 
 
 def choices(names: object) -> list[tuple[str, str]]:
@@ -67,8 +67,8 @@ class KeptManifest(models.Model):
 
 
 class Run(models.Model):
-    """A complete answer or an answer in progress, with the lease of the process that writes it.
-    `caller` identifies the user, without credentials.
+    """An active or finished run, with the lease of the process that executes it. `caller`
+    identifies the user, without credentials.
     """
 
     class Status(models.TextChoices):
@@ -266,9 +266,8 @@ class Consent(models.Model):
 
 
 class AnsweredCall(models.Model):
-    """Records that an API client has answered the tool calls that wait for a user, so that they are
-    answered only once. The state of the waiting answer contains the same `id`. After `expires_at`,
-    the calls can no longer be answered, and the row is deleted.
+    """Records that an API client has answered the tool calls that waited for a user. Each set of
+    calls can be answered once, and only until `expires_at`.
     """
 
     id = models.UUIDField(primary_key=True, editable=False)

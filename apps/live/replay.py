@@ -48,8 +48,8 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
             if said or not log.is_over:
                 return said
             log = None  # Another process has written newer events.
-        if log is None and (told := told_elsewhere(hub, stream, after)):
-            return told
+        if log is None and (received := read_received(hub, stream, after)):
+            return received
         first = log.first if log is not None else 0
         written: list[NumberedEvent] = await database_sync_to_async(journal.read)(stream, after)
         if written or log is None:
@@ -59,9 +59,9 @@ async def newer(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
         # While the journal was read, the log dropped events that are stored there now.
 
 
-def told_elsewhere(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
+def read_received(hub: Hub, stream: UUID, after: int) -> list[NumberedEvent]:
     """Return the events after this number that another process sent. Return [] if events before
     them must first be read from the journal.
     """
-    heard = hub.streams.heard.get(stream)
-    return [] if heard is None or after < heard.first - 1 else heard.after(after, BATCH)
+    log = hub.streams.received.get(stream)
+    return [] if log is None or after < log.first - 1 else log.after(after, BATCH)

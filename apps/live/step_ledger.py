@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from apps.agent.ledger import EVERY_KIND, Consent, InteractionKind, InteractionRequest, Step
 from apps.live import models
-from apps.live.elicitations import ask_while_going
-from apps.live.events import kept_key, storable_value
+from apps.live.elicitations import ask_during_call
+from apps.live.events import shorten_key, storable_value
 from apps.live.journal.run_record import RunRecord
 from apps.live.models import ALL_TOOLS, Run, RunStep
 
@@ -39,7 +39,9 @@ class StepLedger:
         self.asked: dict[tuple[str, InteractionKind], InteractionRequest] = {}
         self.stops: dict[str, asyncio.Event] = {}
         self.is_closing = False
-        self.patient: Callable[[InteractionRequest], InteractionRequest] = lambda asked: asked
+        self.adjust_timeout: Callable[[InteractionRequest], InteractionRequest] = lambda asked: (
+            asked
+        )
         """A function that returns a question with a changed timeout, for runs that no user started.
         """
 
@@ -47,10 +49,10 @@ class StepLedger:
         # Steps inside of a tool call are allowed, so that the tool can finish.
         if self.is_closing and "/" not in key and key.startswith("m:"):
             raise asyncio.CancelledError
-        return self.steps.get(kept_key(key))
+        return self.steps.get(shorten_key(key))
 
     def record(self, step: Step) -> None:
-        kept = replace(step, key=kept_key(step.key))
+        kept = replace(step, key=shorten_key(step.key))
         self.steps[kept.key] = kept
         self.record_of_run.note(kept)
 
@@ -58,14 +60,14 @@ class StepLedger:
         await self.record_of_run.flush()
 
     def interaction(self, key: str, kind: InteractionKind) -> InteractionRequest | None:
-        return self.interactions.get((kept_key(key), kind))
+        return self.interactions.get((shorten_key(key), kind))
 
     def ask(self, interaction: InteractionRequest) -> None:
-        key = kept_key(interaction.key)
-        self.asked[key, interaction.kind] = replace(self.patient(interaction), key=key)
+        key = shorten_key(interaction.key)
+        self.asked[key, interaction.kind] = replace(self.adjust_timeout(interaction), key=key)
 
     async def ask_now(self, interaction: InteractionRequest) -> Mapping[str, Any]:
-        return await ask_while_going(self.record_of_run, interaction)
+        return await ask_during_call(self.record_of_run, interaction)
 
     def stop_subagent(self, key: str) -> bool:
         """Request that the sub-agent with this key stop. Return False if there is none."""
@@ -75,13 +77,13 @@ class StepLedger:
         return wish is not None
 
     def stopping(self, key: str) -> asyncio.Event:
-        return self.stops.setdefault(kept_key(key), asyncio.Event())
+        return self.stops.setdefault(shorten_key(key), asyncio.Event())
 
     def consent(self, tool: str) -> Consent | None:
         return self.consents.get(tool) or self.consents.get(ALL_TOOLS)
 
     def idempotency_key(self, key: str) -> str:
-        return f"{self.record_of_run.log.run}:{kept_key(key)}"
+        return f"{self.record_of_run.log.run}:{shorten_key(key)}"
 
     def store_asked(self) -> None:
         """Save the new questions. Must be called in the transaction that marks the run as waiting."""

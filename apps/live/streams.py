@@ -18,17 +18,16 @@ LOST_LOG_SECONDS = 60.0
 
 @dataclass(slots=True)
 class LiveStreams:
-    """The live streams of a process.
-
-    `logs` contains the logs of this process's runs, `heard` the logs received from other processes,
-    and `viewers` the asyncio events that wake viewers, each by stream. `left` is set when a viewer
-    disconnects.
-    """
+    """The live streams of a process."""
 
     logs: dict[UUID, RunLog] = field(default_factory=dict)
-    heard: dict[UUID, RunLog] = field(default_factory=dict)
+    """The logs of this process's runs, by stream."""
+    received: dict[UUID, RunLog] = field(default_factory=dict)
+    """The logs received from other processes, by stream."""
     viewers: dict[UUID, set[asyncio.Event]] = field(default_factory=dict)
+    """The asyncio events that wake viewers, by stream."""
     left: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a viewer disconnects."""
 
     def add(self, log: RunLog) -> None:
         log.wake = lambda: self.wake(log.stream)
@@ -43,13 +42,11 @@ class LiveStreams:
     def remove_later(self, log: RunLog) -> None:
         asyncio.get_running_loop().call_later(LOST_LOG_SECONDS, self.remove, log)
 
-    def hear(self, log: RunLog) -> None:
-        """Append events from another process to the events already received from it, or replace
-        those if there is a gap.
-        """
-        before = self.heard.get(log.stream)
+    def add_received(self, log: RunLog) -> None:
+        """Add events that another process sent. Events after a gap replace the earlier ones."""
+        before = self.received.get(log.stream)
         if before is None or before.run != log.run or log.first > before.last + 1:
-            self.heard[log.stream] = log
+            self.received[log.stream] = log
         elif log.first == before.last + 1:
             for event in log.events:
                 before.append(event)
@@ -82,5 +79,5 @@ class LiveStreams:
             self.viewers[stream].discard(news)
             if not self.viewers[stream]:
                 del self.viewers[stream]
-                self.heard.pop(stream, None)
+                self.received.pop(stream, None)
             self.left.set()

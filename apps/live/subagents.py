@@ -7,7 +7,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from apps.agent.events import SubagentEnded, SubagentStarted
-from apps.live.events import kept_key, storable_value
+from apps.live.events import shorten_key, storable_value
 from apps.live.models import HelperRun, Run
 from apps.live.subagent_rows import LONGEST_NAME
 
@@ -27,7 +27,7 @@ def write(run: UUID, events: Iterable[SubagentEvent]) -> None:
 def begin(run: UUID, event: SubagentStarted) -> None:
     row = HelperRun(
         run_id=run,
-        key=kept_key(event.key),
+        key=shorten_key(event.key),
         name=storable_value(event.name)[:LONGEST_NAME],
         agent=storable_value(event.agent)[:LONGEST_NAME],
     )
@@ -38,7 +38,7 @@ def begin(run: UUID, event: SubagentStarted) -> None:
 
 
 def end(run: UUID, event: SubagentEnded) -> None:
-    HelperRun.objects.filter(run=run, key=kept_key(event.key)).update(
+    HelperRun.objects.filter(run=run, key=shorten_key(event.key)).update(
         status=event.status,
         finished_at=timezone.now(),
         model_calls=event.iterations,
@@ -49,7 +49,7 @@ def end(run: UUID, event: SubagentEnded) -> None:
 
 
 def end_all(run: UUID, status: str) -> None:
-    """Mark the active sub-agents of an ended run as failed if the run has failed, otherwise as
+    """Mark the remaining sub-agents of an ended run as failed if the run has failed, else as
     stopped. `status` is the run's status.
     """
     going = HelperRun.objects.filter(run=run, status=HelperRun.Status.RUNNING)
@@ -63,7 +63,7 @@ def request_stop(stream: UUID, key: str) -> bool:
     going = HelperRun.objects.filter(
         run__stream=stream, run__status__in=Run.OPEN, status=HelperRun.Status.RUNNING
     )
-    return bool(going.filter(key=kept_key(key)).update(is_stop_requested=True))
+    return bool(going.filter(key=shorten_key(key)).update(is_stop_requested=True))
 
 
 def wishes(runs: Collection[UUID]) -> Mapping[UUID, Collection[str]]:

@@ -41,8 +41,8 @@ Conclude = Callable[[RunOutcome], Ending]
 class RunSupervisor:
     """Supervises a run in this process.
 
-    `conclude` returns the ending for an outcome. `steps` and `interactions` were stored by
-    processes that executed the run before.
+    `conclude` returns the ending for an outcome. `steps` and `interactions` are those that other
+    processes stored before.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class RunSupervisor:
         self.hub.supervisors[self.log.stream] = self
         self.hub.committer.add(self.record)
         self.work = asyncio.ensure_future(work)
-        return self.hub.hold(self.keep(self.work))
+        return self.hub.hold(self.supervise(self.work))
 
     def stop(self) -> None:
         """Cancel the run's work, including its running model and tool calls."""
@@ -98,7 +98,7 @@ class RunSupervisor:
             self.stop_seconds = min(self.stop_seconds, seconds)
             self.stop()
 
-    async def keep(self, work: asyncio.Future[object]) -> None:
+    async def supervise(self, work: asyncio.Future[object]) -> None:
         failure = self.record.failure
         stopping = asyncio.create_task(self.stopping.wait())
         try:
@@ -141,14 +141,14 @@ class RunSupervisor:
             logger.warning(
                 "Run %s was taken over by another process; it was stopped here", self.log.run
             )
-            await self.leave()
+            await self.abandon()
         except NotStored as error:
             logger.error("Run %s could not be stored: %s", self.log.run, error.__cause__)
             self.show(self.conclude(RunOutcome(Run.Status.FAILED, error)))
         else:
             self.hub.streams.remove(self.log)
 
-    async def leave(self) -> None:
+    async def abandon(self) -> None:
         """Stop working on a run that another process holds or that was deleted. Viewers of a
         deleted run see that it has ended.
         """
@@ -163,8 +163,8 @@ class RunSupervisor:
         if outcome.status not in Run.OPEN:
             return self.conclude(outcome)
         # Another process resumes the run, so there is no outcome yet.
-        told = (StatusChanged(outcome.status),)
-        return Ending(outcome.status, told, self.ledger.store_asked)
+        events = (StatusChanged(outcome.status),)
+        return Ending(outcome.status, events, self.ledger.store_asked)
 
     def show(self, ending: Ending) -> None:
         """Show the ending to viewers although it could not be stored."""

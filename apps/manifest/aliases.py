@@ -1,19 +1,17 @@
-"""Renames fields of manifests that were written for other systems, which name the same fields
-differently.
-"""
+"""Renames manifest fields that other systems name differently."""
 
 from typing import Any
 
 ITERATIONS = "max_iterations"
 ALIASES = ("MaxTurns", "maxIterations")
-"""Other systems call `max_iterations` by these names, inside `orchestrator` or next to it."""
+"""Other systems' names for `max_iterations`. They occur inside `orchestrator` or next to it."""
 
 
 def with_own_names(document: Any) -> Any:
     """Replace other systems' field names in the document with this project's names.
 
-    If a document sets a limit under both names, both remain, and validation warns that the other
-    name is unknown.
+    If a document sets a limit under both names, both remain, and validation warns about the unknown
+    name.
     """
     orchestrator = document.get("orchestrator") if isinstance(document, dict) else None
     if not isinstance(orchestrator, dict) or ITERATIONS in orchestrator:

@@ -1,8 +1,8 @@
 """Finds the credentials in a document: the manifest of an application, or a predefined item.
 
-The document need not be valid. The search follows the pydantic models. If a part of the document
-does not fit its model, the search tries every possible model. It therefore also finds credentials
-next to misspelled keys.
+The document need not be valid. The search follows the pydantic models. Where a part of the document
+matches no model, the search tries every possible one, and so finds credentials next to misspelled
+keys.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,25 +32,23 @@ PATCHED: Mapping[type[BaseModel], Shapes] = {
     PredefinedToolSet: (shape_of(ToolSet),),
     PredefinedTool: TOOLS,
 }
-"""This maps each reference to predefined content to the models whose fields its `override` can
-change.
-"""
+"""Maps references to predefined content to the models whose fields their `override` can change."""
 
 OUTSIDE = frozenset(
     {"authorization", "password", "token", "access_token", "client_secret", "api_key", "secret"}
 )
-"""These keys contain a credential in parts of a document that no model describes."""
+"""The keys of credentials in parts of a document that no model describes."""
 
 
 @dataclass(frozen=True, slots=True)
-class CredentialPlace:
-    """A credential and its location in a document. `keys` are the keys and indexes from the root.
-    `secret` is the name of the secret if the credential is a reference, else "".
-    """
+class CredentialLocation:
+    """A credential and its location in a document."""
 
     keys: Keys
+    """The keys and indexes from the root of the document."""
     kind: Kind
     secret: str = ""
+    """The name of the secret if `kind` is "reference", else ""."""
     value: Any = field(default=None, repr=False, compare=False)
 
     @property
@@ -58,35 +56,35 @@ class CredentialPlace:
         return write_path(self.keys)
 
 
-def credential_places(document: Any, kind: Kind | None = None) -> tuple[CredentialPlace, ...]:
+def find_credentials(document: Any, kind: Kind | None = None) -> tuple[CredentialLocation, ...]:
     """Return the credentials in a document in order. `kind` selects plain credentials, references
-    to secrets, or masks; None means all.
+    to secrets, or masks.
     """
-    written = (_place(*found) for found in _walk(document) if found[1] not in (None, "", [], {}))
+    written = (_locate(*found) for found in _walk(document) if found[1] not in (None, "", [], {}))
     return tuple(place for place in written if kind in (None, place.kind))
 
 
-def _place(keys: Keys, value: Any) -> CredentialPlace:
+def _locate(keys: Keys, value: Any) -> CredentialLocation:
     if is_reference(value):
-        return CredentialPlace(keys, "reference", value[SECRET], value)
-    return CredentialPlace(keys, "hidden" if is_hidden(value) else "plain", value=value)
+        return CredentialLocation(keys, "reference", value[SECRET], value)
+    return CredentialLocation(keys, "hidden" if is_hidden(value) else "plain", value=value)
 
 
 CREDENTIAL: Shapes = (Values(None),)
-"""A value with this shape is a credential."""
+"""The shape of a credential."""
 OPAQUE: Shapes = (None,)
-"""No model describes the format of a value with this shape."""
+"""The shape of a value whose format no model describes."""
 AUTHORIZATIONS: Shapes = (shape_of(RestAuthorization),)
 
 
 class Headers(BaseModel):
-    """The shape of an object with headers. Whether a value is a credential depends on the name of
-    its header.
+    """The shape of an object with headers. A header's name determines whether its value is a
+    credential.
     """
 
 
 def _walk(document: Any) -> Iterator[tuple[Keys, Any]]:
-    """Yield the location and the value of everything that may be a credential."""
+    """Yield the values that may be credentials, each with its location."""
     waiting: list[tuple[Keys, Shapes, Any]] = [((), ROOTS, document)]
     while waiting:
         keys, shapes, value = waiting.pop()
@@ -153,14 +151,14 @@ def _is_credential(model: type[BaseModel], value: Mapping[str, Any], key: str) -
 
 
 def _is_plain(shape: Shape) -> bool:
-    """Return True if a value of this shape cannot contain a credential: a plain value, or a list or
-    object of plain values.
+    """Return True if a value of this shape cannot contain a credential. Such a value is plain, or a
+    list or object of plain values.
     """
     return shape is None or (isinstance(shape, Items | Values) and shape.of is None)
 
 
 def _models(shapes: Shapes, value: Mapping[str, Any]) -> Iterator[type[BaseModel]]:
-    """Yield the model of an object. If it cannot be determined, yield every possible model."""
+    """Yield the model of an object, or every possible model if it cannot be determined."""
     for shape in shapes:
         if isinstance(shape, Items):
             yield from _models((shape.of,), value)

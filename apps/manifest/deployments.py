@@ -105,7 +105,7 @@ class DeploymentReference(Node):
 
     @property
     def id(self) -> str:
-        """Return the deployment's ID, from `deployment_id` or else from the older field `name`."""
+        """Return the deployment's ID. The older field `name` is the fallback for `deployment_id`."""
         return self.deployment_id or self.name
 
     @model_validator(mode="after")

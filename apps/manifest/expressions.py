@@ -10,13 +10,13 @@ from jsone.render import tokenizer
 from jsone.shared import JSONTemplateError
 
 MOST_TOKENS = 150
-"""An expression can have at most this many tokens."""
+"""The maximum number of tokens in an expression."""
 MOST_CHARACTERS = 4_000
-"""An expression within a text can have at most this many characters, because the library copies it
-for each token.
+"""The maximum number of characters in an expression within a text. The library copies the text for
+each token.
 """
 LONGEST_QUOTE = 120
-"""An error message quotes at most this many characters of an expression."""
+"""The maximum number of characters of an expression that an error message quotes."""
 
 FUNCTIONS = frozenset(
     {
@@ -27,21 +27,19 @@ FUNCTIONS = frozenset(
 )  # fmt: skip
 
 Kind = dict[str, "Kind"] | list["Kind"] | None
-"""The known structure of a value: its members by name, the structure of its items as a list with
-one element, or None if nothing is known.
+"""The known structure of a value: its members by name, a list with the structure of its items, or
+None if nothing is known.
 """
 
 Names = dict[str, Kind]
 
 
 class ExpressionInvalid(Exception):
-    """The expression has a syntax error, an unknown name or path, or an operator that is not
-    supported.
-    """
+    """Raised for a syntax error, an unknown name or path, or an unsupported operator."""
 
 
 class _BoundedTokens:
-    """The JSON-e library's tokenizer, with a limit on the number of tokens."""
+    """The tokenizer of the JSON-e library, with a limit on the number of tokens."""
 
     def generate_tokens(self, text: str) -> Iterator[Any]:
         tokens = tokenizer.generate_tokens(text)
@@ -51,8 +49,7 @@ class _BoundedTokens:
 
 
 def check_expression(text: str, roots: Names) -> Any:
-    """Parse the expression at the start of a text. Return the token after it, or None at the end of
-    the text.
+    """Parse the expression at the start of a text. Return the token after it, or None at the end.
 
     Raises `ExpressionInvalid` if the expression is invalid or uses a name or path that is not in
     `roots`.
@@ -70,9 +67,7 @@ def check_expression(text: str, roots: Names) -> Any:
 
 
 def _kind(node: Any, roots: Names) -> Kind:
-    """Return what is known about the value of an expression. Raises `ExpressionInvalid` if the
-    expression is invalid.
-    """
+    """Return the known structure of an expression's value. Raises `ExpressionInvalid`."""
     match node:
         case None:
             raise ExpressionInvalid("a value is missing")
@@ -121,7 +116,7 @@ def _part(node: Any, roots: Names) -> Kind:
 
 
 def _sliced(target: Kind) -> Kind:
-    """Return what is known about an item or a slice of a value. Raises `ExpressionInvalid` for an
+    """Return the known structure of an item or slice of a value. Raises `ExpressionInvalid` for an
     object, which has neither.
     """
     if isinstance(target, dict):

@@ -1,8 +1,7 @@
 """Checks the templates in the arguments of hooks before a hook runs.
 
-It checks `${expression}` in a text and the keys `$eval` and `$if`, with their names and paths.
-Templates with other operators, such as `$map`, can define variables, so they are only checked when
-the hook runs.
+The checks cover `${expression}` in texts, and the keys `$eval` and `$if`. Templates with other
+operators, such as `$map`, can define variables, so they are only checked when the hook runs.
 """
 
 from collections.abc import Iterator
@@ -45,7 +44,7 @@ ROOTS: dict[str, Names] = {
     "on_status": _AT_THE_START | {"status": None},
     "on_completion": _AT_THE_START | {"iteration_count": None, "total_tool_calls": None},
 }
-"""This maps each event to the names that templates of its hooks can use."""
+"""Maps each event to the names that templates of its hooks can use."""
 
 
 def is_templated(value: object) -> bool:
@@ -63,9 +62,7 @@ def is_templated(value: object) -> bool:
 
 
 def first_problem(template: object, event: str) -> str:
-    """Return the first mistake in a template for a hook of this event, with its path, or "" if
-    there is none.
-    """
+    """Return the first mistake in a template for hooks of this event, with its path, or ""."""
     return next(_problems(template, ROOTS[event], ""), "")
 
 

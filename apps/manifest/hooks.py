@@ -73,8 +73,8 @@ class Hook(Node):
     @field_validator("arguments")
     @classmethod
     def _can_be_filled_in(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        """Raise `PydanticCustomError` for an invalid template if the manifest is being checked. A
-        run skips such a hook instead, and reports an issue.
+        """Raise `PydanticCustomError` for an invalid template if the manifest is being checked. In
+        a run, the hook is skipped instead, and an issue is reported.
         """
         event = info.data.get("event")
         if is_checked(info) and event and (problem := first_problem(arguments, event)):

@@ -1,6 +1,4 @@
-"""Reads and replaces values in a JSON document. A location is a sequence of keys and indexes from
-the root.
-"""
+"""Reads and replaces values in a JSON document. A location is a sequence of keys and indexes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,8 +13,8 @@ def value_at(document: Any, keys: Keys) -> Any:
 
 
 def replace_values(document: Any, values: Mapping[Keys, Any]) -> Any:
-    """Return a copy of the document with new values at these locations. Parts that do not change
-    are the same objects as before.
+    """Return a copy of the document with new values at these locations. The copy shares unchanged
+    parts with the document.
     """
     if not values:
         return document

@@ -1,7 +1,7 @@
 """Strictly parses JSON that users write, and reports the line and column of an error.
 
-`json.loads` accepts more than JSON (NaN), silently ignores the first of two equal keys, and raises
-`RecursionError` for deep nesting. A database rejects some values that `json.loads` accepts.
+`json.loads` accepts NaN, silently ignores the first of two equal keys, and raises `RecursionError`
+for deep nesting. It also accepts values that a database rejects.
 """
 
 import json
@@ -15,19 +15,19 @@ from typing import Any, NamedTuple, NoReturn
 from apps.manifest.problems import ROOT, join_path
 
 DEEPEST = 100
-"""JSON can be nested at most this deep. The deepest useful manifest has about 20 levels, and the
-interpreter's limit is near 1000.
+"""The maximum nesting depth. The deepest useful manifest has about 20 levels, and the interpreter's
+limit is near 1000.
 """
 
 
 TOO_MANY_DIGITS = f"an integer has too many digits; the limit is {sys.get_int_max_str_digits():,}."
-"""The message for an integer that is too long, for which `json.loads` raises a plain
+"""The message for an integer with too many digits, for which `json.loads` raises a plain
 `ValueError`.
 """
 
 
 class JSONTextInvalid(ValueError):
-    """The text is not valid JSON. `line` and `column` count from 1; 0 means unknown."""
+    """Raised for invalid JSON. `line` and `column` count from 1; 0 means unknown."""
 
     def __init__(self, message: str, line: int = 0, column: int = 0) -> None:
         place = f"Line {line}, column {column}: " if line else ""
@@ -103,9 +103,7 @@ def objects_in(document: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def members(path: str, value: dict[str, Any] | list[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the path and the value of each member of an object or list. `path` is the path of the
-    object or list.
-    """
+    """Yield the path and the value of each member of the object or list at `path`."""
     if isinstance(value, list):
         return ((join_path(path, index), member) for index, member in enumerate(value))
     return ((join_path(path, str(key)), member) for key, member in value.items())

@@ -1,6 +1,4 @@
-"""Defines what pages, reports and docs need to know about a kind of toolset, in addition to its
-fields.
-"""
+"""Describes a kind of toolset for pages, reports and docs."""
 
 from collections.abc import Set
 from dataclasses import dataclass
@@ -9,13 +7,10 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class CardField:
-    """A field on the studio's card of a toolset. `editor` is the type of its input, which the
-    script `tools/cards.js` implements.
-
-    Fields without a `CardField` are edited under *All fields*.
-    """
+    """A field on the studio's card of a toolset. All other fields are edited under *All fields*."""
 
     editor: Literal["text", "number", "authorization", "server"]
+    """The type of the input. The script `tools/cards.js` implements it."""
     path: str
     label: str = ""
     placeholder: str = ""
@@ -23,18 +18,18 @@ class CardField:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """Describes a kind of toolset. `title` is shown on the studio's cards, and `tools` describes
-    the kind's tools in the manifest reference.
-    """
+    """A kind of toolset."""
 
     title: str
+    """The title of the studio's cards."""
     tools: str
+    """A description of the kind's tools for the manifest reference."""
     order: int = 100
-    """Schemas, forms and messages sort kinds by this number."""
+    """The sort key of kinds in schemas, forms and messages."""
     is_deferrable: bool = True
     """True if tool discovery may hide the toolset's tools from the model."""
     is_prefixed: bool = False
     """True if the names of the toolset's tools start with the toolset's name."""
     reserved: Set[str] = frozenset()
-    """The kind's tools may have these names, although they are reserved for the platform."""
+    """Names reserved for the platform that the kind's tools may have."""
     card: tuple[CardField, ...] = ()

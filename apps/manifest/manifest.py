@@ -49,7 +49,7 @@ class Starter(Node):
 
 
 LONGEST_QUESTION = 100_000
-"""A question can have at most this many characters."""
+"""The maximum number of characters in a question."""
 
 
 class ConversationStarters(Node):
@@ -112,9 +112,7 @@ class Manifest(Node):
 
     @property
     def offered_starters(self) -> ConversationStarters | None:
-        """Return the conversation starters, even if the manifest only has the older field
-        `starters`.
-        """
+        """Return the conversation starters. The older field `starters` is the fallback."""
         if self.conversation_starters is not None or not self.starters:
             return self.conversation_starters
         written = tuple(Starter(title=text, text=text) for text in self.starters)

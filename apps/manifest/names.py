@@ -1,4 +1,4 @@
-"""Computes the names under which models see tools, and selects texts by language."""
+"""Computes the tool names that models see, and selects texts by language."""
 
 import hashlib
 import re
@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 LONGEST_NAME = 64
-"""Model providers accept names with at most this many characters."""
+"""The maximum number of characters in a tool name that model providers accept."""
 
 Localized = str | dict[str, str]
 """One text for all languages, or a text for each locale."""
@@ -32,20 +32,20 @@ def sanitize(name: str) -> str:
 
 
 def visible_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
-    """Return the name under which the model sees a tool: the toolset's English name followed by the
-    function's name.
+    """Return the tool name that the model sees: the toolset's English name, then the function's
+    name.
     """
     return sanitize(full_name(toolset_name, function_name))
 
 
 def full_name(toolset_name: str | Mapping[str, str], function_name: str) -> str:
-    """Join the toolset's English name and the function's name, both unchanged."""
+    """Join the toolset's English name and the function's name without changing them."""
     return f"{localize_text(toolset_name)}_{function_name}"
 
 
 def possible_names(toolset_name: str | Mapping[str, str], function_name: str) -> frozenset[str]:
-    """Return the names under which the model may see a tool: the usual name, and the name with a
-    hash in case of a conflict.
+    """Return the tool names that the model may see: the usual one, and one with a hash in case of a
+    conflict.
     """
     shown = visible_name(toolset_name, function_name)
     return frozenset((shown, hash_name(shown, full_name(toolset_name, function_name))))
@@ -54,9 +54,9 @@ def possible_names(toolset_name: str | Mapping[str, str], function_name: str) ->
 def visible_names(
     toolset_name: str | Mapping[str, str], function_names: Iterable[str]
 ) -> dict[str, str]:
-    """Return the unique names under which the model sees a toolset's tools, by function name.
+    """Return the unique names of a toolset's tools that the model sees, by function name.
 
-    A hash is added to a name without letters and digits, or one that equals another tool's.
+    A hash is added to a name without letters and digits, and to a name that another tool has too.
     """
     names = {name: visible_name(toolset_name, name) for name in function_names}
     counts = Counter(names.values())
@@ -77,9 +77,7 @@ def hash_name(shown: str, name: str) -> str:
 
 
 def localize_text(text: str | Mapping[str, str] | None, locale: str = "en") -> str:
-    """Return the text for a locale, else for its language, else in English, else any text. Returns
-    "" if there is none.
-    """
+    """Return the text for a locale, else for its language, else in English, else any text, else ""."""
     if text is None or isinstance(text, str):
         return text or ""
     by_locale = {key.lower().replace("_", "-"): value for key, value in text.items()}

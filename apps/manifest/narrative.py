@@ -1,7 +1,6 @@
-"""Puts a text before a question: a description of the user's screen or, if a program sent the
-question, of that program.
+"""Puts a note before a question, which users also see in the conversation.
 
-Users also see this text in the conversation.
+The note describes the user's screen or, if a program sent the question, that program.
 """
 
 import re
@@ -9,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 LONGEST_NARRATIVE = 2_000
-"""A description of the user's screen can have at most this many characters."""
+"""The maximum number of characters in a description of the user's screen."""
 ALONE = "Nobody may be reading along: ask back only where you cannot go on."
 SENDER_NOTES = {
     "webhook": "This message was sent by the webhook “{title}”; no person wrote it.",
@@ -27,8 +26,8 @@ _narrative = re.compile(r"\A\[The person .*?looks at: .*?\]\n\n", re.DOTALL)
 
 
 def narrative_text(title: str, narrative: str) -> str:
-    """Return the text that describes the user's screen, or "" if there is no description. `title`
-    is the title of the chat place.
+    """Return the note about the user's screen, or "" if there is no description. `title` is the
+    title of the chat place.
     """
     if not narrative:
         return ""
@@ -37,13 +36,13 @@ def narrative_text(title: str, narrative: str) -> str:
 
 
 def narrate_question(text: str, title: str, narrative: str) -> str:
-    """Put the description of the user's screen before the question, as the model reads it."""
+    """Put the note about the user's screen before the question."""
     return "\n\n".join(filter(None, (narrative_text(title, narrative), text)))
 
 
 def introduce_message(text: str, sender: Mapping[str, Any] | None) -> str:
-    """Put a text that introduces the sender before the message. `sender` describes the program that
-    sent it, or is None for a user.
+    """Put a note about the sender before the message. `sender` describes the program that sent it,
+    or is None for a user.
     """
     if sender is None or sender["kind"] not in SENDER_NOTES:
         return text
@@ -55,5 +54,5 @@ def introduce_message(text: str, sender: Mapping[str, Any] | None) -> str:
 
 
 def without_narrative(text: str) -> str:
-    """Remove the text that `narrate_question` or `introduce_message` put before the question."""
+    """Remove the note that `narrate_question` or `introduce_message` added."""
     return _narrative.sub("", _sender.sub("", text, count=1), count=1)

@@ -22,8 +22,8 @@ class Node(BaseModel):
 
 
 CHECKED = "checked"
-"""This key of the validation context enables checks for mistakes that do not prevent a run, because
-the run omits the invalid part.
+"""A key of the validation context. It enables checks for mistakes that do not prevent a run,
+because the run omits the invalid part.
 """
 
 
@@ -32,25 +32,23 @@ def is_checked(info: ValidationInfo) -> bool:
 
 
 PREVIEW: dict[str, Any] = {"x-preview": True}
-"""The `json_schema_extra` of a model that exists only while preview features are on."""
+"""The `json_schema_extra` of a model that exists only if preview features are on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The `json_schema_extra` of a field.
-
-    `advice` explains what to use instead of a deprecated or ineffective field. `credential` means
-    that the value is a secret. `headers` means that the values are headers, some of which contain a
-    credential.
-    """
+    """The `json_schema_extra` of a field."""
 
     preview: bool = False
     resource: bool = False
     file: bool = False
     deprecated: bool = False
     credential: bool = False
+    """The value is a secret."""
     headers: bool = False
+    """The values are headers, some of which contain credentials."""
     advice: str = ""
+    """The replacement for a deprecated or ineffective field."""
 
     def __call__(self, schema: dict[str, Any]) -> None:
         if self.preview:
@@ -67,11 +65,11 @@ class Marks:
 
 NO_MARKS = Marks()
 IN_PREVIEW = Marks(preview=True)
-"""The marks of a field that is null while preview features are off."""
+"""The marks of a field that is null if preview features are off."""
 
 
 def marks(model: type[BaseModel], name: str) -> Marks:
-    """Return the marks of the model's field, or empty marks if there is no such field."""
+    """Return the marks of the model's field, or empty marks if the field does not exist."""
     field = model.model_fields.get(name)
     extra = field.json_schema_extra if field is not None else None
     return extra if isinstance(extra, Marks) else NO_MARKS

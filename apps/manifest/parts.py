@@ -1,5 +1,5 @@
-"""Lists the parts of a manifest, such as toolsets and features, that capabilities of the server
-implement.
+"""Lists the parts of a manifest that need a capability of the server, such as toolsets and
+features.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,16 +17,16 @@ from apps.manifest.toolsets.tools import AnyTool, InternalTool, PredefinedTool
 
 @dataclass(frozen=True, slots=True)
 class ManifestPart:
-    """A part of a manifest that needs a capability. `name` is its kind, such as `tool_sets.mcp`,
-    and `path` its position in the manifest.
-    """
+    """A part of a manifest that needs a capability."""
 
     name: str
+    """The kind of the part, such as `tool_sets.mcp`."""
     path: str
+    """The position in the manifest."""
 
 
 def parts_in_use(manifest: Manifest) -> tuple[ManifestPart, ...]:
-    """Return the parts of the manifest in order. Omit parts that are disabled or null."""
+    """Return the parts of the manifest in order, without those that are disabled or null."""
     return tuple(_parts(manifest))
 
 
@@ -63,8 +63,8 @@ FEATURES = {
     "notes": "enabled",
     "tool_access_filter": "enabled",
 }
-"""This maps each feature that needs a capability to the field that enables it. "" means that the
-feature is enabled unless it is null.
+"""Maps features that need a capability to the field that enables them. "" means that the feature is
+enabled unless it is null.
 """
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 ROOT = "$"
-"""Problems of the whole document have this path."""
+"""The path of problems of the whole document."""
 MOST_PROBLEMS = 100
 
 _plain = re.compile(r"[A-Za-z_][\w-]*", re.ASCII).fullmatch
@@ -16,19 +16,19 @@ _LONGEST_KEY = 80
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A mistake in a document. `path` is a position such as `tool_sets[2].tools[0].name`. `message`
-    explains the mistake and how to fix it.
-    """
+    """A mistake in a document."""
 
     path: str
+    """A position such as `tool_sets[2].tools[0].name`."""
     message: str
+    """The mistake, and how to fix it."""
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}"
 
 
 class DocumentInvalid(Exception):
-    """The document is invalid. `problems` has one entry for each mistake."""
+    """Raised if a document is invalid, with one entry in `problems` per mistake."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__("; ".join(map(str, problems)))
@@ -36,8 +36,8 @@ class DocumentInvalid(Exception):
 
 
 def cut_problems(problems: list[Problem]) -> tuple[Problem, ...]:
-    """Return up to `MOST_PROBLEMS` problems. If there are more, a last problem says how many are
-    omitted.
+    """Return up to `MOST_PROBLEMS` problems. If some are omitted, a last problem states their
+    number.
     """
     rest = len(problems) - MOST_PROBLEMS
     if rest <= 0:
@@ -47,8 +47,8 @@ def cut_problems(problems: list[Problem]) -> tuple[Problem, ...]:
 
 
 def join_path(path: str, part: str | int) -> str:
-    """Return the path of a member or item of the value at `path`. Unusual keys are quoted, and very
-    long keys are truncated.
+    """Return the path of a member or item of the value at `path`. Quote unusual keys, and truncate
+    very long ones.
     """
     if isinstance(part, int):
         return f"{path}[{part}]"
@@ -60,5 +60,5 @@ def join_path(path: str, part: str | int) -> str:
 
 
 def write_path(place: Iterable[str | int]) -> str:
-    """Convert a location, a sequence of keys and indexes, to a path."""
+    """Convert a sequence of keys and indexes to a path."""
     return reduce(join_path, place, "") or ROOT

@@ -59,9 +59,7 @@ ToolSystemPrompt = Annotated[CustomSystemPrompt | DialSystemPrompt, Field(discri
 
 
 def fill_text(text: str, variables: Mapping[str, str]) -> str:
-    """Replace each `{name}` in the text with its value in `variables`. Other braces, and braces in
-    values, do not change.
-    """
+    """Replace each `{name}` in the text with its value in `variables`. Other braces do not change."""
     if not variables:
         return text
     names = "|".join(map(re.escape, variables))

@@ -1,7 +1,7 @@
 """Defines a credential in a manifest: the credential itself, or the name of a secret that is stored
 elsewhere.
 
-`repr`, dumps and errors show neither. The value of the secret is read when a request is built.
+`repr`, dumps and errors show neither. The secret's value is read when a request is built.
 """
 
 import re
@@ -13,19 +13,20 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 SECRET = "$secret"  # noqa: S105 - a key of documents
-"""`{"$secret": "name"}` refers to the secret with that name."""
+"""The key of a reference to a secret: `{"$secret": "name"}`."""
 HIDDEN = "$hidden"
-"""`{"$hidden": "…"}` is the mask of a stored credential; see `apps.catalog.credentials.masking`."""
+"""The key of a mask for a stored credential: `{"$hidden": "…"}`; see
+`apps.catalog.credentials.masking`.
+"""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 FOREIGN = "foreign"
-"""This key of the validation context means that the document does not belong to this installation.
-"""
+"""A key of the validation context for documents that do not belong to this installation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A credential. Either `text` is set, or `secret`, the name of a stored secret."""
+    """A credential: either `text` itself, or the name of a stored `secret`."""
 
     text: str = field(default="", repr=False)
     secret: str = ""
@@ -45,7 +46,7 @@ class Credential:
 
 
 def read_credential(value: Any, info: ValidationInfo) -> Credential:
-    """Validate a credential. Raises `PydanticCustomError`, whose message does not contain the
+    """Validate a credential. Raises `PydanticCustomError` with a message that does not contain the
     value.
     """
     if isinstance(value, Credential):
@@ -83,8 +84,8 @@ FOREIGN_REFERENCE = (
 
 
 def dump_credential(credential: Credential) -> dict[str, str] | str:
-    """Return what a dump contains instead of the credential: a reference to its secret, a mask
-    without content, or "" if it is empty.
+    """Return a credential for a dump: a reference to its secret, an empty mask, or "" if it is
+    empty.
     """
     if credential.secret:
         return {SECRET: credential.secret}

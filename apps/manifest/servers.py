@@ -14,7 +14,7 @@ def servers_of(document: Any, keys: Keys) -> frozenset[str]:
     """Return the servers to which the document sends the credential at `keys`.
 
     The result contains origins, and `predefined …` or `registered …` for servers that are declared
-    elsewhere. A credential in a toolset counts as sent to all servers of the toolset.
+    elsewhere. A toolset's credential counts as sent to all servers of the toolset.
     """
     if keys[:1] == ("tool_sets",) and len(keys) > 1:
         document = value_at(document, keys[:2])
@@ -36,8 +36,8 @@ def servers_of(document: Any, keys: Keys) -> frozenset[str]:
 
 
 def origins(addresses: Sequence[tuple[str, str]]) -> set[str]:
-    """Return the origins of URLs. `addresses` are pairs of a key and a URL. A URL without a host is
-    relative to the base URL.
+    """Return the origins of URLs. `addresses` are pairs of a key and a URL, which may be relative
+    to the base URL.
     """
     has_base = any(key == "base_url" and url for key, url in addresses)
     return {
@@ -48,7 +48,7 @@ def origins(addresses: Sequence[tuple[str, str]]) -> set[str]:
 
 
 def origin_of(url: str) -> str:
-    """Return the origin of a URL in lower case, without a default port. "/" means this server."""
+    """Return the lower-case origin of a URL without a default port. "/" means this server."""
     if url.startswith("/"):
         return "/"
     try:
@@ -63,7 +63,7 @@ def origin_of(url: str) -> str:
 
 
 def host_and_port(url: str) -> str:
-    """Return the host and port of a URL. The rest of the URL may contain a secret."""
+    """Return the host and port of a URL, because the other parts may contain a secret."""
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
@@ -80,6 +80,6 @@ def has_host(url: str) -> bool:
 
 
 def query_pairs(url: str) -> list[str]:
-    """Return the key-value pairs in the query of a URL without decoding them."""
+    """Return the undecoded key-value pairs in the query of a URL."""
     query = url.partition("#")[0].partition("?")[2]
     return [pair for pair in query.split("&") if pair]

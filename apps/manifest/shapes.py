@@ -1,7 +1,6 @@
 """Determines which model each object of an unvalidated document is meant to match.
 
-Errors and warnings are about the document as it was written, which cannot be reconstructed from a
-validated manifest.
+Errors and warnings refer to the document as written, which a validated manifest no longer contains.
 """
 
 from __future__ import annotations
@@ -31,9 +30,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value that has one of several models. `tag` returns the key of the intended model for a
-    value.
-    """
+    """A value with one of several models. `tag` returns the key of the intended model in `models`."""
 
     models: dict[object, Shape]
     tag: Callable[[Any], object]
@@ -45,12 +42,13 @@ class Mixed:
 
 
 Shape = type[BaseModel] | Items | Values | Choice | Mixed | None
-"""The model that a value is intended to match. None means a plain value, or a value that is not examined."""
+"""The model that a value is meant to match. None means a plain value, or one that is not examined.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ShapeVisit:
-    """An object in a document, with its path and its intended model. The path of the root is ""."""
+    """An object in a document with its intended model. The path of the root is ""."""
 
     path: str
     model: type[BaseModel]

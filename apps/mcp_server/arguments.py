@@ -30,9 +30,7 @@ class CallArguments(Struct, forbid_unknown_fields=True):
 
 
 def read_message(arguments: Mapping[str, Any] | None) -> ModelMessage:
-    """Convert the arguments. Raises `BadRequest` with the path of the argument if one is
-    invalid.
-    """
+    """Convert the arguments. Raises `BadRequest` with the path of an invalid argument."""
     read = converted(dict(arguments or {}), CallArguments, PATH)
     if not read.message.strip():
         raise invalid(f"{PATH}.message", "The message is empty. Enter some text.")

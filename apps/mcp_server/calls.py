@@ -42,8 +42,8 @@ Result = types.CallToolResult | types.InputRequiredResult | dict[str, Any]
 async def call_tool(
     context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
 ) -> Result:
-    """Answer a tool call. Raises `MCPError` if the tool or an input is unknown. Other failures are
-    returned as tool results.
+    """Answer a tool call. Raises `MCPError` if the tool or an input is unknown. Other failures
+    become tool results.
     """
     request = admitted(context)
     try:
@@ -96,11 +96,11 @@ async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any])
 async def run_call(
     run: AdmittedRun, context: ServerRequestContext[Any, Any], ledgers: list[Ledger], emit: Emit
 ) -> None:
-    """Run the application. Append its ledger, which contains any question for the user, to
-    `ledgers`.
+    """Run the application, and append its ledger to `ledgers`. The ledger contains any question for
+    the user.
     """
     door = admitted(context)
-    async with run_slot(run, door.places, door.recorded) as progress:
+    async with run_slot(run, door.slots, door.recorded) as progress:
         if can_ask(context):
             ledgers.append(await answer_request(run, emit, progress))
             return

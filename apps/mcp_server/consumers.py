@@ -31,8 +31,7 @@ from apps.runs.failures import RunFailure, fault
 from apps.runs.workspaces import open_workspace
 
 METADATA = "/.well-known/oauth-protected-resource"
-"""The path prefix that RFC 9728 defines for metadata. The path of the resource is appended to it.
-"""
+"""The path prefix for metadata, according to RFC 9728. The path of the resource follows it."""
 ROUTE = "/mcp"
 NO_STORE: Header = (b"cache-control", b"no-store")
 UNKNOWN_ORIGIN = (
@@ -48,7 +47,7 @@ class McpConsumer(DoorConsumer):
     """Serves `POST /mcp` and `/mcp/{slug}`, in the protocol versions 2026-07-28 and 2025-11-25."""
 
     methods: ClassVar[tuple[str, ...]] = ("POST",)
-    # Requests that only read are POSTs as well, so each call checks the read-only mode.
+    # Read-only requests are POSTs too, so each call checks the read-only mode.
     finishes_answers = True
 
     def __init__(
@@ -56,14 +55,14 @@ class McpConsumer(DoorConsumer):
         server: Server[Any] = SERVER,
         open_workspace: OpenWorkspace = open_workspace,
         recorded: Recorded = HUB.summaries.recorded,
-        places: RunSlots = HUB.places,
+        slots: RunSlots = HUB.slots,
         hub: Hub = HUB,
     ) -> None:
         super().__init__()
         self.server = server
         self.open_workspace = open_workspace
         self.recorded = recorded
-        self.places = places
+        self.slots = slots
         self.hub = hub
         self.body = b""
         self.admitted: AdmittedRequest | None = None
@@ -84,7 +83,7 @@ class McpConsumer(DoorConsumer):
                 application,
                 self.open_workspace,
                 self.recorded,
-                self.places,
+                self.slots,
                 self.hub,
             )
             # Whitespace around a value is not part of the value (RFC 9110), but the SDK compares
@@ -112,8 +111,8 @@ class McpConsumer(DoorConsumer):
             await manager.handle_request({**scope}, self.replay, self.pass_on)
 
     async def replay(self) -> MutableMapping[str, Any]:
-        """Return the request body to the SDK once, and then wait forever, because the consumer
-        itself detects a disconnect.
+        """Return the request body to the SDK once, and then wait forever. The consumer itself
+        detects disconnects.
         """
         body, self.body = self.body, b""
         if body:
@@ -148,10 +147,10 @@ class McpConsumer(DoorConsumer):
 
 
 def is_known_sender(headers: Iterable[Header]) -> bool:
-    """Return True if the request's host is this site, and its origin, if any, may read our
+    """Return True if the request's host is this site and its origin, if any, may read our
     responses.
 
-    The check prevents DNS rebinding, with which a web page could access a server on the user's own
+    The check prevents DNS rebinding attacks, in which a web page accesses a server on the user's
     machine.
     """
     found = {name.lower(): value.decode("latin-1") for name, value in headers}

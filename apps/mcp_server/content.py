@@ -16,7 +16,7 @@ from apps.runs.failures import RunFailure
 from apps.workspace.stored_files import FileContent, Files
 
 INLINE_BYTES = 1024 * 1024
-"""Stored images and audio files of up to this many bytes are embedded in the answer."""
+"""The maximum size in bytes of stored images and audio files that are embedded in the answer."""
 MEDIA = ("image/", "audio/")
 TEXTS = ("text/", "application/json", "application/xml", "application/yaml")
 FAILURE_META = "quickapps/error"
@@ -62,8 +62,8 @@ def is_base64(data: str) -> bool:
 
 
 async def inline_file(url: str, kind: str, files: Files) -> types.ContentBlock | None:
-    """Return a small stored image or audio file as a content block. Return None for other files, to
-    which the answer links.
+    """Return a small stored image or audio file as a content block. Return None for other files,
+    which the answer only links.
     """
     if not kind.startswith(MEDIA) or not path_of(uri_of(url)):
         return None
@@ -107,7 +107,7 @@ def answer_result(
 
 
 def failure_error(found: RunFailure) -> MCPError:
-    """Convert a failed run to a JSON-RPC error."""
+    """Convert a failure to a JSON-RPC error."""
     code = types.INTERNAL_ERROR if found.status >= 500 else types.INVALID_REQUEST
     about: dict[str, Any] = {"code": found.code}
     if found.retry_after is not None:  # The headers of a stream have already been sent.
@@ -116,7 +116,7 @@ def failure_error(found: RunFailure) -> MCPError:
 
 
 def failure_result(found: RunFailure) -> types.CallToolResult:
-    """Convert a failed run to a tool result, which the client's model reads."""
+    """Convert a failure to a tool result, which the client's model can read."""
     about: dict[str, Any] = {"code": found.code, "status": found.status}
     if found.retry_after is not None:
         about["retry_after_seconds"] = found.retry_after

@@ -1,5 +1,5 @@
-"""Converts a run's question or approval request to an input request for the client, and the
-response to an answer.
+"""Converts a run's question or approval request to an input request for the client, and reads the
+answer.
 
 The run ends with its question. The client calls the tool again with the state of the run
 (`requestState`) and the user's answer.
@@ -32,11 +32,11 @@ DECLINED: Mapping[InteractionKind, tuple[str, Any]] = {
     "approval": ("", 2),
     "question": ("skip", None),
 }
-"""The text and the choice that are used as the answer if the user declines."""
+"""The text and the choice that count as the answer if the user declines."""
 
 
 class WaitingCall(msgspec.Struct, frozen=True):
-    """The content of `requestState`: the question, and the messages that follow the first message."""
+    """The content of `requestState`: the question, and the messages after the first one."""
 
     messages: list[dict[str, Any]]
     kind: InteractionKind
@@ -48,16 +48,15 @@ class WaitingCall(msgspec.Struct, frozen=True):
 
 
 class ResumedCall(msgspec.Struct, frozen=True):
-    """The messages that follow the first message, including the user's answer. `form_answer` has
-    the numbers of the chosen options, or is None for a text answer.
-    """
+    """The messages after the first one, including the user's answer."""
 
     messages: tuple[ModelMessage, ...] = ()
     form_answer: Any = None
+    """The numbers of the chosen options, or None for a text answer."""
 
 
 def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
-    """Return True if the client supports forms in results. Such forms need no session on the
+    """Return True if the client supports input requests in results, which need no session on the
     server.
     """
     capabilities = context.session.client_capabilities
@@ -70,9 +69,7 @@ def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
 def question_of(
     ledger: Ledger, answer: GatheredAnswer, messages: Sequence[ModelMessage]
 ) -> WaitingCall | None:
-    """Return the question with which the answer ends, or None. `messages` are the request's
-    messages.
-    """
+    """Return the question with which the answer ends, or None. `messages` are those of the request."""
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
     if asked is None or PENDING not in answer.state:
         return None
@@ -99,8 +96,8 @@ def takes_text(waiting: WaitingCall) -> bool:
 
 
 def form_schema(card: NumberedCard, *, has_text: bool) -> dict[str, Any]:
-    """Return the JSON Schema of a card's form, in which options are chosen by number. If `has_text`
-    is True, the form also has a text field.
+    """Return the JSON Schema of a card's form. Options are chosen by number. With `has_text`, the
+    form also has a text field.
     """
     properties: dict[str, Any] = {}
     if card.choices:
@@ -125,8 +122,8 @@ def read_waiting(state: str) -> WaitingCall:
 
 
 def resume(waiting: WaitingCall, given: types.ElicitResult) -> ResumedCall:
-    """Return the conversation with the user's answer. Raises `MCPError` if the answer does not fit
-    the form; the question then stays open.
+    """Return the conversation with the user's answer. Raises `MCPError` if the answer does not
+    match the form. The question then stays open.
     """
     if given.action == "accept":
         check_content(waiting, given.content or {})
@@ -136,7 +133,7 @@ def resume(waiting: WaitingCall, given: types.ElicitResult) -> ResumedCall:
 
 
 def check_content(waiting: WaitingCall, content: Mapping[str, Any]) -> None:
-    """Raise `MCPError` if the content does not fit the form of the question."""
+    """Raise `MCPError` if the content does not match the question's form."""
     form = form_schema(CARDS[waiting.kind](waiting.asked), has_text=takes_text(waiting))
     for problem in SchemaCheck.of({**form, "additionalProperties": False}).violations(content):
         place = ".".join(map(str, (PLACE, *problem.absolute_path)))

@@ -26,14 +26,13 @@ _gaps = re.compile(r"[^A-Za-z0-9]+")
 
 
 class OfferedPrompt(msgspec.Struct, frozen=True):
-    """An MCP prompt. `text` is the text of a conversation starter, or "" for a skill, whose prompt
-    takes a task as its argument.
-    """
+    """An MCP prompt for a conversation starter or a skill."""
 
     name: str
     title: str
     description: str
     text: str = ""
+    """The text of the starter, or "" for a skill, whose prompt has a task as its argument."""
 
     def describe(self) -> types.Prompt:
         arguments = None if self.text else [TASK]
@@ -43,8 +42,8 @@ class OfferedPrompt(msgspec.Struct, frozen=True):
 
 
 def prompts_of(application: ResolvedApplication, *, is_only: bool) -> Iterator[OfferedPrompt]:
-    """Yield the prompts of an application. The prompts' names begin with the application's name
-    unless `is_only` is True.
+    """Yield the prompts of an application. Unless `is_only` is True, their names begin with the
+    application's name.
     """
     prefix = "" if is_only else f"{tool_name(application.slug)}."
     taken: set[str] = set()
@@ -113,9 +112,7 @@ async def get_prompt(
 
 
 def skill_text(name: str, arguments: Mapping[str, str]) -> str:
-    """Return the text of a skill's prompt. Raises `MCPError` if there is no task in the
-    arguments.
-    """
+    """Return the text of a skill's prompt. Raises `MCPError` if the arguments contain no task."""
     task = arguments.get(TASK.name, "").strip()
     if not task:
         raise MCPError(types.INVALID_PARAMS, f"The argument '{TASK.name}' is missing. Send it.")

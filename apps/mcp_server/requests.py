@@ -1,4 +1,4 @@
-"""Gives the MCP handlers access to the admitted request."""
+"""Stores the admitted request for the MCP handlers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,19 +22,17 @@ OpenWorkspace = Callable[[Caller, ResolvedApplication | None], Workspace]
 
 @dataclass(frozen=True, slots=True)
 class AdmittedRequest:
-    """An admitted request. `application` is the application in the URL, or None if the URL is for
-    all applications of the caller.
-
-    `answer_headers` are added to the response unless it is streamed and has already started.
-    """
+    """An admitted request."""
 
     admission: Admission
     application: ResolvedApplication | None
+    """The application in the URL, or None if the URL is for all applications of the caller."""
     open_workspace: OpenWorkspace
     recorded: Recorded
-    places: RunSlots
+    slots: RunSlots
     hub: Hub
     answer_headers: list[Header] = field(default_factory=list)
+    """Added to the response, unless it has already started."""
 
     @property
     def caller(self) -> Caller:
@@ -46,7 +44,7 @@ class AdmittedRequest:
 
 
 def admitted(context: ServerRequestContext[Any, Any]) -> AdmittedRequest:
-    """Return the request that the consumer admitted before it passed it to the SDK."""
+    """Return the admitted request that the SDK's context belongs to."""
     request: Any = context.request
     found: AdmittedRequest = request.scope[SCOPE_KEY]
     return found

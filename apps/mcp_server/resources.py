@@ -17,7 +17,7 @@ PAGE_SIZE = 200
 MOST_COMPLETIONS = 100
 """The maximum number of completions in a response, according to the protocol."""
 LARGEST_RESOURCE = 10 * 1024 * 1024
-"""The maximum size in bytes of a file that is sent in one message."""
+"""The maximum size in bytes of a file that a message contains."""
 
 
 def files_of(request: AdmittedRequest) -> Files:
@@ -27,8 +27,8 @@ def files_of(request: AdmittedRequest) -> Files:
 async def list_resources(
     context: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
 ) -> types.ListResourcesResult:
-    """Return a page of the caller's files. Clients can also read files that are not listed, such as
-    the files in answers.
+    """Return a page of the caller's files. Clients can also read other files, such as those in
+    answers.
     """
     request = admitted(context)
     if not request.caller.bucket:

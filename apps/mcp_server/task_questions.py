@@ -72,7 +72,7 @@ def answer_frames(
     run: Run, asked: Sequence[Interaction], responses: Mapping[str, Any]
 ) -> Iterator[AnswerFrame]:
     """Yield an answer for each question that has a response. Raises `MCPError` if a response does
-    not match the form of its question.
+    not match the question's form.
     """
     for one in asked:
         if one.key in responses:

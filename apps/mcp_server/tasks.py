@@ -68,10 +68,10 @@ def has_tasks(context: ServerRequestContext[Any, Any]) -> bool:
 
 
 def can_be_task(context: ServerRequestContext[Any, Any], message: ModelMessage) -> bool:
-    """Return True if a call can be run as a task.
+    """Return True if a call can run as a task.
 
-    The caller must be able to own conversations, and the client to show forms, because nobody else
-    can answer the run's questions. Calls with files are never run as tasks.
+    The caller must be able to own conversations. The client must be able to show forms, because
+    only it can answer the run's questions. Calls with files never run as tasks.
     """
     is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
     is_owner = bool(admitted(context).caller.bucket)
@@ -125,7 +125,7 @@ async def cancel_task(context: ServerRequestContext[Any, Any], params: TaskParam
 
 def check(context: ServerRequestContext[Any, Any], params: TaskParams) -> AdmittedRequest:
     """Return the admitted request. Raises `MCPError` if the client does not support tasks, or if
-    the header names another task.
+    the `Mcp-Name` header names another task.
     """
     if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
         raise MCPError(types.METHOD_NOT_FOUND, "Method not found")
@@ -200,8 +200,8 @@ def failure_text(run: Run) -> str:
 
 
 def read_answer(run: Run) -> tuple[GatheredAnswer, str]:
-    """Return the stored answer of a run and "", or an empty answer and the reason why the run
-    failed.
+    """Return the stored answer of a run and "". If the run failed, return an empty answer and the
+    reason.
     """
     answer = GatheredAnswer()
     if run.status == Run.Status.FAILED:

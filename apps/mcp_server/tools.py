@@ -50,7 +50,7 @@ OUTPUT_SCHEMA = {
 
 def tool_name(application: str) -> str:
     """Return the name of an application's tool: its slug, or a name with a hash if the slug is not
-    a valid name.
+    valid.
     """
     if _tool_name.fullmatch(application):
         return application
@@ -59,8 +59,8 @@ def tool_name(application: str) -> str:
 
 
 def input_schema(attachment_types: tuple[str, ...]) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's arguments. If `attachment_types` is empty, files of any
-    type are allowed.
+    """Return the JSON Schema of a tool's arguments. An empty `attachment_types` allows files of any
+    type.
     """
     allowed = f" Allowed types: {', '.join(attachment_types)}." if attachment_types else ""
     file = {
@@ -159,7 +159,7 @@ async def application_page(
 async def find_tool(request: AdmittedRequest, name: str) -> ResolvedApplication:
     """Return the application of the tool with this name. A name such as `slug@3` selects a version.
 
-    Raises `MCPError` if the caller has no such tool, and `ApplicationBroken` if its manifest is
+    Raises `MCPError` if the caller has no such tool, or `ApplicationBroken` if its manifest is
     invalid.
     """
     if (only := request.application) is not None:

@@ -38,7 +38,7 @@ class MessageConsumer(RunConsumer):
 
 
 class MessagesConsumer(DoorConsumer):
-    """The base class for requests of the Messages API that start no run."""
+    """The base class of the endpoints that do not run an application."""
 
     async def start(self, status: int, headers: Iterable[Header]) -> None:
         await super().start(status, with_request_id(headers))
@@ -52,7 +52,7 @@ def with_request_id(headers: Iterable[Header]) -> list[Header]:
 
 
 class CountConsumer(MessagesConsumer):
-    """Serves `POST /v1/messages/count_tokens`: estimates the number of input tokens of a request."""
+    """Serves `POST /v1/messages/count_tokens`, which estimates the input tokens of a request."""
 
     methods = ("POST",)
 

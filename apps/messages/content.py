@@ -1,7 +1,7 @@
-"""Converts the messages of a request to messages of the chat completions API.
+"""Converts the messages of a request to chat completions messages.
 
 The state that the application's tools need in the next turn is sent as a redacted thinking block,
-which clients send back unchanged.
+which clients return unchanged.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class ToolResultBlock(Struct):
 
 
 def signature(thinking: str) -> str:
-    """Return the signature for a thinking block's text. It proves that this installation sent the
+    """Return the signature of a thinking block's text. It proves that this installation sent the
     block.
     """
     return SIGNER.signature(thinking)
@@ -113,8 +113,8 @@ def read_answer(blocks: Sequence[Object], path: str) -> ChatMessage:
 
 
 def read_question(blocks: Sequence[Object], path: str) -> list[ChatMessage]:
-    """Return a user message in the format of the chat completions API: a message for each tool
-    result, then one for the other blocks. Raises `BadRequest` if a block is invalid.
+    """Convert a user message to chat completions messages: one for each tool result, then one for
+    the other blocks. Raises `BadRequest` if a block is invalid.
     """
     found, rest = [], ContentReader()
     for index, block in enumerate(blocks):

@@ -80,9 +80,7 @@ def prepare(
 
 
 def without_effect(request: MessageRequest, tools: ClientTools) -> frozenset[str]:
-    """Return the names of the request parameters and tool types that are accepted but have no
-    effect.
-    """
+    """Return the names of request parameters and tool types that have no effect."""
     found = {f"tools.{kind}" for kind in tools.ignored}
     if request.top_k is not None:
         found.add("top_k")

@@ -55,8 +55,8 @@ def frame(event: str, **fields: Any) -> bytes:
 
 
 def write_usage(usage: Usage) -> dict[str, Any]:
-    """Return the token counts in the format of the Messages API. Its input count excludes tokens
-    that were read from or written to the cache.
+    """Return the token counts in the format of the Messages API, whose input count excludes cached
+    tokens.
     """
     cached, created = usage.cached or 0, usage.created or 0
     return {
@@ -72,8 +72,8 @@ def write_usage(usage: Usage) -> dict[str, Any]:
 
 
 class MessageEncoder:
-    """Encodes the events of a run as server-sent events. Clients that do not request thinking get
-    neither the model's reasoning nor the state of tools.
+    """Encodes the events of a run as server-sent events. Clients that do not request thinking
+    receive neither the model's reasoning nor the state of tools.
     """
 
     headers = EVENT_STREAM
@@ -87,7 +87,7 @@ class MessageEncoder:
         self.frames: list[bytes] = []
         self.content: list[Block] = []
         self.block: Block | None = None
-        self.pieces: list[str] = []
+        self.deltas: list[str] = []
         self.before = b""
         self.state: Mapping[str, Any] = {}
         self.usage = Usage()
@@ -147,7 +147,7 @@ class MessageEncoder:
     def text(self, text: str) -> None:
         if self.block is None or self.block["type"] != TEXT:
             self.open_block({"type": TEXT, "text": "", "citations": None}, "text_delta", "text")
-        self.piece(text)
+        self.add_delta(text)
 
     def think(self, text: str) -> None:
         if not self.shows_thinking:
@@ -155,12 +155,12 @@ class MessageEncoder:
         if self.block is None or self.block["type"] != THINKING:
             thinking = {"type": THINKING, "thinking": "", "signature": ""}
             self.open_block(thinking, "thinking_delta", "thinking")
-        self.piece(text)
+        self.add_delta(text)
 
     def call(self, call: ToolCall) -> None:
         block = {"type": "tool_use", "id": call.id, "name": call.name, "input": {}}
         self.open_block({**block, "caller": {"type": "direct"}}, "input_json_delta", "partial_json")
-        self.piece(call.arguments)
+        self.add_delta(call.arguments)
 
     def finish(self, reason: str) -> None:
         self.close_block()
@@ -175,7 +175,7 @@ class MessageEncoder:
     # --- Blocks --------------------------------------------------------------------------------
 
     def open_block(self, block: Block, delta: str, field: str) -> None:
-        """Begin a content block. Its text follows in events of the type `delta`, under the key
+        """Begin a content block. Its text follows in deltas of the type `delta`, under the key
         `field`.
         """
         self.close_block()
@@ -189,15 +189,15 @@ class MessageEncoder:
             field.encode(),
         )
 
-    def piece(self, text: str) -> None:
-        self.pieces.append(text)
+    def add_delta(self, text: str) -> None:
+        self.deltas.append(text)
         self.frames.append(b"%b%b}}\n\n" % (self.before, _encode(text)))
 
     def close_block(self) -> None:
         block = self.block
         if block is None:
             return
-        whole = "".join(self.pieces)
+        whole = "".join(self.deltas)
         if block["type"] == TEXT:
             block["text"] = whole
         elif block["type"] == THINKING:
@@ -208,7 +208,7 @@ class MessageEncoder:
         self.frames.append(frame("content_block_stop", index=len(self.content)))
         self.content.append(block)
         self.block = None
-        self.pieces.clear()
+        self.deltas.clear()
 
     def sign(self, proof: str) -> None:
         delta = {"type": "signature_delta", "signature": proof}

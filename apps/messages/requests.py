@@ -118,9 +118,7 @@ def is_parallel(choice: Mapping[str, Any] | None) -> bool | None:
 
 
 def effort_of(request: MessageRequest) -> str:
-    """Return the request's reasoning effort in terms of the chat completions API, or "" if the
-    request sets none.
-    """
+    """Return the reasoning effort in chat completions terms, or "" if the request sets none."""
     options = request.output_config
     return EFFORTS.get(options.effort or "", "") if options is not None else ""
 

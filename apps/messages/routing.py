@@ -7,9 +7,7 @@ from django.urls import URLPattern, re_path
 from apps.messages.consumers import CountConsumer, MessageConsumer, ModelsConsumer
 
 VERSION = b"anthropic-version"
-"""The header that distinguishes requests of Anthropic's clients from requests of OpenAI's clients
-to the same URL.
-"""
+"""The header that distinguishes Anthropic's clients from OpenAI's clients at the same URL."""
 
 urlpatterns: list[URLPattern] = [
     re_path(r"^v1/messages/?$", MessageConsumer.as_asgi()),
@@ -18,8 +16,8 @@ urlpatterns: list[URLPattern] = [
 
 
 def by_version(models: Any) -> list[URLPattern]:
-    """Return the URL pattern of the model list. Its view serves Anthropic's clients, and passes
-    other requests on to the ASGI application `models`.
+    """Return the URL pattern of the model list. Only Anthropic's clients get the list of this API;
+    the ASGI application `models` answers all others.
     """
     own = ModelsConsumer.as_asgi()
 

@@ -49,7 +49,9 @@ class CountDialect(ResponsesDialect):
 
 
 class CompactConsumer(ResponseConsumer):
-    """Serves `POST /v1/responses/compact`: the application's model summarizes a conversation."""
+    """Serves `POST /v1/responses/compact`: the application's model summarizes a conversation, so
+    that the client can continue it with fewer tokens.
+    """
 
     route = "/v1/responses/compact"
     dialect: Dialect = CompactDialect()
@@ -108,7 +110,7 @@ class CompactedResponse:
 
 
 class TokenCountConsumer(ResponseConsumer):
-    """Serves `POST /v1/responses/input_tokens`, which returns the estimated tokens of a request."""
+    """Serves `POST /v1/responses/input_tokens`, which estimates the input tokens of a request."""
 
     route = "/v1/responses/input_tokens"
     dialect: Dialect = CountDialect()

@@ -1,4 +1,4 @@
-"""Serves `POST /v1/responses`. The response is streamed, sent as a whole, or generated in the
+"""Serves `POST /v1/responses`. The response is streamed, sent as one object, or generated in the
 background.
 """
 
@@ -47,13 +47,13 @@ Events = AsyncGenerator[list[Event], None]
 
 @dataclass(frozen=True, slots=True)
 class RequestToStore:
-    """A request whose response is stored. `items` is its input in the stored format. `context` is
-    the stored conversation before it.
-    """
+    """A request whose response is stored."""
 
     asked: ParsedResponse
     context: Context
+    """The stored conversation before the request."""
     items: list[Object]
+    """The request's input in the stored format."""
 
     def question(self, run: AdmittedRun) -> ClientQuestion:
         caller = run.caller
@@ -73,7 +73,7 @@ class RequestToStore:
 
 @dataclass(frozen=True, slots=True)
 class AnswerToStore:
-    """A response in the foreground, which is stored when it ends."""
+    """A foreground response that is stored when it ends."""
 
     request: RequestToStore
     question: ClientQuestion
@@ -89,10 +89,10 @@ class ResponseConsumer(RunConsumer):
         self,
         open_workspace: OpenWorkspace = open_workspace,
         recorded: Recorded = HUB.summaries.recorded,
-        places: RunSlots = HUB.places,
+        slots: RunSlots = HUB.slots,
         hub: Hub = HUB,
     ) -> None:
-        super().__init__(open_workspace, recorded, places)
+        super().__init__(open_workspace, recorded, slots)
         self.hub = hub
         self.context: Context | None = None
         self.to_store: RequestToStore | None = None
@@ -123,7 +123,7 @@ class ResponseConsumer(RunConsumer):
         return parsed
 
     def check_stateless(self, asked: ParsedResponse) -> None:
-        """Raise `BadRequest` if the request needs stored data. Nothing is stored for this
+        """Raise `BadRequest` if the request needs stored data, because nothing is stored for this
         caller.
         """
         request = asked.request
@@ -176,7 +176,7 @@ class ResponseConsumer(RunConsumer):
             cast(ResponseEncoder | WholeResponse, encoder).last,
         )
         self.note(begun, question.caller)
-        self.hub.summaries.keep_audit(event_of("message.received", begun, question.caller))
+        self.hub.summaries.queue_audit(event_of("message.received", begun, question.caller))
 
     # --- In the background ---------------------------------------------------------------------
 
@@ -219,12 +219,12 @@ class ResponseConsumer(RunConsumer):
     def note(self, begun: StartedAnswer, caller: Caller) -> None:
         """Record a stored question in the audit log."""
         is_first = self.context is None or self.context.after is None
-        self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=is_first))
+        self.hub.summaries.queue_audit(*question_events(begun, caller, is_first=is_first))
 
 
 def check_background(request: RunRequest) -> None:
-    """Raise `BadRequest` if the request answers a question that a foreground response asked. Its
-    run cannot continue in the background.
+    """Raise `BadRequest` if the request answers a question from a foreground response, whose run
+    cannot continue in the background.
     """
     if find_token(request.messages) is not None:
         raise invalid(

@@ -30,13 +30,12 @@ from apps.runs.requests import RunRequest
 
 
 class ParsedResponse(ParsedRequest, frozen=True, kw_only=True):
-    """A parsed request. `messages` are the stored messages of its conversation, followed by those
-    in its input.
-    """
+    """A parsed request."""
 
     request: ResponseRequest
     unknown: frozenset[str]
     messages: Sequence[ChatMessage]
+    """The stored messages of its conversation, followed by those in its input."""
     echo: Echo
 
 
@@ -132,9 +131,7 @@ def all_instructions(request: ResponseRequest, conversation: ParsedConversation)
 def without_effect(
     request: ResponseRequest, tools: ClientTools, choice: ResponseToolChoice, slug: str
 ) -> frozenset[str]:
-    """Return the names of those parameters in the request that the application with this slug
-    ignores.
-    """
+    """Return the names of request parameters that the application with this slug ignores."""
     found = {f"tools.{kind}" for kind in tools.ignored}
     if request.model not in (None, slug):
         found.add("model")

@@ -38,7 +38,7 @@ from apps.responses.output_items import REFUSAL, SUMMARY, TEXT, OutputItems, eve
 from apps.responses.resource import Echo, Resource, write_logprobs, write_usage
 
 ENDINGS = {"length": "max_output_tokens", "content_filter": "content_filter"}
-"""The API's reasons for incomplete responses, by finish reason."""
+"""Maps finish reasons of runs to the API's reasons for incomplete responses."""
 
 
 class ResponseEncoder:
@@ -69,13 +69,13 @@ class ResponseEncoder:
     def encode(self, events: Iterable[Event]) -> bytes:
         for event in events:
             self.write(event)
-        return self.items.take()
+        return self.items.take_frames()
 
     def error(self, body: Mapping[str, Any]) -> bytes:
         error = body["error"]
         self.items.close("incomplete")
         self.end_with("failed", error={"code": error["code"], "message": error["message"]})
-        return self.items.take()
+        return self.items.take_frames()
 
     def end(self) -> bytes:
         return b""
@@ -88,11 +88,11 @@ class ResponseEncoder:
             return
         match event:
             case RefusalDelta(text):
-                self.items.piece(self.items.open_part(REFUSAL), text)
+                self.items.add_delta(self.items.open_part(REFUSAL), text)
             case StageOpened(is_reasoning=True):
                 self.items.open_reasoning()
             case Reasoning(_, text):
-                self.items.piece(self.items.open_part(SUMMARY), text)
+                self.items.add_delta(self.items.open_part(SUMMARY), text)
             case AttachmentAdded(attachment):
                 self.cite(attachment.url or attachment.reference_url, attachment.title)
             case AnnotationAdded(annotation):
@@ -121,12 +121,12 @@ class ResponseEncoder:
     def text(self, event: TextDelta) -> None:
         part = self.items.open_part(TEXT)
         if event.logprobs is None:
-            self.items.piece(part, event.text)
+            self.items.add_delta(part, event.text)
             return
-        part.pieces.append(event.text)
+        part.deltas.append(event.text)
         part.logprobs += event.logprobs
         written = write_logprobs(event.logprobs)
-        self.items.frame("output_text.delta", **part.place, delta=event.text, logprobs=written)
+        self.items.frame("output_text.delta", **part.location, delta=event.text, logprobs=written)
 
     def cite(self, address: str | None, title: str | None) -> None:
         """Add a citation of a file or a web page after the text so far."""
@@ -134,7 +134,7 @@ class ResponseEncoder:
             # The attachment's content is part of the answer, and the API has no field for it.
             return
         part = self.items.open_part(TEXT)
-        end = sum(map(len, part.pieces))
+        end = sum(map(len, part.deltas))
         annotation = {
             "type": "url_citation",
             "url": address,
@@ -142,9 +142,9 @@ class ResponseEncoder:
             "start_index": end,
             "end_index": end,
         }
-        place = {**part.place, "annotation_index": len(part.annotations)}
+        location = {**part.location, "annotation_index": len(part.annotations)}
         part.annotations.append(annotation)
-        self.items.frame("output_text.annotation.added", **place, annotation=annotation)
+        self.items.frame("output_text.annotation.added", **location, annotation=annotation)
 
     def call(self, call: ToolCall, *, is_text: bool) -> None:
         kind, field = ("custom_tool_call", "input") if is_text else ("function_call", "arguments")
@@ -188,7 +188,7 @@ class WholeResponse:
 
     @property
     def last(self) -> dict[str, Any]:
-        """Return the final response object. Call this after the run has ended."""
+        """Return the final response object. It is complete only after the run has ended."""
         return self.encoder.last
 
     def body(self) -> bytes:

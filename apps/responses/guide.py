@@ -1,4 +1,4 @@
-"""Contains the guide for clients of the Responses API."""
+"""Defines the developer guide to the Responses API."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 

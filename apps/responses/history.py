@@ -1,4 +1,4 @@
-"""Loads the stored part of a conversation: earlier responses, or messages from the chat page and
+"""Loads the stored part of a conversation: earlier responses, and messages from the chat page and
 other APIs.
 """
 
@@ -36,25 +36,24 @@ class ConversationNotFound(BadRequest):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The stored part of a request's conversation.
-
-    `items` are the items before the request's input. `entries` is their stored form, in which the
-    ID of a response replaces its items. `after` is the run of the last answer. `conversation` is
-    the ID of the conversation to which the response is added.
-    """
+    """The stored part of a request's conversation."""
 
     items: Sequence[Object] = ()
+    """The items before the request's input."""
     entries: Sequence[Any] = ()
+    """The same items as stored, with the ID of a response in place of its items."""
     after: UUID | None = None
+    """The run of the last answer, or None."""
     conversation: UUID = field(default_factory=uuid4)
+    """The ID of the conversation to which the response is added."""
 
 
 def load_stored(caller: Caller, request: ResponseRequest) -> tuple[ResponseRequest, Context]:
     """Return the request with references replaced by stored items, and the stored part of its
     conversation.
 
-    Raises `BadRequest` if the request is invalid, `ResponseNotFound` if there is no such response,
-    or `ResponseBusy` if that is still in progress.
+    Raises `BadRequest` if the request is invalid, `ResponseNotFound` if a response is missing, or
+    `ResponseBusy` if it is still in progress.
     """
     sent = with_references(caller, request.input)
     resolved = structs.replace(request, input=sent)
@@ -62,10 +61,8 @@ def load_stored(caller: Caller, request: ResponseRequest) -> tuple[ResponseReque
 
 
 def load_context(caller: Caller, request: ResponseRequest) -> Context:
-    """Return the stored part of the request's conversation.
-
-    Raises `BadRequest` if the request is invalid, `ResponseNotFound` if there is no such response,
-    or `ResponseBusy` if that is still in progress.
+    """Return the stored part of the request's conversation. Raises the same errors as
+    `load_stored`.
     """
     if request.previous_response_id is not None and request.conversation is not None:
         raise invalid("conversation", "Send either 'previous_response_id' or 'conversation'.")
@@ -135,8 +132,8 @@ def items_of(message: Message) -> Iterable[Object]:
 
 
 def expanded(caller: Caller, entries: Sequence[Any]) -> list[Object]:
-    """Return the stored entries, with the IDs of responses replaced by their items. Deleted
-    responses are omitted.
+    """Return the stored entries with the IDs of responses replaced by their items. Omits deleted
+    responses.
     """
     keys = [UUID(one) for one in entries if isinstance(one, str)]
     found = own_responses(caller, keys)

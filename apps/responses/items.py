@@ -1,8 +1,7 @@
-"""Converts input items to messages of the chat completions API, and reads the state of earlier
-answers.
+"""Converts input items to chat completions messages, and reads the state of earlier answers.
 
-Reasoning items of this server contain the encrypted state that the application needs in the next
-turn. Reasoning items of other services are ignored.
+Reasoning items from this server contain the encrypted state that the application needs in the next
+turn. Reasoning items from other services are ignored.
 """
 
 from collections.abc import Sequence
@@ -65,7 +64,7 @@ def is_reference(item: Object) -> bool:
 
 
 class ItemReader:
-    """Converts items to messages one by one. Consecutive reasoning, text and calls become one
+    """Converts items to messages one by one. Adjacent reasoning, text and calls become one
     assistant message.
     """
 
@@ -138,7 +137,7 @@ class ItemReader:
             self.messages.append(ChatMessage("user", f"{SUMMARY_HEAD}\n{summary}"))
 
     def opened(self, *, is_text: bool = False) -> ChatMessage:
-        """Return the assistant message to which the next item belongs. A second text begins a new
+        """Return the assistant message that the next item extends. A second text begins a new
         message.
         """
         if self.answer is None or (is_text and (self.answer.content or self.answer.tool_calls)):

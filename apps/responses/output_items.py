@@ -12,16 +12,20 @@ TEXT, REFUSAL, SUMMARY = "output_text", "refusal", "summary_text"
 
 
 class PartKind(NamedTuple):
-    """The fields and events of a type of content part. `field` is the key of its text. `event` and
-    `text_event` are the names of its events.
-    """
+    """The JSON keys and event names of a type of content part."""
 
     field: str
+    """The key of the part's text."""
     item: str
+    """The type of the item that contains the part."""
     parts: str
+    """The item's key for the list of such parts."""
     position: str
+    """The key of the part's index in this list."""
     event: str
+    """The prefix of the events about the part."""
     text_event: str
+    """The prefix of the events about its text."""
 
 
 KINDS = {
@@ -41,29 +45,27 @@ PREFIXES = {
     "custom_tool_call_output": "ctco",
     "compaction": "cmp",
 }
-"""The prefix of an item's ID, by type of item."""
+"""Maps item types to the prefixes of their IDs."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class OpenPart:
-    """A content part that is still being streamed. The common beginning of its frames is encoded
-    only once.
-    """
+    """A content part that is being streamed. The start of its frames is encoded only once."""
 
-    def __init__(self, kind: str, place: Mapping[str, Any]) -> None:
+    def __init__(self, kind: str, location: Mapping[str, Any]) -> None:
         self.kind = kind
-        self.place = place
-        self.pieces: list[str] = []
+        self.location = location
+        self.deltas: list[str] = []
         self.logprobs: list[TokenLogprob] = []
         self.annotations: list[dict[str, Any]] = []
         name = f"response.{KINDS[kind].text_event}.delta"
         probabilities: dict[str, Any] = {"logprobs": []} if kind == TEXT else {}
-        head = _encode({"type": name, **place, **probabilities})[:-1]
+        head = _encode({"type": name, **location, **probabilities})[:-1]
         self.before = b'event: %b\ndata: %b,"sequence_number":' % (name.encode(), head)
 
     def written(self) -> dict[str, Any]:
-        part: dict[str, Any] = {"type": self.kind, KINDS[self.kind].field: "".join(self.pieces)}
+        part: dict[str, Any] = {"type": self.kind, KINDS[self.kind].field: "".join(self.deltas)}
         if self.kind == TEXT:
             part |= {"annotations": self.annotations, "logprobs": write_logprobs(self.logprobs)}
         return part
@@ -78,8 +80,8 @@ def event_frame(event: str, number: int, **fields: Any) -> bytes:
 class OutputItems:
     """Builds the output items of a response, and encodes frames with consecutive sequence numbers.
 
-    With `counts_characters`, a text takes one number per character, so that a replay has the same
-    numbers regardless of how the text was split. Frames up to number `after` are omitted.
+    With `counts_characters`, a text uses one number per character, so that a replay has the same
+    numbers however the model split the text. Frames up to number `after` are omitted.
     """
 
     def __init__(
@@ -93,7 +95,7 @@ class OutputItems:
         self.item: Item | None = None
         self.part: OpenPart | None = None
 
-    def take(self) -> bytes:
+    def take_frames(self) -> bytes:
         """Return the frames since the last call."""
         frames = b"".join(self.frames)
         self.frames.clear()
@@ -104,8 +106,8 @@ class OutputItems:
             self.frames.append(event_frame(event, self.number, **fields))
         self.number += 1
 
-    def piece(self, part: OpenPart, text: str) -> None:
-        part.pieces.append(text)
+    def add_delta(self, part: OpenPart, text: str) -> None:
+        part.deltas.append(text)
         if self.counts_characters:
             first, self.number = self.number, self.number + len(text) - 1
             text = text[max(0, self.after + 1 - first) :]
@@ -142,7 +144,7 @@ class OutputItems:
 
     def open_part(self, kind: str) -> OpenPart:
         """Return the open content part of this type. If there is none, close any other part and
-        begin a new one, in a new item if necessary.
+        begin a new one, if necessary in a new item.
         """
         part = self.part
         if part is not None and part.kind == kind:
@@ -152,18 +154,18 @@ class OutputItems:
             item = self.open_message() if wanted == "message" else self.open_reasoning()
         self.close_part(item)
         parts = item[KINDS[kind].parts]
-        place = {"item_id": item["id"], "output_index": len(self.resource.output)}
-        self.part = part = OpenPart(kind, {**place, KINDS[kind].position: len(parts)})
-        self.frame(f"{KINDS[kind].event}.added", **part.place, part=part.written())
+        location = {"item_id": item["id"], "output_index": len(self.resource.output)}
+        self.part = part = OpenPart(kind, {**location, KINDS[kind].position: len(parts)})
+        self.frame(f"{KINDS[kind].event}.added", **part.location, part=part.written())
         return part
 
     def close_part(self, item: Item) -> None:
         part = self.part
         if part is None:
             return
-        self.part, written, place = None, part.written(), KINDS[part.kind]
-        item[place.parts].append(written)
-        text = {place.field: written[place.field]}
+        self.part, written, names = None, part.written(), KINDS[part.kind]
+        item[names.parts].append(written)
+        text = {names.field: written[names.field]}
         probabilities = {"logprobs": written["logprobs"]} if part.kind == TEXT else {}
-        self.frame(f"{place.text_event}.done", **part.place, **text, **probabilities)
-        self.frame(f"{place.event}.done", **part.place, part=written)
+        self.frame(f"{names.text_event}.done", **part.location, **text, **probabilities)
+        self.frame(f"{names.event}.done", **part.location, part=written)

@@ -1,6 +1,4 @@
-"""Rebuilds a response from the journal of its stored run, as frames of an event stream or as one
-object.
-"""
+"""Rebuilds a response from the journal of its stored run, as an event stream or as one object."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -41,10 +39,10 @@ STATUSES = {
 
 
 class RunReplay:
-    """Rebuilds a run's response.
+    """Rebuilds a run's response from its events.
 
-    The frames are the same in every process, regardless of how the model split its texts. Frames up
-    to number `after` are omitted.
+    All processes produce the same frames, however the model split its texts. Frames up to number
+    `after` are omitted.
     """
 
     def __init__(self, model: str, echo: Echo, after: int = -1) -> None:
@@ -56,7 +54,7 @@ class RunReplay:
         self.reason = "stop"
         self.failure = ""
         self.last: int | None = None
-        """The number of the newest replayed event in the run's stream."""
+        """The number of the newest event so far in the run's stream."""
 
     @property
     def is_over(self) -> bool:
@@ -71,11 +69,11 @@ class RunReplay:
             self.encoder.items.number += begin - self.last
         self.last = number
         self.take(event)
-        return self.encoder.items.take()
+        return self.encoder.items.take_frames()
 
     def error_frame(self, body: Mapping[str, Any]) -> bytes:
-        """Return the frame that reports an error of the stream itself. The client can resume after
-        the last event that it received.
+        """Return the frame for an error of the stream itself. The client can resume after the last
+        event that it received.
         """
         items = self.encoder.items
         number = max(items.number - 1, items.after, 0)

@@ -16,17 +16,19 @@ Item = dict[str, Any]
 
 
 class Echo(Struct, frozen=True):
-    """The ID of a response, and the parts of the request that the response repeats."""
+    """The ID of a response, and the request parameters that the response repeats."""
 
     fields: Mapping[str, Any]
     namespaces: Mapping[str, tuple[str, str]]
+    """Maps the names of namespaced tools to the namespace and the name in it."""
     includes_state: bool
+    """True if the client requested `reasoning.encrypted_content`."""
     id: UUID = field(default_factory=uuid4)
     created_at: int = field(default_factory=lambda: int(time.time()))
 
 
 def echo_of(request: ResponseRequest, tools: ClientTools, conversation: UUID | None = None) -> Echo:
-    """Return the parts of the request that the response repeats. `conversation` is None if the
+    """Return the request parameters that the response repeats. `conversation` is None if the
     response is not stored.
     """
     reasoning, text = request.reasoning, request.text
@@ -87,7 +89,7 @@ class Resource:
         self.output: list[Item] = []
         self.count = 0
         self.completed_at: int | None = None
-        """The time at which the response ended, in seconds since 1970. None means now."""
+        """When the response ended, in Unix seconds. None means now."""
 
     def next_id(self, prefix: str) -> str:
         """Return the ID of the next item: the prefix, the response's ID and a number."""
@@ -95,7 +97,7 @@ class Resource:
         return f"{prefix}_{self.echo.id.hex}{self.count:04x}"
 
     def write(self, status: str, **fields: Any) -> dict[str, Any]:
-        """Return the response as JSON, with this status and these fields."""
+        """Return the response as JSON. `fields` override its fields."""
         return {
             "id": self.id,
             "object": "response",
@@ -115,7 +117,7 @@ class Resource:
 
 
 def write_usage(usage: Usage) -> dict[str, Any] | None:
-    """Return the usage as JSON, or None if no model reported any."""
+    """Return the usage as JSON, or None if no model reported its usage."""
     return counted_usage(usage) if usage.per_model else None
 
 

@@ -1,7 +1,7 @@
 """Deletes old stored responses.
 
-A client that always sends the whole history creates a new conversation with each request, and
-nobody deletes these conversations.
+A client that always sends the whole history creates a conversation with each request, and nobody
+deletes these conversations.
 """
 
 from django.conf import settings
@@ -17,8 +17,7 @@ def erase_old() -> int:
     """Delete the conversations that have been inactive for `RESPONSE_DAYS`, and return their
     number.
 
-    Conversations that are pinned, or were also used through the chat page or another API, are not
-    deleted.
+    Keep pinned conversations, and those that were also used through the chat page or another API.
     """
     if not settings.RESPONSE_DAYS:
         return 0

@@ -139,9 +139,7 @@ def replay_of(stored: StoredResponse, after: int = -1) -> RunReplay:
 
 
 def add_outcome(replay: RunReplay, run: UUID) -> None:
-    """Add the end time and the state of an ended run to the replay. The journal does not contain
-    them.
-    """
+    """Add an ended run's end time and state, which the journal does not contain, to the replay."""
     row = Run.objects.filter(pk=run).first()
     if row is not None and row.finished_at is not None:
         replay.encoder.resource.completed_at = int(row.finished_at.timestamp())
@@ -151,7 +149,7 @@ def add_outcome(replay: RunReplay, run: UUID) -> None:
 
 def delete_response(caller: Caller, written: str) -> str:
     """Delete the caller's response with its question, and return its ID. Raises `ResponseNotFound`
-    if there is none, or `ResponseBusy` if it is still in progress.
+    if it does not exist, or `ResponseBusy` if it is still in progress.
     """
     stored = find_response(caller, written)
     run = stored.run

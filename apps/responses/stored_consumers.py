@@ -27,7 +27,7 @@ BOOLEANS = {"true": True, "false": False}
 
 
 class StoredConsumer(DoorConsumer):
-    """The base class of the endpoints for one stored response."""
+    """The base class of the endpoints for a stored response."""
 
     def __init__(self, hub: Hub = HUB) -> None:
         super().__init__()
@@ -41,15 +41,13 @@ class StoredConsumer(DoorConsumer):
         return str(self.scope["url_route"]["kwargs"]["response"])
 
     async def find(self, caller: Caller) -> StoredResponse:
-        """Return the response in the URL. Raises `ResponseNotFound` if the caller has no such
-        response.
-        """
+        """Return the response in the URL. Raises `ResponseNotFound` if the caller does not have it."""
         found: StoredResponse = await database_sync_to_async(find_response)(caller, self.id)
         return found
 
     def query(self) -> dict[str, str]:
-        """Return the query parameters. If one is repeated, its last value counts. Raises
-        `BadRequest` if the query string is invalid.
+        """Return the query parameters, each with its last value. Raises `BadRequest` if the query
+        string is invalid.
         """
         try:
             found = parse_qs(self.scope["query_string"].decode(), keep_blank_values=True)
@@ -151,9 +149,7 @@ class InputItemsConsumer(StoredConsumer):
 
 
 def read_flag(query: dict[str, str], name: str) -> bool:
-    """Return a Boolean query parameter, which is False by default. Raises `BadRequest` if it is
-    invalid.
-    """
+    """Return a Boolean query parameter, by default False. Raises `BadRequest` if it is invalid."""
     written = query.get(name, "false").lower()
     if written not in BOOLEANS:
         raise invalid(name, "Use 'true' or 'false'.")
@@ -161,8 +157,8 @@ def read_flag(query: dict[str, str], name: str) -> bool:
 
 
 def read_position(query: dict[str, str]) -> int:
-    """Return the sequence number after which to resume the stream, or -1 for its beginning. Raises
-    `BadRequest` if the parameter `starting_after` is invalid.
+    """Return the sequence number after which to resume the stream, or -1 for the beginning. Raises
+    `BadRequest` if `starting_after` is invalid.
     """
     written = query.get("starting_after")
     if written is None:

@@ -1,6 +1,4 @@
-"""Converts input items to the format in which they are stored. An item's ID contains the ID of its
-response.
-"""
+"""Converts input items to their stored format. An item's ID contains the ID of its response."""
 
 import re
 from collections.abc import Sequence
@@ -48,8 +46,8 @@ def stored_item(item: Object, number: str) -> Object:
 
 
 def shown_question(messages: Sequence[ChatMessage]) -> tuple[str, list[dict[str, str]]]:
-    """Return the text and the files of the messages after the last answer. The chat page shows them
-    as the question.
+    """Return the text and the files of the messages after the last answer, which the chat page
+    shows as the question.
     """
     answers = [index for index, one in enumerate(messages) if one.role == "assistant"]
     new = messages[answers[-1] + 1 if answers else 0 :]

@@ -1,7 +1,7 @@
 """Parses the client's tools of the Responses API: functions, custom tools and namespaces.
 
-The model sees a tool of a namespace as `namespace__tool`, because two namespaces may have a tool of
-the same name. Other types of tools run on OpenAI's servers and are ignored.
+The model sees a namespaced tool as `namespace__tool`, because two namespaces may have a tool of the
+same name. Tool types that run on OpenAI's servers are ignored.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ TYPES: Mapping[str, type[ResponseFunction] | type[Custom]] = {
 
 
 def qualified(namespace: str | None, name: str) -> str:
-    """Return the name under which the model sees a tool. `namespace` is None for a tool outside of
+    """Return the tool name that the model sees. `namespace` is None for a tool outside of
     namespaces.
     """
     return f"{namespace}{JOINT}{name}" if namespace else name
@@ -126,14 +126,14 @@ class ResponseAllowedTools(Struct):
 
 
 class ResponseToolChoice(Struct, frozen=True):
-    """A tool choice. `choice` has the format of a `ModelRequest`. `allowed` are the names of the
-    tools that the model may call, or None for all. `is_ignored` means that the choice has no
-    effect, because only OpenAI's servers can run the chosen tool.
-    """
+    """A parsed tool choice."""
 
     choice: str | Object | None = None
+    """The choice in the format of a `ModelRequest`."""
     allowed: frozenset[str] | None = None
+    """The names of the tools that the model may call, or None if it may call all."""
     is_ignored: bool = False
+    """True if only OpenAI's servers can run the chosen tool."""
 
 
 def read_choice(written: str | Object | None, there: Collection[str]) -> ResponseToolChoice:
@@ -160,8 +160,8 @@ def read_choice(written: str | Object | None, there: Collection[str]) -> Respons
 
 
 def read_name(written: Object, path: str, there: Collection[str]) -> str:
-    """Return the name of a tool to which a `tool_choice` refers. Raises `BadRequest` if the request
-    has no such tool.
+    """Return the name of the tool in a `tool_choice`. Raises `BadRequest` if the request has no
+    such tool.
     """
     name = converted(written, NamedTool, path).full_name
     if name not in there:

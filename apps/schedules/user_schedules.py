@@ -164,7 +164,7 @@ def add(row: Schedule) -> Schedule:
 def store(row: Schedule, *, is_new: bool = False) -> None:
     row.save(force_insert=is_new)
     if row.next_at is not None and not row.is_paused:
-        planned.tell(row.next_at)
+        planned.notify(row.next_at)
 
 
 def check_schedule_count(user: int) -> None:

@@ -1,1 +1,1 @@
-"""Serves the Conversations API. Programs use it to hold conversations that the server stores."""
+"""Serves the Conversations API, through which programs hold conversations that the server stores."""

@@ -1,5 +1,5 @@
-"""Serves the endpoints for tools that run in the browser: a page claims a call, runs the tool, and
-reports the outcome.
+"""Serves the endpoints for browser tools: a page claims a call, runs the tool, and reports the
+outcome.
 """
 
 from typing import Any, Self, TypeVar
@@ -28,12 +28,12 @@ T = TypeVar("T", bound=AnsweredInteraction)
 
 
 class ClaimSent(AnsweredInteraction):
-    """A page's claim that it will run a call of a browser tool. `page` is an ID that the page has
-    created for itself, and `former` its ID before a reload, or "".
-    """
+    """A page's claim that it will run a call of a browser tool."""
 
     page: str = Field(min_length=1, max_length=LONGEST_PAGE, pattern=STORABLE)
+    """An ID that the page has created for itself."""
     former: str = Field(default="", max_length=LONGEST_PAGE, pattern=STORABLE)
+    """The page's ID before a reload, or ""."""
 
 
 class ResultSent(AnsweredInteraction):
@@ -50,7 +50,7 @@ class ResultSent(AnsweredInteraction):
 
     @property
     def frame(self) -> ClientToolFrame:
-        """Return the outcome as a frame of the page's WebSocket. Raises `ValidationError` if a
+        """Return the outcome in the format of the page's WebSocket. Raises `ValidationError` if a
         value is too long.
         """
         outcome = "failed" if "error" in self.model_fields_set else "done"
@@ -79,7 +79,7 @@ class CallConsumer(JsonConsumer):
 
 
 class ClaimConsumer(CallConsumer):
-    """Serves `POST /api/ai/tool-claim`. A page claims a call, so that no other page runs it."""
+    """Serves `POST /api/ai/tool-claim`. After a page has claimed a call, no other page runs it."""
 
     async def answer(self) -> None:
         caller = await self.caller()
@@ -89,7 +89,7 @@ class ClaimConsumer(CallConsumer):
 
 
 class ResultConsumer(CallConsumer):
-    """Serves `POST /api/ai/tool-result`. A page reports the outcome of a call."""
+    """Serves `POST /api/ai/tool-result`, to which a page reports the outcome of a call."""
 
     async def answer(self) -> None:
         caller = await self.caller()

@@ -26,9 +26,7 @@ MOST_LISTED = 200
 
 
 class ConversationsConsumer(JsonConsumer):
-    """Serves `GET /api/IAIAssistantApi/conversations?application=&after=&limit=`, which lists
-    conversations, newest first.
-    """
+    """Serves `GET /api/IAIAssistantApi/conversations?application=&after=&limit=`, newest first."""
 
     async def answer(self) -> None:
         caller = await self.caller()
@@ -38,9 +36,7 @@ class ConversationsConsumer(JsonConsumer):
 
 
 class ConversationConsumer(JsonConsumer):
-    """Serves `GET /api/IAIAssistantApi/conversations/{id}`, which returns a conversation with its
-    messages.
-    """
+    """Serves `GET /api/IAIAssistantApi/conversations/{id}`. The response contains the messages."""
 
     async def answer(self) -> None:
         caller = await self.caller()
@@ -50,8 +46,8 @@ class ConversationConsumer(JsonConsumer):
 
 
 class DeletionConsumer(JsonConsumer):
-    """Serves `POST /api/IAIAssistantApi/conversations/{id}/delete`, which deletes a conversation
-    and stops its running answer.
+    """Serves `POST /api/IAIAssistantApi/conversations/{id}/delete`, which also stops a running
+    answer.
     """
 
     methods = ("POST",)
@@ -146,9 +142,7 @@ def find(caller: Caller, pk: UUID) -> Conversation:
 
 
 def delete(caller: Caller, pk: UUID) -> None:
-    """Permanently delete a conversation. Raises `Missing` if the caller has no such
-    conversation.
-    """
+    """Permanently delete a conversation. Raises `Missing` if the caller does not have it."""
     row = find(caller, pk)
     slug = row.application_slug
     row.delete()

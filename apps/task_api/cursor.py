@@ -11,24 +11,24 @@ from apps.errors import Refused
 from apps.integers import LARGEST_EXACT
 
 LONGEST_ABSENCE = timedelta(days=1)
-"""The longest time without a connection after which a client gets all events that it missed. After
-that, it gets the events of runs that began or ended within this time.
+"""A client that was disconnected for longer receives only the events of runs that began or ended
+within this time.
 """
 FORM = re.compile(r"\d{1,15}-\d{1,16}(?:\.[0-9a-f]{32}-\d{1,16}){0,100}", re.ASCII)
 
 
 @dataclass(slots=True)
 class Cursor:
-    """A client's position in all conversations of a user.
-
-    `numbers` maps streams to the number of the newest event that was sent. For other streams, all
-    events of runs that ended before `since` were sent. `message` is the primary key of the newest
-    system message that was sent.
-    """
+    """A client's position in all conversations of a user."""
 
     since: datetime = field(default_factory=timezone.now)
+    """In streams that are not in `numbers`, all events of runs that ended before this time were
+    sent.
+    """
     numbers: dict[UUID, int] = field(default_factory=dict)
+    """Maps streams to the number of the newest event that was sent."""
     message: int = 0
+    """The primary key of the newest system message that was sent."""
 
     def __str__(self) -> str:
         numbers = (f".{stream.hex}-{number}" for stream, number in self.numbers.items())

@@ -18,7 +18,7 @@ from apps.conversations.access import own
 from apps.conversations.answering.continuation import sweeper
 from apps.doors.consumer import EVENT_STREAM
 from apps.doors.json_consumer import JsonConsumer
-from apps.doors.sessions import check_session, look_whether_moved, while_open
+from apps.doors.sessions import check_moved, check_session, while_open
 from apps.errors import Missing, Refused, TooOften
 from apps.integers import LARGEST_EXACT, read_integer
 from apps.live.events import join_texts
@@ -30,14 +30,14 @@ from apps.task_api.person_feed import PersonFeed
 from apps.task_api.server_sent_events import Unions, server_sent_event
 
 STREAMS_PER_VISITOR = 32
-"""The maximum number of open streams of one caller. A browser opens up to six per host."""
+"""The maximum number of open streams per caller. A browser opens up to six per host."""
 
 
 class NotificationsConsumer(JsonConsumer):
     """Serves `GET /api/notifications`, which streams the events after `Last-Event-ID`.
 
-    `?conversation=…` selects one conversation, from its beginning; otherwise, it streams all of the
-    caller's conversations. `?unions=cases` encodes events as F# unions.
+    `?conversation=…` selects one conversation, from its beginning. Without it, the stream contains
+    all of the caller's conversations. `?unions=cases` encodes events as F# unions.
     """
 
     streams: ClassVar[Counter[str]] = Counter()
@@ -61,7 +61,7 @@ class NotificationsConsumer(JsonConsumer):
             raise Missing("conversation_not_found", "This conversation does not exist.")
         with count_stream(self.streams, caller):
             work = self.send_events(conversation, after, unions)
-            await while_open(self.hub, caller, partial(self.check_place, caller), work)
+            await while_open(self.hub, caller, partial(self.check_with_team, caller), work)
             await self.end()  # The process or the session has ended. A reader reconnects.
 
     async def send_all(self, cursor: Cursor, unions: Unions) -> None:
@@ -82,12 +82,10 @@ class NotificationsConsumer(JsonConsumer):
         else:
             await check_session(self.scope)
 
-    async def check_place(self, caller: Caller, news: asyncio.Event) -> None:
-        """Check the caller like `check`, and also raise `Refused` if the user has switched
-        teams.
-        """
+    async def check_with_team(self, caller: Caller, news: asyncio.Event) -> None:
+        """Check the caller like `check`. Also raise `Refused` if the user has switched teams."""
         await self.check(news)
-        if await look_whether_moved(caller, self.session_key):
+        if await check_moved(caller, self.session_key):
             raise Refused("no_team", "You switched to another team.")
 
     async def open(self) -> None:
@@ -125,15 +123,16 @@ def read_conversation(written: str) -> UUID:
 
 
 def read_unions(written: str) -> Unions:
-    """Return the encoding of unions in the event stream that the client requests. Raises `Refused`
-    if it is unknown."""
+    """Return the requested encoding of unions in the event stream. Raises `Refused` if it is
+    unknown.
+    """
     if written not in ("plain", "cases"):
         raise Refused("bad_request", "unions: use plain or cases.")
     return "cases" if written == "cases" else "plain"
 
 
 def read_number(last: str) -> int:
-    """Parse the number of the newest event that the client has received, or "" for 0. Raises
+    """Return the number of the newest event that the client has received; "" means 0. Raises
     `Refused` if it is invalid.
     """
     number = read_integer(last or "0", LARGEST_EXACT)
@@ -144,9 +143,7 @@ def read_number(last: str) -> int:
 
 @contextmanager
 def count_stream(streams: Counter[str], caller: Caller) -> Iterator[None]:
-    """Count one more open stream of the caller during the block. Raises `TooOften` if the caller
-    has too many open streams.
-    """
+    """Count an open stream of the caller during the block. Raises `TooOften` if there are too many."""
     if streams[caller.bucket] >= STREAMS_PER_VISITOR:
         raise TooOften("too_many_streams", "Too many streams are open. Close some of them first.")
     streams[caller.bucket] += 1

@@ -1,4 +1,4 @@
-"""Contains the guide for clients of the Conversations API."""
+"""Defines the developer guide to the Conversations API."""
 
 from apps.doors.guides import DoorGuide, Snippet, Trial
 

@@ -16,36 +16,33 @@ from apps.conversations.interactions.answer_frames import QuestionGiven, misfit
 from apps.conversations.models import QueuedMessage
 from apps.errors import Refused
 from apps.live.hub import Hub
-from apps.live.interactions import take_answer
+from apps.live.interactions import submit_answer
 from apps.live.models import Interaction, Run
 
 OVER = frozenset({"answered", "run_going"})
-"""If answering fails with one of these error codes, the message is sent as a new question
-instead.
-"""
+"""If answering fails with one of these error codes, the message is sent as a new question."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingQuestion:
-    """A question of a waiting run. `is_answered` is True if the same message was sent before and
-    has already answered it.
-    """
+    """A question of a waiting run."""
 
     row: Interaction
-    given: QuestionGiven
+    answer: QuestionGiven
     is_answered: bool = False
+    """True if the message was sent before and has already answered the question."""
 
 
 async def answer_question(hub: Hub, caller: Caller, slug: str, sent: Ask) -> Interaction | None:
     """Answer the conversation's open question with the message, and return the question. Return
-    None if the message does not answer one. Raises `Refused` if the answer is invalid.
+    None if the message is not an answer. Raises `Refused` if the answer is invalid.
     """
     found: WaitingQuestion | None = await database_sync_to_async(claim_question)(caller, slug, sent)
     if found is None or found.is_answered:
         return None if found is None else found.row
-    row, given = found.row, found.given.model_dump(mode="json")
+    row, given = found.row, found.answer.model_dump(mode="json")
     try:
-        await take_answer(hub, row.run, row.key, "question", given, caller.bucket)
+        await submit_answer(hub, row.run, row.key, "question", given, caller.bucket)
     except Refused as error:
         await Interaction.objects.filter(pk=row.pk, request=sent.id).aupdate(request=None)
         if error.code not in OVER:
@@ -55,8 +52,8 @@ async def answer_question(hub: Hub, caller: Caller, slug: str, sent: Ask) -> Int
 
 
 def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | None:
-    """Return the question that the message answers or has answered before, or None. Raises
-    `Refused` if the answer is invalid.
+    """Return the question that the message answers or has answered, or None. Raises `Refused` if
+    the answer is invalid.
     """
     if sent.conversation is None:
         return None
@@ -66,11 +63,11 @@ def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | No
     before = rows.filter(request=sent.id, answer__isnull=False).first()
     if before is not None:
         return WaitingQuestion(before, given, is_answered=True)
-    if sent.attachments or sent.while_running == "stop" or was_taken(caller, sent):
+    if sent.attachments or sent.while_running == "stop" or was_submitted(caller, sent):
         return None
     # If several questions are open, the message answers none of them, as on the page.
     open_now = list(rows.filter(run__status=Run.Status.WAITING, answer__isnull=True)[:2])
-    if len(open_now) != 1 or not takes_words(asked := open_now[0]):
+    if len(open_now) != 1 or not accepts_text(asked := open_now[0]):
         return None
     if problem := question_problem(asked.asked, given.model_dump()):
         raise misfit(problem)
@@ -78,11 +75,11 @@ def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | No
     return WaitingQuestion(asked, given) if mine.update(request=sent.id) else None
 
 
-def was_taken(caller: Caller, sent: Ask) -> bool:
+def was_submitted(caller: Caller, sent: Ask) -> bool:
     """Return True if the message was sent before as a new question."""
     waiting = QueuedMessage.objects.filter(conversation=sent.conversation, request=sent.id)
     return waiting.exists() or Run.objects.filter(bucket=caller.bucket, request=sent.id).exists()
 
 
-def takes_words(asked: Interaction) -> bool:
+def accepts_text(asked: Interaction) -> bool:
     return asked.kind == "question" and bool(asked.asked["freeform"])

@@ -19,7 +19,7 @@ from apps.catalog.models import SystemMessage
 from apps.conversations.access import own, person_stream
 from apps.conversations.answering.continuation import sweeper
 from apps.conversations.listing import keep_looking
-from apps.doors.sessions import look_whether_moved
+from apps.doors.sessions import check_moved
 from apps.live.events import NumberedEvent, StatusChanged, join_texts
 from apps.live.hub import Hub
 from apps.live.journal import journal
@@ -36,26 +36,26 @@ from apps.task_api.server_sent_events import (
 )
 
 MOST_STREAMS = 50
-"""The maximum number of conversations that are followed at the same time. The least recently active
-ones are omitted.
+"""The maximum number of conversations that are followed at once. The least recently active ones are
+omitted.
 """
 LISTED = 200
 OVERLAP = timedelta(seconds=60)
-"""Ended runs remain in the cursor for this time, because clocks differ between processes and
+"""Ended runs remain in the cursor for this long, because clocks differ between processes and
 commits take time.
 """
 
 
 class TeamSwitched(Exception):
-    """The user has switched to another team."""
+    """Raised if the user has switched to another team."""
 
 
 class PersonFeed:
     """Writes server-sent events after the cursor, until the process ends or the user switches
     teams.
 
-    An asyncio task per conversation reads its events. Only one task writes at a time, so all of
-    them wait for a slow client.
+    Each conversation has an asyncio task that reads its events. Only one task writes at a time, so
+    all of them wait for a slow client.
     """
 
     def __init__(
@@ -86,23 +86,23 @@ class PersonFeed:
         await self.write(f"id: {self.cursor}\n\n".encode())
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(keep_looking(self.hub, EVERYBODY, self.tell_messages))
-                look = partial(self.look, tasks)
-                tasks.create_task(keep_looking(self.hub, self.person, look))
+                tasks.create_task(keep_looking(self.hub, EVERYBODY, self.send_system_messages))
+                update = partial(self.update, tasks)
+                tasks.create_task(keep_looking(self.hub, self.person, update))
         except* TeamSwitched:
             await self.write(team_changed(self.unions))
 
-    async def tell_messages(self, _: asyncio.Event) -> None:
+    async def send_system_messages(self, _: asyncio.Event) -> None:
         for message in await database_sync_to_async(messages_after)(self.cursor.message):
             async with self.turn:
                 self.cursor.message = message.pk
                 await self.write(system_message(message, str(self.cursor), self.unions))
 
-    async def look(self, tasks: asyncio.TaskGroup, news: asyncio.Event) -> None:
-        """Follow streams with new runs, stop following those that have ended, and report changes in
-        the list. Raises `TeamSwitched` if the user has switched teams.
+    async def update(self, tasks: asyncio.TaskGroup, news: asyncio.Event) -> None:
+        """Follow streams with new runs, stop following ended ones, and report changes of the list.
+        Raises `TeamSwitched`.
         """
-        if await look_whether_moved(self.caller, self.session_key):
+        if await check_moved(self.caller, self.session_key):
             raise TeamSwitched
         now = timezone.now()
         numbers = dict(self.cursor.numbers)
@@ -110,10 +110,10 @@ class PersonFeed:
             self.caller, self.cursor.since, numbers
         )
         async with self.turn:  # While a task writes, it must not be canceled.
-            for stream in found.over:
+            for stream in found.ended:
                 if self.cursor.numbers[stream] == numbers[stream]:
                     self.leave(stream)
-            self.cursor.numbers = {**found.begun, **self.cursor.numbers}
+            self.cursor.numbers = {**found.followed, **self.cursor.numbers}
             self.cursor.since = max(self.cursor.since, now - OVERLAP)
             if self.listed not in (None, found.listed):
                 await self.write(list_refresh("conversations", self.unions))
@@ -148,25 +148,24 @@ class PersonFeed:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The state of a user's conversations.
+    """The state of a user's conversations."""
 
-    `begun` maps each stream to follow to an event number; only later events are sent. `over` are
-    the streams that have no further events. `listed` changes whenever the conversation list does.
-    """
-
-    begun: Mapping[UUID, int]
-    over: Collection[UUID]
+    followed: Mapping[UUID, int]
+    """Maps each stream to follow to an event number. Only later events are sent."""
+    ended: Collection[UUID]
+    """The streams that have no further events."""
     listed: Sequence[Any]
+    """Changes whenever the conversation list does."""
 
 
 def overview(caller: Caller, since: datetime, numbers: Mapping[UUID, int]) -> Overview:
     recent = Q(status__in=Run.OPEN) | Q(finished_at__gte=since)
     runs = Run.objects.filter(recent, bucket=caller.bucket).order_by("-beat_at")
-    wanted = dict(runs.values_list("pk", "stream")[:MOST_STREAMS])
-    new = [run for run, stream in wanted.items() if stream not in numbers]
+    streams = dict(runs.values_list("pk", "stream")[:MOST_STREAMS])
+    new = [run for run, stream in streams.items() if stream not in numbers]
     entries = JournalEntry.objects.filter(run__in=new).values("stream").order_by()
     firsts = entries.annotate(begin=Min("first")).values_list("stream", "begin")
-    quiet = numbers.keys() - set(wanted.values())
+    quiet = numbers.keys() - set(streams.values())
     titles = own(caller).values_list("pk", "title", "is_unread")[:LISTED]
     going = Run.objects.filter(bucket=caller.bucket, status__in=Run.OPEN)
     return Overview(
@@ -177,7 +176,7 @@ def overview(caller: Caller, since: datetime, numbers: Mapping[UUID, int]) -> Ov
 
 
 def still_own(caller: Caller, streams: Sequence[UUID]) -> list[UUID]:
-    """Return only those streams that are still conversations of the caller."""
+    """Return only the streams that are still the caller's conversations."""
     return list(own(caller).filter(pk__in=streams).values_list("pk", flat=True))
 
 

@@ -9,8 +9,8 @@ from apps.doors.event_json import frame, to_json
 from apps.live.events import NumberedEvent
 
 Unions = Literal["plain", "cases"]
-"""The encoding of an event's type in its `data`: as the key `type`, or as an F# union `{"Case":
-name, "Fields": [the other keys]}`.
+"""The form of an event's type in `data`: the key `type`, or an F# union `{"Case": name, "Fields":
+[the other keys]}`.
 """
 
 SSE_NAMES = {
@@ -39,8 +39,8 @@ SSE_NAMES = {
 def server_sent_event(
     conversation: UUID, said: NumberedEvent, place: str = "", unions: Unions = "plain"
 ) -> bytes:
-    """Encode a conversation's event as a server-sent event. Return b"" for events that clients do
-    not get. The ID is `place` or, if that is "", the event's number in the conversation.
+    """Encode a conversation's event as a server-sent event, or b"" if clients do not receive it.
+    Its ID is `place`, or else the event's number in the conversation.
     """
     whole = frame(conversation, said)
     if whole is None:
@@ -49,12 +49,12 @@ def server_sent_event(
 
 
 def list_refresh(name: str, unions: Unions) -> bytes:
-    """Return the server-sent event that asks clients to reload the list with this name."""
+    """Return the server-sent event that asks clients to reload a list."""
     return encode_event("ListRefresh", {"type": "list.refresh", "list": name}, "", unions)
 
 
 def team_changed(unions: Unions) -> bytes:
-    """Return the last server-sent event of a stream whose user has switched to another team."""
+    """Return the last event of a stream whose user has switched to another team."""
     return encode_event("TeamChanged", {"type": "team.changed"}, "", unions)
 
 
@@ -70,7 +70,7 @@ def system_message(message: SystemMessage, place: str, unions: Unions) -> bytes:
 
 
 def encode_event(name: str, shown: Mapping[str, Any], id: str, unions: Unions) -> bytes:
-    """Return a server-sent event. If `id` is "", the client's `Last-Event-ID` does not change."""
+    """Return a server-sent event. An empty `id` leaves the client's `Last-Event-ID` unchanged."""
     data = shown
     if unions == "cases":
         fields = {key: value for key, value in shown.items() if key != "type"}

@@ -1,4 +1,4 @@
-"""Serves the endpoint that programs use to answer the questions of a waiting task."""
+"""Serves the endpoint through which programs answer the questions of a waiting task."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from apps.conversations.interactions.answer_frames import Answer, AnswerFrame
 from apps.conversations.interactions.decisions import answer_interaction
 from apps.doors.bodies import LARGEST_FRAME_BYTES, first_problem
 from apps.errors import Missing, Refused
-from apps.live.events import kept_key
+from apps.live.events import shorten_key
 from apps.live.models import LONGEST_KEY, Interaction, Run
 from apps.task_api.tasks import TaskConsumer, task
 
@@ -17,7 +17,7 @@ FRAME: TypeAdapter[AnswerFrame] = TypeAdapter(Answer)
 
 
 class TaskAnswer(BaseModel):
-    """An answer to the question with this key. Its fields depend on the type of the question."""
+    """An answer to the question with this key. Its fields depend on the question's type."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -26,7 +26,7 @@ class TaskAnswer(BaseModel):
 
 
 class AnswerConsumer(TaskConsumer):
-    """Serves `POST /api/IAIAssistantApi/tasks/{id}/answer`, which answers a question of a task."""
+    """Serves `POST /api/IAIAssistantApi/tasks/{id}/answer`."""
 
     methods = ("POST",)
     finishes_answers = True
@@ -41,12 +41,12 @@ class AnswerConsumer(TaskConsumer):
 
 
 def read_answer(run: Run, body: bytes) -> AnswerFrame:
-    """Parse the body. Raises `Refused` with the name of the first invalid field, and `Missing` if
-    the task has no such question.
+    """Parse the body. Raises `Refused` with the name of an invalid field, or `Missing` if the task
+    has no such question.
     """
     try:
         sent = TaskAnswer.model_validate_json(body)
-        rows = Interaction.objects.filter(run=run, key=kept_key(sent.key))
+        rows = Interaction.objects.filter(run=run, key=shorten_key(sent.key))
         kind = rows.values_list("kind", flat=True).first()
         if kind is None:
             raise Missing("answered", "The task has no question with this key.")

@@ -1,4 +1,4 @@
-"""Serves the endpoints that programs use to ask questions. Each question is a task that can be
+"""Serves the endpoints through which programs ask questions. Each question is a task that can be
 queried and canceled.
 """
 
@@ -34,13 +34,13 @@ from apps.task_api.message_answers import answer_question
 
 
 class Submission(Ask):
-    """A question to the application with this slug, or to its version `slug@3`. A request with the
-    `id` of an earlier request belongs to the same task.
-    """
+    """A question to an application."""
 
     type: Literal["ask"] = "ask"
     application: str = Field(pattern=r"^[-a-zA-Z0-9_]{1,50}(@[0-9]{1,9})?$")
+    """A slug, or `slug@3` for a version."""
     id: UUID = Field(default_factory=uuid4)
+    """A repeated ID refers to the existing task."""
     text: str = ""
     surface: Literal[""] = ""  # A program has no page.
 
@@ -54,7 +54,7 @@ class Submission(Ask):
 
 
 class TaskConsumer(JsonConsumer):
-    """Serves `GET /api/IAIAssistantApi/tasks/{id}`, which returns a task."""
+    """Serves `GET /api/IAIAssistantApi/tasks/{id}`."""
 
     def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = open_workspace) -> None:
         super().__init__()
@@ -81,9 +81,7 @@ class TaskConsumer(JsonConsumer):
         return await rows.filter(pk=self.scope["url_route"]["kwargs"]["task"]).afirst()
 
     async def find(self, caller: Caller) -> Run:
-        """Return the run of the task in the URL. Raises `Missing` if the caller has no such
-        task.
-        """
+        """Return the run of the task in the URL. Raises `Missing` if the caller does not have it."""
         pk = self.scope["url_route"]["kwargs"]["task"]
         visible = await database_sync_to_async(visible_to)(caller, "bucket", "application_pk")
         run = await Run.objects.filter(visible, pk=pk).afirst()
@@ -137,10 +135,11 @@ class SubmitConsumer(TaskConsumer):
 
 
 def visible_to(caller: Caller, bucket: str, application: str) -> Q:
-    """Return a filter for the caller's tasks. With a service account's API key, the filter also
-    selects the account's own tasks, because its webhooks send messages on its behalf.
+    """Return a filter for the caller's tasks. `bucket` and `application` are the names of the rows'
+    columns.
 
-    `bucket` and `application` are the names of the rows' columns.
+    With a service account's API key, the account's own tasks are included, because its webhooks
+    send messages on its behalf.
     """
     own = Q(**{bucket: caller.bucket})
     account = ServiceAccount.objects.filter(user=caller.key_user_id or 0)
@@ -162,15 +161,13 @@ def read_submission(body: bytes) -> Submission:
 
 
 def answered_task(asked: Interaction) -> dict[str, str]:
-    """Return the JSON of the task whose question a message has answered."""
+    """Return the JSON of a task whose question was answered by a message."""
     run = asked.run
     return {"task_id": str(run.pk), "conversation": str(run.stream), "answered": asked.key}
 
 
 def queued_task(row: QueuedMessage) -> dict[str, Any]:
-    """Return the JSON of a task for a queued message. `error` is the reason why it could not be
-    sent.
-    """
+    """Return the JSON of a task for a queued message. `error` explains why it could not be sent."""
     return {
         "task_id": str(row.pk),
         "conversation": str(row.conversation_id),
@@ -204,7 +201,7 @@ def task(run: Run) -> dict[str, Any]:
 
 
 def open_questions(run: Run) -> list[Interaction]:
-    """Return the open questions of a waiting run, without calls of browser tools and timers."""
+    """Return the open questions of a waiting run, except browser tool calls and timers."""
     if run.status != Run.Status.WAITING:
         return []
     rows = Interaction.objects.filter(run=run, answer__isnull=True)

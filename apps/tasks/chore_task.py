@@ -1,4 +1,4 @@
-"""Runs chores (recurring jobs) as tasks, and records when and how long each of them last ran."""
+"""Runs chores (recurring jobs) as tasks, and records when and for how long each last ran."""
 
 import logging
 import time
@@ -23,8 +23,8 @@ PRIORITY = -10
 
 @task("tasks.do_chore", priority=PRIORITY)
 def do_chore(work: str) -> None:
-    """Run the chore whose function has this dotted path. A failure is logged, and the chore runs
-    again at its next time.
+    """Run the chore whose function has this dotted path. A failure is logged; the chore runs again
+    at its next time.
     """
     if (chore := find_chore(work)) is not None:
         with reported(chore) as run:
@@ -46,7 +46,7 @@ def task_of(chore: Chore) -> Task[Any, Any]:
 
 
 def enqueue_chore(work: str) -> None:
-    """Enqueue a run of the chore now, unless a job for it is already waiting."""
+    """Enqueue a run of the chore now, unless a job for it is already queued."""
     if (chore := find_chore(work)) is not None:
         queue().enqueue_once(task_of(chore), work, work)
 
@@ -60,8 +60,8 @@ def find_chore(work: str) -> Chore | None:
 
 @contextmanager
 def reported(chore: Chore) -> Iterator[ChoreRun]:
-    """Measure how long the block takes to run the chore, and log the outcome. Set the outcome on
-    the yielded row, which the caller must save.
+    """Measure and log the run of a chore in the block, and set its outcome on the yielded row. The
+    caller saves the row.
     """
     run, began = ChoreRun(work=chore.work, started_at=timezone.now()), time.monotonic()
     try:

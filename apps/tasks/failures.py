@@ -21,15 +21,13 @@ logger = logging.getLogger(__name__)
 FAILURE_DAYS = 30
 LONGEST_ERROR = 4_000
 MOST_LOST = 5
-"""A job is given up if this many processes were killed while they ran it, because it may be the
+"""A job is given up if this many processes were killed while running it, because it may be the
 cause.
 """
 
 
 def give_up(task: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Call the task's `given_up` function for a job that does not run again. Its errors are
-    logged.
-    """
+    """Call the task's `given_up` function for a job that does not run again, and log its errors."""
     found = all_tasks().get(task)
     if found is not None and found.given_up is not None:
         try:
@@ -40,7 +38,7 @@ def give_up(task: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
 
 
 def cancel(job: str) -> Job | None:
-    """Delete a waiting or failed job, or end a running one. Return the job, or None if it does not
+    """Delete a queued or failed job, or end a running one. Return the job, or None if it does not
     exist.
 
     A synchronous function still runs to its end, but the job is not retried.
@@ -85,8 +83,6 @@ def record_lost(task: str, job: str, attempt: int) -> bool:
 
 
 def delete_old() -> int:
-    """Delete failures and failed jobs that are older than `FAILURE_DAYS`. Return the number of
-    deleted rows.
-    """
+    """Delete failures and failed jobs that are older than `FAILURE_DAYS`, and return their number."""
     before = timezone.now() - timedelta(days=FAILURE_DAYS)
     return delete_older(TaskFailure, "at", FAILURE_DAYS) + queue().delete_failed(before)

@@ -10,8 +10,8 @@ STATES = ("ready", "running", "failed", "paused")
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job. `state` is one of `STATES`. `kind` is described in `apps.tasks.kinds`. `run_after` is
-    None for a job that is due.
+    """A job. `state` is one of `STATES`. `apps.tasks.kinds` describes `kind`. `run_after` is None
+    for a job that is due.
     """
 
     id: str

@@ -1,7 +1,8 @@
-"""Defines the job kinds that operators see and pause. Each chore is a kind, and each other task.
+"""Defines the job kinds that operators see and pause. A kind is either a chore or a task that runs
+no chores.
 
-Chores share two tasks and are distinguished by their jobs' lock: the dotted path of the chore's
-function. Other jobs have no lock.
+All chores use the same two tasks. Their jobs' lock, the dotted path of the chore's function,
+distinguishes them. Other jobs have no lock.
 """
 
 from collections.abc import Mapping
@@ -12,9 +13,9 @@ from apps.tasks.models import PausedKind
 from apps.tasks.task import all_chores, all_tasks
 
 ALL = "*"
-"""The name for all kinds, including kinds that later versions of QuickApps add."""
+"""The name for all kinds, including those that later versions add."""
 CHORES = "tasks.do_"
-"""The prefix of the keys of the two tasks that run chores."""
+"""The key prefix of the two tasks that run chores."""
 
 
 def kind_of(task: str, lock: str | None) -> str:
@@ -22,14 +23,12 @@ def kind_of(task: str, lock: str | None) -> str:
 
 
 def of_kind(kind: str, task: str = "task") -> Q:
-    """Return a filter for the jobs of a kind. `task` is the name of the column that contains the
-    task key.
-    """
+    """Return a filter for the jobs of a kind. `task` is the name of the column with the task key."""
     return Q() if kind == ALL else Q(**{task: kind}) | Q(lock=kind)
 
 
 def all_kinds() -> Mapping[str, str]:
-    """Map the name of each kind of task to its title, sorted by title."""
+    """Return the titles of all kinds by name, sorted by title."""
     tasks = {
         key: task.title or key for key, task in all_tasks().items() if not key.startswith(CHORES)
     }
@@ -46,8 +45,8 @@ def is_paused(kind: str) -> bool:
 
 
 def pause(kind: str) -> bool:
-    """Pause a kind. Its waiting jobs are not started, and its running jobs continue. Return False
-    if it was already paused.
+    """Pause a kind. Queued jobs are not started; running jobs continue. Return False if it was
+    already paused.
     """
     _, is_new = PausedKind.objects.get_or_create(kind=kind)
     return is_new
@@ -56,6 +55,6 @@ def pause(kind: str) -> bool:
 def delete_pause(kind: str) -> bool:
     """Delete the pause of a kind. Return False if there was none.
 
-    Only `Queue.resume` should call this function, because it also releases the waiting jobs.
+    Only `Queue.resume` should call this, because it also releases the queued jobs.
     """
     return bool(PausedKind.objects.filter(kind=kind).delete()[0])

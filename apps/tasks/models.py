@@ -6,13 +6,8 @@ from django.utils import timezone
 
 
 class QueuedJob(models.Model):
-    """A job that waits, runs or has failed. Rows of successful jobs are deleted. Only SQLite
+    """A job that is queued, running or has failed. Successful jobs are deleted. Only SQLite
     installations use this table.
-
-    - `task`: the key of the task.
-    - `lock`: only one job with the same lock runs at a time. "" means no lock.
-    - `started_at`: the beginning of the last attempt.
-    - `lease_until`: the time from which another worker may take over a running job.
     """
 
     class Status(models.TextChoices):
@@ -23,12 +18,15 @@ class QueuedJob(models.Model):
     task = models.CharField(max_length=100)
     arguments = models.JSONField(default=dict)
     lock = models.CharField(max_length=200, blank=True)
+    """Only one job with this lock runs at a time. Empty means no lock."""
     priority = models.SmallIntegerField(default=0)
     status = models.CharField(max_length=10, choices=Status, default=Status.READY)
     attempts = models.PositiveIntegerField(default=0)
     run_after = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
+    """When the last attempt began."""
     lease_until = models.DateTimeField(null=True)
+    """From this time on, another worker may take over a running job."""
     enqueued_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -51,10 +49,8 @@ class QueuedJob(models.Model):
 
 
 class TaskFailure(models.Model):
-    """A failed attempt of a job, which raised an error or, if `is_lost` is True, whose process was
-    killed.
-
-    `is_final` means that the job does not run again.
+    """A failed attempt of a job: it raised an error or, if `is_lost` is True, its process was
+    killed. `is_final` means that the job does not run again.
     """
 
     job = models.CharField(max_length=40)

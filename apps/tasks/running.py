@@ -17,10 +17,10 @@ class Worker(Protocol):
 P = ParamSpec("P")
 
 JOBS_AT_ONCE = 20
-"""The maximum number of jobs that a process runs concurrently. Most jobs wait for the network."""
+"""The maximum number of concurrent jobs per process. Most jobs wait for the network."""
 THREADS = 4
 GRACE_SECONDS = 3.0
-"""A stopping process waits this many seconds for its running jobs."""
+"""The time in seconds for which a stopping process waits for its running jobs."""
 
 
 class JobThreads:

@@ -1,5 +1,5 @@
-"""Exports metrics about the job queue and chores, and defines the interface through which operators
-control the queue.
+"""Exports metrics about jobs and chores, and defines the interface through which operators control
+the queue.
 """
 
 import logging
@@ -26,25 +26,25 @@ class Queue(Protocol):
         """Return the number of jobs by state. A state without jobs may be missing."""
 
     def waiting_since(self) -> datetime | None:
-        """Return the due time of the oldest job that no worker has started, or None if no job
-        waits.
+        """Return when the oldest job that no worker has started became due, or None if no job is
+        queued.
         """
 
     def enqueue_once(self, task: Task[Any, Any], lock: str, *args: Any) -> None:
-        """Enqueue a job, unless one with this lock is already waiting. Only one job with a lock
-        runs at a time.
+        """Enqueue a job, unless one with this lock is already queued. Only one job with a lock runs
+        at a time.
         """
 
     def retry(self, job: str) -> bool:
         """Retry a failed job. Return False if there is no failed job with this ID."""
 
     def jobs(self, state: str, kind: str, most: int) -> Sequence[Job]:
-        """Return up to `most` jobs of a kind in a state: waiting jobs in the order in which they
-        will run, others newest first.
+        """Return up to `most` jobs of a kind in a state. Queued jobs come in the order in which
+        they will run, all others newest first.
         """
 
     def cancel(self, job: str) -> Job | None:
-        """Delete a waiting or failed job, or end a running one. Return the job, or None if it does
+        """Delete a queued or failed job, or end a running one. Return the job, or None if it does
         not exist.
         """
 
@@ -81,8 +81,8 @@ def chore_seconds() -> Iterator[Reading]:
 
 
 def reading(read: Callable[[], Iterator[Reading]]) -> Callable[[], Iterator[Reading]]:
-    """Decorate a function that reads metrics. The decorated function yields nothing if the database
-    is down, and always releases the thread's connection.
+    """Decorate a function that reads metrics, so that it yields nothing while the database is down.
+    The decorated function always releases the thread's connection.
     """
 
     def readings() -> Iterator[Reading]:

@@ -21,25 +21,23 @@ LONGEST_WAIT = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task(base.Task[P, T]):
-    """A function that a worker calls later. `key` identifies the task in stored jobs, so never
-    change it.
-
-    A failed job is retried `retries` times, first after `wait` seconds, then with exponential
-    backoff. A job whose process was killed runs again, so every function must be idempotent.
-    Operators see the `title`. If a job is canceled or its last attempt fails, `given_up` is called
-    with its arguments.
+    """A function that a worker calls later. A job whose process was killed runs again, so every
+    function must be idempotent.
     """
 
     key: str
+    """Identifies the task in stored jobs, so never change it."""
     title: str = ""
+    """The name that operators see."""
     retries: int = 0
+    """A failed job is retried this often, with exponential backoff."""
     wait: int = 2
+    """The pause before the first retry, in seconds."""
     given_up: Callable[..., object] | None = None
+    """Called with the job's arguments if it is canceled or its last attempt fails."""
 
     def pause_after(self, attempt: int) -> timedelta | None:
-        """Return the pause after attempt number `attempt`, counted from 1, or None if it was the
-        last attempt.
-        """
+        """Return the pause after attempt number `attempt`, from 1, or None if it was the last one."""
         if attempt > self.retries:
             return None
         return min(timedelta(seconds=self.wait * 2 ** (attempt - 1)), LONGEST_WAIT)
@@ -81,7 +79,7 @@ def all_chores() -> Iterator[Chore]:
 def result_of(
     task: Task[Any, Any], job: str, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> TaskResult[Any]:
-    """Return the result of `enqueue` for a new job. Both job backends use it."""
+    """Return the result of `enqueue` for a new job, for both job backends."""
     return TaskResult(
         task=task,
         id=job,

@@ -1,5 +1,5 @@
-"""Reads the list of bundles. Each bundle combines many scripts or styles, so that a page loads a
-few files instead of a hundred.
+"""Reads the list of bundles. A bundle combines many scripts or styles, so that a page loads only a
+few files.
 
 `make bundles` creates the bundles, and records the hashes of their sources. If a source has changed
 since then, pages load the sources themselves.
@@ -20,24 +20,22 @@ DESCRIPTION = f"{FOLDER}bundles.json"
 @dataclass(frozen=True, slots=True)
 class Bundles:
     entries: dict[str, str]
-    """Maps the static file name of each script or style to that of the bundle that replaces it."""
+    """Maps each script or style to the bundle that replaces it, by static file name."""
     imports: dict[str, list[str]]
-    """Maps the static file name of each bundle to those of its direct and indirect imports."""
+    """Maps each bundle to its direct and indirect imports, by static file name."""
     sources: dict[str, str]
-    """Maps each source file of a bundle to its SHA-256 hash, in hexadecimal."""
+    """Maps each source file to its SHA-256 hash, in hexadecimal."""
 
 
 def read(root: Path) -> Bundles:
-    """Read the list of the bundles in the folder `root`. Raises `FileNotFoundError` if there is
-    none.
-    """
+    """Read the list of bundles in the folder `root`. Raises `FileNotFoundError` if it is missing."""
     found = json.loads((root / DESCRIPTION).read_bytes())
     return Bundles(found["bundles"], found["imports"], found["sources"])
 
 
 def root_of_sources() -> Path:
-    """Return the folder that contains the bundles and all their sources. Raises `FileNotFoundError`
-    if there are no bundles.
+    """Return the folder of the bundles and all their sources. Raises `FileNotFoundError` if there
+    are no bundles.
     """
     description = finders.find(DESCRIPTION)
     if description is None:
@@ -46,8 +44,8 @@ def root_of_sources() -> Path:
 
 
 def changed_sources(bundles: Bundles, root: Path) -> list[str]:
-    """Return the source files in the folder `root` that are missing, or have changed since
-    `bundles` were built.
+    """Return the source files in `root` that are missing or have changed since `bundles` were
+    built.
     """
     return [name for name, digest in bundles.sources.items() if digest != digest_of(root / name)]
 

@@ -1,8 +1,8 @@
 """Builds the static files for browsers: compressed, and with a hash of their content in their
 names.
 
-The files are built into `STATIC_ROOT` once for each version. If they are not built (in tests, and
-with `DEBUG`), pages use the source files under their plain names.
+The files are built into `STATIC_ROOT` once per version. In tests and with `DEBUG`, they are not
+built, and pages use the source files under their plain names.
 """
 
 import hashlib
@@ -26,16 +26,14 @@ from quickapps_site.assets import bundles
 logger = logging.getLogger(__name__)
 
 STAMP = "built.sha256"
-"""The name of the file in `STATIC_ROOT` that contains the hash of the sources from which it was
-built.
-"""
+"""The name of the file in `STATIC_ROOT` with the hash of the sources of the build."""
 
 
 def build() -> None:
     """Build the static files, unless they are already built from the same sources.
 
-    If several processes start together, one builds the files and the others wait. A folder that
-    already contains the built files may be read-only, as in an image.
+    If several processes start together, one builds the files and the others wait. A folder with
+    built files may be read-only, as in an image.
     """
     stamp = Path(settings.STATIC_ROOT) / STAMP
     version = hash_of_sources()
@@ -77,8 +75,8 @@ def sources() -> Iterator[tuple[str, bytes]]:
 class QuickCompressor(Compressor):  # type: ignore[misc]
     @staticmethod
     def compress_brotli(data: bytes) -> bytes:
-        """Compress with Brotli at level 9, which takes a tenth of the time of the highest level for
-        a few percent more bytes.
+        """Compress with Brotli at level 9, which takes a tenth of the time of the highest level and
+        adds only a few percent of size.
         """
         return bytes(brotli.compress(data, quality=9))
 
@@ -87,8 +85,8 @@ FILES_OF_SCRIPTS = (
     r"""(?P<matched>new URL\(["'](?P<url>[./].*?)["'],\s*import\.meta\.url\))""",
     """new URL("%(url)s", import.meta.url)""",
 )
-"""A pattern for `new URL("…", import.meta.url)`, with which scripts refer to files that are not
-scripts, and the replacement for it.
+"""A pattern for `new URL("…", import.meta.url)`, and its replacement. Scripts use it to refer to
+files that are not scripts.
 """
 
 
@@ -111,7 +109,7 @@ def is_in_text(match: re.Match[str]) -> bool:
 
 
 def digest_beside_bundles(paths: dict[str, Any]) -> str:
-    """Return a digest of the chat page's static files: all bundles, and the files to which they may
+    """Return a digest of the chat page's static files: the bundles, and all files to which they may
     refer.
     """
     folder = bundles.FOLDER.partition("/")[0]
@@ -126,8 +124,8 @@ def digest_beside_bundles(paths: dict[str, Any]) -> str:
 
 
 def current_bundles() -> dict[str, str]:
-    """Return a mapping from scripts and styles to the bundles that replace them, or {} if there are
-    no bundles or their sources have changed.
+    """Return a mapping from scripts and styles to their bundles, or {} if there are none or a
+    source has changed.
     """
     try:
         root = bundles.root_of_sources()
@@ -147,8 +145,8 @@ def current_bundles() -> dict[str, str]:
 
 
 class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
-    """Stores static files under hashed names, and replaces scripts and styles by their bundles
-    unless a source has changed.
+    """Stores static files under hashed names. Bundles replace scripts and styles unless a source
+    has changed.
     """
 
     patterns = (*CompressedManifestStaticFilesStorage.patterns, ("*.js", (FILES_OF_SCRIPTS,)))
@@ -164,8 +162,8 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
         yield from super().post_process(paths, *arguments, **options)
 
     def file_hash(self, name: str | None, content: Any = None) -> str | None:
-        """Return the hash for a file's name. All bundles have the same hash, because they refer to
-        each other in cycles.
+        """Return the hash for a file's name. All bundles share a hash, because they refer to each
+        other in cycles.
         """
         if name and name.startswith(bundles.FOLDER) and self.digest_of_bundles:
             return self.digest_of_bundles
@@ -175,8 +173,8 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     def _post_process(
         self, paths: dict[str, Any], adjustable_paths: list[str], hashed_files: dict[str, str]
     ) -> Iterator[Processed]:
-        """Process each file, but only once if it refers to no other files, because processing large
-        files in each pass is slow.
+        """Process each file. In later passes, skip files that refer to no others, because large
+        files are slow.
         """
         is_first_pass = not hashed_files
         if is_first_pass:
@@ -198,9 +196,10 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     def url_converter(
         self, name: str, hashed_files: dict[str, str], template: str | None = None
     ) -> Callable[[re.Match[str]], str]:
-        """Return a function that replaces the URLs in a file. It skips comments, in which scripts
-        may import each other's types. In bundles, which have no comments, it skips strings that
-        look like imports.
+        """Return a function that replaces the URLs in a file.
+
+        It skips comments, in which scripts may import each other's types. Bundles have no comments;
+        there, it skips strings that look like imports.
         """
         convert = super().url_converter(name, hashed_files, template)
         is_no_import = is_in_text if name.startswith(bundles.FOLDER) else is_in_comment

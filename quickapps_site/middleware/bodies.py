@@ -1,4 +1,4 @@
-"""Limits the size of request bodies, because Django reads a whole body before it calls a view."""
+"""Limits the size of request bodies, because Django reads a body completely before it calls a view."""
 
 import logging
 import re
@@ -18,22 +18,22 @@ Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 LimitOf = Callable[[str], int]
-"""A function that takes the path of a request, and returns the maximum size of its body in bytes.
-"""
+"""A function that returns the maximum size of a request body in bytes for a path."""
 
 
 def body_limits(limits: Iterable[tuple[str, int]]) -> LimitOf:
-    """Return a function that returns the limit for a path. `limits` contains pairs of a regular
-    expression for paths and a number of bytes. The first pair that matches applies, and every path
-    must match one.
+    """Return a function that returns the limit for a path.
+
+    `limits` are pairs of a regular expression for paths and a number of bytes. The first pair that
+    matches applies, and every path must match one.
     """
     compiled = [(re.compile(pattern), most) for pattern, most in limits]
     return lambda path: next(most for pattern, most in compiled if pattern.match(path))
 
 
 def with_bounded_bodies(application: Any, limit_of: LimitOf, seconds: float) -> Any:
-    """Return an ASGI application that limits the size of request bodies. Clients have `seconds` to
-    send a body.
+    """Return an ASGI application that limits the size of request bodies, and the time for sending
+    them to `seconds`.
     """
 
     async def bounded(scope: Message, receive: Receive, send: Send) -> None:
@@ -86,8 +86,8 @@ async def answer_early(
     body: BoundedBody,
     send: Send,
 ) -> None:
-    """Send a response before the request's body has arrived completely, for example an error. Then
-    discard the rest of the body.
+    """Send a response, such as an error, before the request's body is complete. Then discard the
+    rest of the body.
     """
     sent = [
         (b"content-type", content_type),

@@ -1,5 +1,4 @@
-"""Lets pages of other origins call the APIs for programs, if the operator allows these origins
-(CORS).
+"""Allows pages of other origins to call the APIs (CORS), if the operator lists these origins.
 
 The middleware wraps the whole ASGI application, because API requests are routed before Django.
 """
@@ -12,7 +11,7 @@ from starlette.middleware.cors import CORSMiddleware
 from apps.live import doors
 
 OAUTH_PATHS = ("/.well-known/oauth-", "/oauth/")
-"""The prefixes of the paths with which MCP clients sign in users."""
+"""The path prefixes of requests with which MCP clients sign in users."""
 PATHS = (*(start for starts in doors.PATHS.values() for start in starts), *OAUTH_PATHS)
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE")
 EXPOSED = (
@@ -28,8 +27,8 @@ EXPOSED = (
 
 
 def with_cors(application: Any, origins: Collection[str]) -> Any:
-    """Return an ASGI application that allows these origins, or `application` itself if there are
-    none.
+    """Return an ASGI application that allows these origins. Without any, return `application`
+    itself.
     """
     if not origins:
         return application

@@ -1,7 +1,7 @@
 """Decodes forms as UTF-8, the encoding of the pages, even if the sender declares another encoding.
 
-By default, Django uses the declared encoding. For some encodings, Django fails even while it
-rejects the request. For others, it returns lone surrogates, which cannot be stored or displayed.
+Django would use the declared encoding. For some encodings, it then fails even while it rejects the
+request. For others, it returns lone surrogates, which cannot be stored or displayed.
 """
 
 from typing import Any
@@ -15,8 +15,8 @@ FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
 
 @sync_and_async_middleware
 def read_forms_as_utf8(get_response: Any) -> Any:
-    """Create a Django middleware that decodes forms as UTF-8. It must come before any middleware
-    that reads a form.
+    """Create a Django middleware that decodes forms as UTF-8. It must precede all middleware that
+    reads forms.
     """
 
     def middleware(request: HttpRequest) -> Any:

@@ -22,7 +22,7 @@ CODE = "invalid_character"
 
 
 def with_clean_addresses(application: Any) -> Any:
-    """Return an ASGI application that rejects requests and WebSockets with a NUL character in their
+    """Return an ASGI application that rejects requests and WebSockets with a NUL character in the
     path or query.
     """
 
@@ -62,8 +62,8 @@ def refusal_of(path: str, accept: str, text: str) -> tuple[bytes, bytes]:
 
 @sync_and_async_middleware
 def refuse_nul_in_forms(get_response: Any) -> Any:
-    """Create a Django middleware that rejects forms with a NUL character. It must come after the
-    middleware that sets the encoding of forms.
+    """Create a Django middleware that rejects forms with a NUL character. It must follow the one
+    that sets the encoding.
     """
 
     def refused(request: HttpRequest) -> HttpResponse | None:

@@ -1,5 +1,6 @@
-"""Sets the content security policy of each page. `settings.CONTENT_SECURITY_POLICIES` maps URL
-names to the directives that override the strict defaults.
+"""Sets the content security policy of each page.
+
+`settings.CONTENT_SECURITY_POLICIES` maps URL names to directives that override the strict defaults.
 """
 
 from csp.middleware import CSPMiddleware, PolicyParts

@@ -1,4 +1,4 @@
-"""Rejects writing requests to Django's views while the installation is read-only.
+"""Rejects writes through Django's views while the installation is read-only.
 
 API requests are routed before Django, so the APIs check the read-only mode themselves.
 """
@@ -30,7 +30,7 @@ SERVED = frozenset(
         "mfa_login_webauthn",
     }
 )
-"""The names of URLs that accept writes in read-only mode, so that users can sign in and out, and
+"""The names of URLs that accept writes in read-only mode. Users can sign in and out, and
 administrators can end the mode.
 """
 
@@ -53,7 +53,7 @@ def refuse_writes(get_response: Any) -> Any:
 
 
 def banner(request: HttpRequest) -> dict[str, Any]:
-    """Context processor that returns the text of the banner on pages of a read-only site."""
+    """Add the function that returns the banner's text to the context of templates."""
     return {"read_only_notice": read_only_notice}
 
 

@@ -1,4 +1,4 @@
-"""Assigns an ID to each request and WebSocket, and sends it back in the header `X-Request-ID`."""
+"""Assigns an ID to each request and WebSocket, and returns it in the header `X-Request-ID`."""
 
 from collections.abc import Awaitable
 from typing import Any
@@ -10,9 +10,7 @@ HEADS = frozenset({"http.response.start", "websocket.accept"})
 
 
 def with_request_ids(application: Any) -> Any:
-    """Return an ASGI application in which each request has the ID that the client sent, or else a
-    new one.
-    """
+    """Return an ASGI application in which each request has the client's ID, or else a new one."""
 
     async def identified(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":

@@ -10,8 +10,10 @@ from whitenoise.responders import NotARegularFileError
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
-    """Sends each static file as a single chunk. WhiteNoise streams files with an iterator, which
-    Django's ASGI handler reads completely, with a warning.
+    """Sends each static file as one chunk.
+
+    WhiteNoise would stream it with an iterator, which Django's ASGI handler reads completely, with
+    a warning.
     """
 
     def __call__(self, request: HttpRequest) -> Any:
@@ -20,7 +22,7 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
 
     def add_later_file(self, url: str) -> None:
         """Add a file that did not exist when this process started. During an upgrade, another
-        version may build files into the same folder.
+        version may build files into the folder.
         """
         if self.autorefresh or url in self.files or not url.startswith(self.static_prefix):
             return

@@ -22,10 +22,9 @@ AREAS = (
 )
 """Pairs of a path prefix and the area that labels its requests in metrics."""
 ANSWERING = ("/chat/completions", "/embeddings", "/responses", "/messages")
-"""The suffixes of the gateway's paths for model calls. Each is an area of its own in metrics."""
+"""The suffixes of the gateway's paths for model calls. Each is a separate area in metrics."""
 CUT_OFF = "none"
-"""The value of the label `status` for requests whose client disconnected before the response began.
-"""
+"""The value of the label `status` if the client disconnected before the response began."""
 LAG_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 LAG_PAUSE = 0.5
 """The interval in seconds between measurements of the event loop's lag."""
@@ -46,9 +45,7 @@ LOOP_LAG = Instrument(
 
 
 def with_request_metrics(application: Any) -> Any:
-    """Return an ASGI application that reports the number and the duration of HTTP requests as
-    metrics.
-    """
+    """Return an ASGI application that records the number and the duration of HTTP requests."""
 
     async def counted(scope: Any, receive: Any, send: Any) -> None:
         started, status = time.perf_counter(), CUT_OFF
@@ -82,7 +79,7 @@ def area_of(path: str) -> str:
 
 
 async def measure_lag() -> None:
-    """Measure how late the event loop runs its timers, until this process ends."""
+    """Measure how late the event loop runs its timers, until the process ends."""
     while True:
         due = time.perf_counter() + LAG_PAUSE
         await asyncio.sleep(LAG_PAUSE)

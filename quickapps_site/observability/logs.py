@@ -11,13 +11,14 @@ from opentelemetry import trace
 from apps import request_ids
 
 DATE_FORMAT = "%Y-%m-%d %H:%M:%S"
-"""The date format of `%(asctime)s` in the log formats that operators set."""
+"""The date format of `%(asctime)s` in log formats that operators set."""
 LEVEL_WIDTH = 9
 
 
 class TextFormatter(logging.Formatter):
-    """Formats a record as text: time, level, logger, request ID and message. It formats the date
-    only once per second.
+    """Formats a record as text: time, level, logger, request ID and message.
+
+    The date is formatted only once per second.
     """
 
     def __init__(self) -> None:
@@ -38,7 +39,7 @@ class TextFormatter(logging.Formatter):
 
 
 class LineHandler(logging.StreamHandler[TextIO]):
-    """Writes each record to stderr without flushing it. The stream flushes itself after each line."""
+    """Writes each record to stderr, which flushes itself after each line."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -48,9 +49,7 @@ class LineHandler(logging.StreamHandler[TextIO]):
 
 
 class JsonFormatter(logging.Formatter):
-    """Formats a record as a JSON object with the usual fields and, for a named event, the event's
-    fields.
-    """
+    """Formats a record as a JSON object with the usual fields and any fields of a named event."""
 
     def format(self, record: logging.LogRecord) -> str:
         written: dict[str, Any] = {
@@ -71,7 +70,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class PercentFormatter(logging.Formatter):
-    """Formats a record with the `%`-style text format that an operator has set."""
+    """Formats a record with an operator's `%`-style format."""
 
     def __init__(self, form: str) -> None:
         super().__init__(form, DATE_FORMAT)
@@ -82,8 +81,10 @@ class PercentFormatter(logging.Formatter):
 
 
 class TemplateFormatter(logging.Formatter):
-    """Formats a record with the JSON template that an operator has set. Each string in it is a
-    `%`-style format. If no string contains the traceback, it is added under the key `traceback`.
+    """Formats a record with an operator's JSON template, in which each string is a `%`-style
+    format.
+
+    If no string contains the traceback, it is added under the key `traceback`.
     """
 
     def __init__(self, template: Mapping[str, Any]) -> None:
@@ -107,7 +108,7 @@ class TemplateFormatter(logging.Formatter):
 
 
 def add_fields(record: logging.LogRecord) -> None:
-    """Add to a record the attributes that operators' formats can use in addition to Python's own."""
+    """Add the attributes to a record that operators' formats can use in addition to Python's own."""
     record.levelprefix = f"{record.levelname}:".ljust(LEVEL_WIDTH)
     record.request_id = request_ids.current() or "-"
     span = trace.get_current_span().get_span_context()
@@ -136,15 +137,13 @@ def formats_in(template: Any) -> Iterator[str]:
 
 
 def read_text_format(raw: str) -> str:
-    """Validate a text format, and return it unchanged. Raises `ValueError` if a record cannot be
-    formatted with it.
-    """
+    """Return a text format unchanged. Raises `ValueError` if it cannot format a record."""
     try_out(PercentFormatter(raw))
     return raw
 
 
 def read_json_template(raw: str) -> dict[str, Any]:
-    """Parse a JSON template. Raises `ValueError` if a record cannot be formatted with it."""
+    """Parse a JSON template. Raises `ValueError` if it cannot format a record."""
     template = json.loads(raw)
     if not isinstance(template, dict):
         raise ValueError("It is not an object.")
@@ -178,16 +177,12 @@ class CutPayloads(logging.Filter):
 
 
 def is_about_no_job(record: logging.LogRecord) -> bool:
-    """Return False for Procrastinate's records of job outcomes, because QuickApps logs the outcomes
-    itself.
-    """
+    """Return False for Procrastinate's records of job outcomes, which QuickApps logs itself."""
     return not str(getattr(record, "action", "")).startswith("job_")
 
 
 def remove_traceback_of_refusal(record: logging.LogRecord) -> bool:
-    """Remove the traceback from the record of a request that was rejected with a 4xx status. Return
-    True.
-    """
+    """Remove the traceback from a record about a rejected request (status 4xx). Return True."""
     if record.levelno < logging.ERROR:
         record.exc_info = record.exc_text = None
     return True
@@ -203,10 +198,10 @@ def logging_of(
     text_format: str = "",
     json_template: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return Django's LOGGING setting. `own` is the level of QuickApps's loggers, `root` that of
-    all others; `form` is `text` or `json`.
+    """Return Django's LOGGING setting. `own` is the level of QuickApps's loggers, and `root` that
+    of all others. `form` is `text` or `json`.
 
-    Attributes that only operators' formats can show are not computed if there are no such formats.
+    Attributes that only operators' formats can show are not computed without such formats.
     """
     if not text_format and json_template is None:
         # The computation of the values takes longer than the output of the record.

@@ -18,8 +18,8 @@ logger = logging.getLogger(__name__)
 
 VARIABLE = "OTEL_LOGS_EXPORTER"
 NOT_EXPORTED = ("apps.payloads", "opentelemetry", "requests", "urllib3")
-"""The loggers whose records are not exported. `apps.payloads` logs users' content. The others log
-the export itself, so each exported record would cause further records.
+"""Loggers whose records are not exported. `apps.payloads` logs users' content. The others log the
+export itself, so each exported record would cause further records.
 """
 
 
@@ -43,9 +43,7 @@ def set_up_opentelemetry_logs() -> None:
 
 
 def severity_of(level: int) -> SeverityNumber:
-    """Return the lowest of the four OpenTelemetry severities that correspond to a level of Python's
-    logging.
-    """
+    """Return the lowest of the four OpenTelemetry severities for a level of Python's logging."""
     return SeverityNumber(min(level // 10, 5) * 4 + 1)
 
 

@@ -65,7 +65,7 @@ def set_up_opentelemetry_metrics(gauges: Iterable[Gauge]) -> None:
 
 
 def is_set(provider: MeterProvider) -> bool:
-    """Return True if the process was started with a meter provider of its own, for example by
+    """Return True if the process was started with its own meter provider, for example by
     OpenTelemetry's launcher.
     """
     return not type(provider).__module__.startswith(opentelemetry.__name__)

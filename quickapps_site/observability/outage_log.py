@@ -1,6 +1,4 @@
-"""Filters log records, so that an outage is logged once a minute instead of with each failure that
-it causes.
-"""
+"""Filters log records, so that an outage is logged once a minute and not with each failure."""
 
 import logging
 import threading
@@ -10,7 +8,7 @@ from apps.outages import BUSY, DATABASE, ENDED, Outage, outage_of
 
 SECONDS = 60.0
 POOL = "psycopg.pool"
-"""The logger of psycopg's pool. It logs failed connections as warnings that contain no exception of
+"""The logger of psycopg's pool. It logs failed connections as warnings without an exception of
 Django.
 """
 EXPORTERS = ("opentelemetry.exporter.", "opentelemetry.sdk.")
@@ -28,18 +26,17 @@ OF_DRIVERS = {
     ("redis", "RedisClusterException"): REDIS,
     ("redis", "ClusterError"): REDIS,
 }
-"""Maps exceptions of drivers, by package and class, to outages. They occur in code that uses a
-driver without Django.
+"""Maps exceptions of drivers, by package and class, to outages, for code that uses a driver without
+Django.
 """
 OF_STATEMENTS = ("40", "55", "57014")
-"""The prefixes of SQLSTATEs for conflicts and timeouts, after which the database is not considered
-down.
+"""The prefixes of SQLSTATEs for conflicts and timeouts. They do not mean that the database is down.
 """
 MOST_CAUSES = 20
 
 
 class OutageFilter(logging.Filter):
-    """Accepts one record per minute for each kind of outage, and one record when the outage ends."""
+    """Accepts one record per minute and kind of outage, and one when the outage ends."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,5 +1,5 @@
-"""Serves the metrics of a process on a separate port, if OpenTelemetry's environment variables
-configure this.
+"""Serves a process's metrics on a separate port, if OpenTelemetry's environment variables configure
+it.
 """
 
 import logging
@@ -27,7 +27,8 @@ def is_scraped() -> bool:
 
 
 def serve_scrapes(sink: "PrometheusSink") -> None:
-    """Serve the metrics in a thread until the process ends. If the port is in use, log a warning.
+    """Serve the metrics in a thread until the process ends. If the port is in use, only log a
+    warning.
 
     Raises `ImproperlyConfigured` if the port is invalid.
     """

@@ -18,8 +18,8 @@ NO_PACKAGES = "%s is set, but the packages for it are missing: install the extra
 def set_up_tracing() -> None:
     """Set up the export of spans, once at startup.
 
-    Without an endpoint for spans, no spans are created, unless the process was started with a
-    tracer provider of its own, for example by OpenTelemetry's launcher.
+    Without an endpoint for spans, no spans are created, unless the process was started with its own
+    tracer provider, for example by OpenTelemetry's launcher.
     """
     if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
         tracing.start()
@@ -42,8 +42,8 @@ def set_up_tracing() -> None:
 
 
 def exporters_of(variable: str, addresses: Iterable[str] = ()) -> frozenset[str]:
-    """Return the names of the exporters in an environment variable. If it is not set, return `otlp`
-    if one of the variables `addresses` contains an endpoint.
+    """Return the names of the exporters in an environment variable. The default is `otlp` if one of
+    the variables `addresses` contains an endpoint.
     """
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return frozenset()

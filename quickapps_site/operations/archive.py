@@ -20,43 +20,41 @@ from pydantic import BaseModel, Field, ValidationError
 from apps.workspace.local.files.file_storage import is_storage_name
 
 FORMAT = 1
-"""The version of the archive's format. Increase it when older code could not restore newer
-archives.
+"""The version of the archive's format. Increase it when older code cannot restore newer archives.
 """
 HEADER, DATABASE, FILES, CONTENTS = "backup.json", "database", "files/", "contents.json"
 MOST_JSON_BYTES = 16 * 1024 * 1024
-"""The maximum number of bytes of `backup.json`, and of `contents.json`."""
-PIECE_BYTES = 1024 * 1024
+"""The maximum size in bytes of `backup.json` and of `contents.json`."""
+CHUNK_BYTES = 1024 * 1024
 
 Document = TypeVar("Document", bound=BaseModel)
 Table = Annotated[str, Field(pattern=r"^\w{1,63}$")]
 
 
 class DamagedArchive(Exception):
-    """Raised if an archive is damaged. The message says what is wrong with it."""
+    """Raised if an archive is damaged. The message describes the damage."""
 
 
 class Header(BaseModel):
-    """The content of `backup.json`, which describes the origin of a backup. `vendor` is Django's
-    name for the kind of database.
-    """
+    """The content of `backup.json`, which describes the origin of a backup."""
 
     format: int
     version: str
     made_at: str
     vendor: str
+    """Django's name for the kind of database."""
     migrations: list[tuple[str, str]]
     keys: Annotated[str, Field(pattern=r"^[0-9a-f]{32}:[0-9a-f]{128}$")]
 
 
 class Contents(BaseModel):
-    """The content of `contents.json`. `sha256` covers the names, sizes and bytes of all other
-    members. `tables` maps the name of each table to its number of rows.
-    """
+    """The content of `contents.json`."""
 
     members: int
     sha256: str
+    """The hash of the names, sizes and bytes of all other members."""
     tables: dict[Table, int]
+    """The number of rows by table."""
     missing_files: int
 
 
@@ -65,8 +63,8 @@ class Contents(BaseModel):
 
 @contextmanager
 def new_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file that only its owner can read. When the block ends, rename the file to `path`;
-    if the block fails, delete it.
+    """Open a new file that only its owner can read. When the block ends, rename the file to `path`,
+    or delete it after an error.
     """
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -111,19 +109,19 @@ class ArchiveWriter:
 
 
 class HashedReader:
-    def __init__(self, pieces: Iterator[bytes], checksum: Any) -> None:
-        self.pieces = pieces
+    def __init__(self, chunks: Iterator[bytes], checksum: Any) -> None:
+        self.chunks = chunks
         self.checksum = checksum
-        self.rest = memoryview(b"")
+        self.remaining = memoryview(b"")
 
     def read(self, size: int) -> bytes:
         found: list[memoryview] = []
         while size:
-            self.rest = self.rest or memoryview(next(self.pieces, b""))
-            if not self.rest:
+            self.remaining = self.remaining or memoryview(next(self.chunks, b""))
+            if not self.remaining:
                 break
-            found.append(self.rest[:size])
-            self.rest = self.rest[size:]
+            found.append(self.remaining[:size])
+            self.remaining = self.remaining[size:]
             size -= len(found[-1])
         read = b"".join(found)
         self.checksum.update(read)
@@ -143,21 +141,21 @@ def read_header(file: IO[bytes]) -> Header:
 
 
 def verify(file: IO[bytes]) -> Contents:
-    """Read a whole archive and verify its checksum. Return its `contents.json`. Raises
-    `DamagedArchive` if it does not match.
+    """Read a whole archive, and return its `contents.json`. Raises `DamagedArchive` if the checksum
+    does not match.
     """
     checksum, number = hashlib.sha256(), 0
     found: Contents | None = None
     for number, (member, content) in enumerate(members(file)):
         if found is not None:
             raise DamagedArchive(f"{member.name!r} comes after {CONTENTS}.")
-        check_place(member.name, number)
+        check_member_name(member.name, number)
         if member.name == CONTENTS:
             found = parse_document(Contents, content)
             continue
         checksum.update(f"{member.name}\0{member.size}\0".encode())
-        for piece in pieces(content):
-            checksum.update(piece)
+        for chunk in read_chunks(content):
+            checksum.update(chunk)
     if found is None:
         raise DamagedArchive(f"It ends before {CONTENTS}, so a part of it is missing.")
     if (found.members, found.sha256) != (number, checksum.hexdigest()):
@@ -165,7 +163,7 @@ def verify(file: IO[bytes]) -> Contents:
     return found
 
 
-def check_place(name: str, number: int) -> None:
+def check_member_name(name: str, number: int) -> None:
     """Raise `DamagedArchive` if a backup cannot have a member with this name at index `number`."""
     if number < 2:
         is_right = name == (HEADER, DATABASE)[number]
@@ -178,8 +176,8 @@ def check_place(name: str, number: int) -> None:
 
 
 def members(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
-    """Yield the members of an archive in order, each with a file for reading its content. Raises
-    `DamagedArchive` if they cannot be read.
+    """Yield the members of an archive in order, each with a file for its content. Raises
+    `DamagedArchive`.
     """
     file.seek(0)
     size = os.fstat(file.fileno()).st_size
@@ -196,11 +194,11 @@ def members(file: IO[bytes]) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
                 yield member, content
 
 
-def pieces(content: IO[bytes]) -> Iterator[bytes]:
+def read_chunks(content: IO[bytes]) -> Iterator[bytes]:
     """Yield the content of a member in chunks. Raises `DamagedArchive` if it cannot be read."""
     with damage():
-        while piece := content.read(PIECE_BYTES):
-            yield piece
+        while chunk := content.read(CHUNK_BYTES):
+            yield chunk
 
 
 @contextmanager
@@ -224,8 +222,8 @@ def parse_document(kind: type[Document], content: IO[bytes]) -> Document:
 
 
 def open_regular(path: Path) -> IO[bytes]:
-    """Open an archive for reading. Raises `DamagedArchive` if the path is a folder, a pipe or a
-    device, and OSError if it cannot be opened.
+    """Open an archive for reading. Raises `DamagedArchive` if the path is not a regular file, or
+    OSError if it cannot be opened.
     """
     file = path.open("rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

@@ -1,4 +1,4 @@
-"""Copies a PostgreSQL or SQLite database consistently into one file, and loads such copies."""
+"""Copies a PostgreSQL or SQLite database consistently into one file, and loads these copies."""
 
 import os
 import re
@@ -22,13 +22,13 @@ DUMP_VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class DatabaseCopy:
-    """A copy of the database in the file `path`. `cursor` reads the same snapshot until the
-    context manager exits. `tables` maps the name of each table to its number of rows.
-    """
+    """A copy of the database."""
 
     path: Path
     cursor: Any
+    """Reads the copied snapshot, until the context manager exits."""
     tables: dict[str, int]
+    """The number of rows by table."""
 
     def migrations(self) -> list[tuple[str, str]]:
         self.cursor.execute("SELECT app, name FROM django_migrations ORDER BY id")
@@ -43,8 +43,8 @@ class DatabaseCopy:
 
 @contextmanager
 def copy_database(folder: Path) -> Iterator[DatabaseCopy]:
-    """Copy the database into a file in `folder`, and yield the copy. Raises `CommandError` if it
-    cannot be copied.
+    """Copy the database into a file in `folder`, and yield the copy. Raises `CommandError` if this
+    fails.
     """
     copy = copy_postgresql if connection.vendor == "postgresql" else copy_sqlite
     with copy(folder / "database") as found:
@@ -110,8 +110,8 @@ def check_copy(path: Path, vendor: str) -> None:
 
 
 def load_database(path: Path) -> None:
-    """Load a copy into the empty database, completely or not at all. Raises `CommandError` if it
-    cannot be loaded.
+    """Load a copy into the empty database, completely or not at all. Raises `CommandError` if this
+    fails.
     """
     if connection.vendor == "postgresql":
         connection.close()
@@ -130,7 +130,7 @@ def load_database(path: Path) -> None:
 
 
 def client_program(name: str) -> str:
-    """Return the path of a PostgreSQL client program that supports the server's version. Raises
+    """Return the path of a PostgreSQL client program for the server's version. Raises
     `CommandError` if none is installed.
     """
     connection.ensure_connection()
@@ -151,7 +151,7 @@ def client_program(name: str) -> str:
 
 
 def run_client(*command: str, connects: bool = True) -> None:
-    """Run a PostgreSQL client program, which connects to the database if `connects` is True. Raises
+    """Run a PostgreSQL client program. It connects to the database if `connects` is True. Raises
     `CommandError` if it fails.
     """
     if not connects:

@@ -13,22 +13,19 @@ from django.db.migrations.loader import MigrationLoader
 from quickapps_site.operations.archive import Header
 
 RECORDED = "django_migrations"
-"""The table of applied migrations. It is not copied, because PostgreSQL has additional migrations.
-"""
+"""The table of applied migrations. It is not copied, because PostgreSQL has additional ones."""
 QUEUE = "procrastinate"
 """The app whose migrations an SQLite database does not have."""
 
 
 def changes_engine(header: Header) -> bool:
-    """Return True if the archive contains an SQLite database, and this installation uses
-    PostgreSQL.
-    """
+    """Return True for an archive of an SQLite database and an installation on PostgreSQL."""
     return (header.vendor, connection.vendor) == ("sqlite", "postgresql")
 
 
 def check_version(header: Header) -> None:
-    """Raise `CommandError` if the archive's database lacks migrations, because they cannot be
-    applied while it is loaded.
+    """Raise `CommandError` if the archive's database lacks migrations, which cannot be applied
+    while it is loaded.
     """
     known = {one for one in MigrationLoader(None).disk_migrations if one[0] != QUEUE}
     if missing := sorted(known - set(header.migrations)):
@@ -40,7 +37,7 @@ def check_version(header: Header) -> None:
 
 def load_sqlite(path: Path) -> None:
     """Create the tables in the empty database, and copy all rows in one transaction. Raises
-    `CommandError` if rows cannot be read, or PostgreSQL rejects them.
+    `CommandError` if a row cannot be read, or PostgreSQL rejects it.
     """
     # Only an installation on PostgreSQL has Procrastinate.
     from apps.tasks.postgresql.adoption import adopt_embedded_jobs
@@ -71,8 +68,8 @@ def shared_tables(copy: sqlite3.Connection) -> list[str]:
 
 
 def copy_rows(copy: sqlite3.Connection, table: str) -> None:
-    """Copy the rows of a table. Values are sent as text, which PostgreSQL parses by the type of
-    each column.
+    """Copy the rows of a table. Values are sent as text, which PostgreSQL converts to the type of
+    the column.
     """
     theirs = {name for _, name, *_ in copy.execute(f'PRAGMA table_info("{table}")')}
     with connection.cursor() as cursor:

@@ -17,7 +17,7 @@ from apps.workspace.local.secrets.field import UnreadableSecret, secret_columns
 
 
 def fingerprint() -> str:
-    """Return a salted fingerprint of the newest `SECRET_KEY` and `SALT_KEY`, which does not reveal
+    """Return a salted fingerprint of the newest `SECRET_KEY` and `SALT_KEY`. It does not reveal
     them.
     """
     salt = secrets.token_bytes(16)
@@ -41,9 +41,7 @@ def digest(key: str, salt_key: str, salt: bytes) -> str:
 
 
 def unreadable_secrets() -> Iterator[str]:
-    """Yield the label and the primary key of each row with a secret that no configured key can
-    decrypt.
-    """
+    """Yield the label and the primary key of each row with a secret that no key can decrypt."""
     for model, field in secret_columns():
         for number, secret in model._default_manager.values_list("pk", field).iterator():
             if isinstance(secret, UnreadableSecret):

@@ -16,15 +16,13 @@ REMOVED = {
     "triggers": ("0003_help_texts", "0004_reworded_texts"),
     "workspace": ("0005_help_texts", "0007_reworded_texts"),
 }
-"""The removed migrations of each app. They changed only texts and choices. Older databases and
-backups still list them as applied.
+"""Migrations that were removed from each app, because they changed only texts and choices. Older
+databases and backups still list them as applied.
 """
 
 
 def known_migrations() -> set[tuple[str, str]]:
-    """Return pairs of an app and a migration's name: those on disk, and those that were replaced or
-    removed.
-    """
+    """Return pairs of an app and a migration's name, for existing, replaced and removed migrations."""
     loader = MigrationLoader(None, ignore_no_migrations=True)
     replaced = {one for migration in loader.replacements.values() for one in migration.replaces}
     removed = {(app, name) for app, names in REMOVED.items() for name in names}

@@ -1,6 +1,4 @@
-"""Warns about environment variables that were settings in earlier versions, and have no effect
-anymore.
-"""
+"""Warns about environment variables that were settings in earlier versions."""
 
 import os
 from typing import Any
@@ -62,8 +60,7 @@ REMOVED = (
     "WEBHOOK_MAX_BODY_BYTES",
     "WEB_SEARCH_COMMAND",
 )
-"""The names of removed settings. docs/settings.md documents the replacement for each, and the
-reason.
+"""The names of removed settings. docs/settings.md explains each removal and names the replacement.
 """
 
 

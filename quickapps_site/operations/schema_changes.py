@@ -1,5 +1,5 @@
-"""Detects changes of models that need a migration. Changed texts and choices need none, because the
-database does not contain them.
+"""Detects changes of models that need a migration. Changed texts and choices need none, because
+they are not in the database.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ NOT_IN_DATABASE = frozenset(
 
 
 class SchemaAutodetector(MigrationAutodetector):
-    """Detects changes of models, without the attributes of fields that only forms and pages use."""
+    """Detects changes of models, but ignores attributes of fields that only forms and pages use."""
 
     def deep_deconstruct(self, obj: Any) -> Any:
         deconstructed = super().deep_deconstruct(obj)

@@ -1,6 +1,4 @@
-"""Raises an exception when the process receives SIGTERM, so that a command can remove unfinished
-files.
-"""
+"""Raises an exception on SIGTERM, so that a command can remove unfinished files."""
 
 import signal
 import sys
@@ -11,9 +9,7 @@ from types import FrameType
 
 @contextmanager
 def termination_raises() -> Iterator[None]:
-    """Raise SystemExit in the block if the process receives SIGTERM. It works only in the main
-    thread.
-    """
+    """Raise SystemExit in the block on SIGTERM. This works only in the main thread."""
     previous = signal.signal(signal.SIGTERM, end)
     try:
         yield

@@ -1,7 +1,7 @@
 """Extends Django's PostgreSQL backend with a pool that returns only working connections.
 
-If the database refuses connections, the error is reported within a second; if it does not respond,
-within three. Callers wait if all connections are in use, or all those that requests to pages may
+If the database refuses connections, the error follows within a second; if it does not respond,
+within three. Callers wait while all connections are in use, or all those that requests to pages may
 use.
 """
 
@@ -28,7 +28,7 @@ from quickapps_site.postgresql.reachability import Reachability
 
 PROMPT_SECONDS = 0.3
 """After this many seconds without a free connection, the backend checks whether the database is
-down or the pool is exhausted.
+down.
 """
 CHECK_SECONDS = 0.5
 """An idle connection that does not respond to a check within this many seconds is replaced."""
@@ -37,8 +37,8 @@ TRUSTED_SECONDS = 30.0
 """A connection counts as working for this many seconds after a response, unless the server has
 closed it.
 
-A check before every use would add a round trip, and double the number of transactions of an idle
-process. If the server disappears in this time, the watchdog ends the statement.
+A check before every use would add a round trip, and double the transactions of an idle process. If
+the server disappears in this time, the watchdog ends the statement.
 """
 
 _reachability: dict[str, Reachability] = {}
@@ -46,15 +46,13 @@ _page_shares: dict[str, PageShare] = {}
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's database connection, which takes only working connections from the pool."""
+    """Django's database connection. It uses only working connections from the pool."""
 
     share: PageShare | None = None
-    """The `PageShare` in which the open connection is reserved, or None."""
+    """The `PageShare` with a reservation for the open connection, or None."""
 
     def ensure_connection(self) -> None:
-        """Open a connection if there is none, or if this thread's existing connection no longer
-        works.
-        """
+        """Open a connection if this thread has none, or if its connection no longer works."""
         kept = self.connection
         if kept is not None and not self.in_atomic_block and not works(kept):
             kept.close()
@@ -62,11 +60,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().ensure_connection()
 
     def is_usable(self) -> bool:
-        """Return True if the connection still works. Django calls this at the end of a request with
-        a database error.
+        """Return True if the connection still works. Django calls this after a request with a
+        database error.
 
-        The check runs even if the request's client has disconnected. If the check were canceled,
-        the connection would not return to the pool.
+        The check runs even if the request's client has disconnected. A canceled check would keep
+        the connection from returning to the pool.
         """
         with clients.unwatched():
             return super().is_usable()
@@ -95,12 +93,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
             pool.kwargs = partial(with_current_credentials, pool.kwargs)
         pool.open()
         share = self.page_share(pool)
-        is_page = share.take(pool.timeout)
+        is_page = share.acquire(pool.timeout)
         try:
             connection = working_connection(pool, self.reachability(conn_params))
         except BaseException:
             if is_page:
-                share.give_back()
+                share.release()
             raise
         self.share = share if is_page else None
         return connection
@@ -110,7 +108,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             super()._close()  # type: ignore[misc]  # not in the stubs
         finally:
             if self.share is not None:
-                self.share.give_back()
+                self.share.release()
                 self.share = None
 
     def page_share(self, pool: ConnectionPool[Any]) -> PageShare:
@@ -131,11 +129,11 @@ def working_connection(
     pool: ConnectionPool[Any], reachability: Reachability
 ) -> psycopg.Connection[Any]:
     """Return a working connection from the pool. Raises `psycopg.OperationalError` if the database
-    is down, and `PoolTimeout` if all connections stay in use.
+    is down, or `PoolTimeout` if all connections stay in use.
     """
     deadline = time.monotonic() + pool.timeout
     while True:
-        reachability.raise_if_known_away()
+        reachability.raise_cached_problem()
         left = deadline - time.monotonic()
         try:
             connection: psycopg.Connection[Any] = pool.getconn(timeout=min(PROMPT_SECONDS, left))
@@ -165,8 +163,9 @@ def works(connection: psycopg.Connection[Any]) -> bool:
 
 
 def is_alive(connection: psycopg.Connection[Any]) -> bool:
-    """Return True if the server responds to an empty query within `CHECK_SECONDS`. A server that is
-    down may never report that the connection is closed.
+    """Return True if the server responds to an empty query within `CHECK_SECONDS`.
+
+    A server that is down may never report that the connection is closed.
     """
     link = connection.pgconn
     deadline = time.monotonic() + CHECK_SECONDS

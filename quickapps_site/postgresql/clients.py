@@ -1,5 +1,6 @@
-"""Cancels a request's database statements when its client disconnects, for example because the user
-changed a search before it finished.
+"""Cancels a request's database statements when its client disconnects.
+
+This happens, for example, if a user changes a search before it has finished.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ CANCEL_SECONDS = 2.0
 
 
 class DatabaseClient:
-    """The client of a request, with the database connections for which the request currently waits."""
+    """The client of a request, and the database connections that the request is waiting for."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -28,8 +29,8 @@ class DatabaseClient:
         self.is_gone = False
 
     def leave(self) -> None:
-        """Cancel the request's running statements and reject further ones, because the client has
-        disconnected. The call blocks.
+        """Cancel the request's statements and reject further ones, because the client has
+        disconnected. Blocks the thread.
         """
         # The lock prevents a connection from serving another request before its statement is
         # canceled.
@@ -42,7 +43,7 @@ class DatabaseClient:
     @contextmanager
     def wait(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
         """Register the connection while it waits for the database. Raises `CancelledError` if the
-        client disconnects or has disconnected.
+        client disconnects.
         """
         with self.lock:
             if self.is_gone and connection.pgconn.transaction_status == TransactionStatus.IDLE:
@@ -60,7 +61,7 @@ class DatabaseClient:
 
 
 NOBODY = DatabaseClient()
-"""The client of work that is not part of a request. It never disconnects."""
+"""The client of work outside of requests. It never disconnects."""
 current: ContextVar[DatabaseClient] = ContextVar("client", default=NOBODY)
 
 
@@ -75,7 +76,7 @@ def unwatched() -> Iterator[None]:
 
 
 def with_ended_statements(application: Callable[..., Awaitable[None]]) -> Any:
-    """Return an ASGI application that cancels the statements of a GET or HEAD request when its
+    """Return an ASGI application that cancels the statements of GET and HEAD requests when the
     client disconnects.
     """
 

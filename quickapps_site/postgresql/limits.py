@@ -1,5 +1,6 @@
-"""Limits how long statements may run and wait for locks in processes that serve requests. Commands
-such as `migrate` have no limits.
+"""Limits how long statements run and wait for locks in processes that serve requests.
+
+Commands such as `migrate` have no limits.
 """
 
 from dataclasses import dataclass
@@ -8,14 +9,14 @@ from typing import Any
 from django.db import connections
 
 LOCK_SECONDS, STATEMENT_SECONDS = 5.0, 60.0
-"""The maximum time in seconds for which a statement waits for a lock, and runs, in a serving
-process. A request with a longer statement fails with status 503 and `database_busy`.
+"""The maximum times in seconds for waiting for a lock and for a whole statement, in a serving
+process. A slower request fails with status 503 and `database_busy`.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The maximum time in seconds for which a statement waits for a lock, and runs. 0 means no
+    """The maximum times in seconds for waiting for a lock and for a whole statement. 0 means no
     limit.
     """
 
@@ -24,7 +25,7 @@ class Limits:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Return the limits as a mapping from PostgreSQL's setting names to values."""
+        """Return the limits as PostgreSQL settings."""
         return {
             "lock_timeout": f"{round(self.lock * 1000)}ms",
             "statement_timeout": f"{round(self.statement * 1000)}ms",
@@ -35,9 +36,7 @@ _limits = Limits()
 
 
 def apply_limits(limits: Limits) -> None:
-    """Set the limits for new connections, and close the pools, whose connections have the old
-    limits.
-    """
+    """Set the limits for new connections. Close the pools, whose connections have the old limits."""
     global _limits
     _limits = limits
     for connection in connections.all(initialized_only=True):
@@ -46,8 +45,8 @@ def apply_limits(limits: Limits) -> None:
 
 
 def limit(connection: Any) -> bool:
-    """Set the limits on a new connection. Return True if the connection is in a transaction that
-    must be committed.
+    """Set the limits on a new connection. Return True if it is in a transaction that must be
+    committed.
     """
     if _limits == Limits():
         return False

@@ -1,9 +1,8 @@
-"""Limits the number of database connections that requests to Django's views use, so that other
-requests always get one.
+"""Limits the database connections of requests to Django's views, so that other requests always get
+one.
 
-Each request to a view has its own thread, and the number of these threads is not limited. Without
-this limit, pages that wait for a lock would use all connections of the pool, and API requests would
-wait for a connection.
+Each request to a view has its own thread, without a limit on their number. Otherwise, pages that
+wait for a lock would use all connections, and API requests would wait for one.
 """
 
 import threading
@@ -13,17 +12,17 @@ from psycopg_pool import PoolTimeout
 
 
 class PageShare:
-    """The connections of a pool that requests to Django's views can use at a time: all except one
-    for each of the `threads`.
+    """The connections that requests to Django's views can use at a time: all of the pool, except
+    one per database thread.
     """
 
     def __init__(self, pool_size: int, threads: int) -> None:
         self.count = max(1, pool_size - threads)
         self.free = threading.BoundedSemaphore(self.count)
 
-    def take(self, seconds: float) -> bool:
-        """Reserve one of these connections, and return True. Return False if the current thread
-        does not serve a view, and needs no reservation.
+    def acquire(self, seconds: float) -> bool:
+        """Reserve a connection, and return True. Return False if the current thread does not serve
+        a view, so that it needs no reservation.
 
         Raises `PoolTimeout` if all of them are in use for `seconds`.
         """
@@ -35,12 +34,12 @@ class PageShare:
             )
         return True
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         self.free.release()
 
 
 def is_page_request() -> bool:
-    """Return True if the current thread serves a request to a view. Only such threads have a
-    context of their own in asgiref.
+    """Return True if the current thread serves a view. Only these threads have their own context in
+    asgiref.
     """
     return SyncToAsync.thread_sensitive_context.get(None) is not None

@@ -12,9 +12,9 @@ import psycopg
 from quickapps_site.postgresql.credentials import with_current_credentials
 
 PROBE_SECONDS = 2
-"""The connect timeout in seconds of a check, libpq's minimum."""
+"""The connect timeout in seconds of a check, which is libpq's minimum."""
 MEMORY_SECONDS = 0.5
-"""The time in seconds for which the result of a check is cached."""
+"""The result of a check is cached for this many seconds."""
 TOO_MANY_CONNECTIONS = "53300"
 
 
@@ -27,7 +27,7 @@ class Reachability:
     checked_at: float = float("-inf")
     problem: psycopg.OperationalError | None = None
 
-    def raise_if_known_away(self) -> None:
+    def raise_cached_problem(self) -> None:
         if self.problem is not None and time.monotonic() - self.checked_at < MEMORY_SECONDS:
             raise psycopg.OperationalError(str(self.problem))
 
@@ -39,7 +39,7 @@ class Reachability:
             if time.monotonic() - self.checked_at >= MEMORY_SECONDS:
                 self.problem = problem_of(self.parameters)
                 self.checked_at = time.monotonic()
-        self.raise_if_known_away()
+        self.raise_cached_problem()
 
 
 def problem_of(parameters: dict[str, Any]) -> psycopg.OperationalError | None:

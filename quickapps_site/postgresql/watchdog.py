@@ -1,7 +1,7 @@
 """Ends statements that wait for a database that no longer responds.
 
-A server that hangs keeps its connections open, so callers would wait forever. While the database
-accepts new connections, the watchdog does not end slow statements.
+A server that hangs keeps its connections open, so callers would wait forever. Slow statements
+continue while the database accepts new connections.
 """
 
 from __future__ import annotations
@@ -19,17 +19,15 @@ from quickapps_site.postgresql import clients
 from quickapps_site.postgresql.reachability import Reachability
 
 SUSPICIOUS_SECONDS = 0.4
-"""The database is checked if a statement takes longer than this many seconds. Few statements do, so
-checks are rare.
-"""
+"""The database is checked if a statement takes more than this many seconds. Few statements do."""
 LOOK_SECONDS = 0.2
 
 _waiting: dict[psycopg.Connection[Any], float] = {}
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """A connection that reports to the watchdog when it starts waiting for the server, and records
-    when the server last responded.
+    """A connection that reports to the watchdog when it waits for the server, and records the time
+    of the last response.
     """
 
     answered_at = float("-inf")
@@ -71,6 +69,6 @@ def watch(reachability: Reachability) -> None:
 
 
 def hang_up(connection: psycopg.Connection[Any]) -> None:
-    """Shut down the socket of a connection, so that the thread that waits for it gets an error."""
+    """Shut down a connection's socket, so that the thread that waits for it gets an error."""
     with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(connection.fileno())) as end:
         end.shutdown(socket.SHUT_RDWR)

@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 class ProcessRole(StrEnum):
-    """The role of a process: to serve the site, to run background jobs, or both."""
+    """The role of a process: it serves the site, runs background jobs, or both."""
 
     ALL = "all"
     WEB = "web"
@@ -26,8 +26,7 @@ class ProcessRole(StrEnum):
 class Background:
     """The background tasks of a process, which run until they are canceled.
 
-    When the process stops, `jobs` are canceled first; `watchers` run until all answers of the
-    process have ended.
+    When the process stops, `jobs` are canceled first. `watchers` run until all answers have ended.
     """
 
     def __init__(self, role: ProcessRole) -> None:
@@ -38,7 +37,7 @@ class Background:
 def watchers(role: ProcessRole) -> list[Coroutine[Any, Any, None]]:
     found: list[Coroutine[Any, Any, None]] = []
     if role is not ProcessRole.WORKER:  # Answers run in the process that users are connected to.
-        found.append(sweeper(HUB).keep_sweeping())
+        found.append(sweeper(HUB).sweep_repeatedly())
     if metrics.is_on():
         found.append(measure_lag())
     return found

@@ -1,8 +1,8 @@
-"""Extends uvicorn's connections with limits on the time and size of request heads, and disconnects
-clients that stop reading.
+"""Extends uvicorn's connections: limits the time and size of request heads, and disconnects clients
+that stop reading.
 
-The classes override only public methods of asyncio's and uvicorn's protocols. Request bodies are
-limited in `apps.doors.bodies`, because each API needs a different limit.
+The classes override only public methods of asyncio's and uvicorn's protocols. `apps.doors.bodies`
+limits request bodies, because each API needs a different limit.
 """
 
 import asyncio
@@ -15,26 +15,25 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 logger = logging.getLogger(__name__)
 
 HEAD_BYTES = 64 * 1024
-"""The maximum number of bytes of a request's head (request line and headers), the same as in h11.
-Browsers and proxies limit headers to 8 to 32 KiB.
+"""The maximum size in bytes of a request's head (request line and headers), as in h11. Browsers and
+proxies limit headers to 8 to 32 KiB.
 """
 HEAD_SECONDS = 20.0
 """The time in seconds within which the head of a request must arrive."""
 CONNECTIONS = 10_000
 """The maximum number of connections of a process, including WebSockets and streamed answers.
-Further connections get a response with status 503.
+Further connections get status 503.
 """
 STALLED_SECONDS = 30.0
-"""A client that reads nothing for this many seconds is disconnected. The time is long enough for
-two heartbeats, and for a phone to change networks.
+"""A client that reads nothing for this many seconds is disconnected. This is enough for two
+heartbeats, and for a phone to change networks.
 """
 
 
 class StallGuard(asyncio.Protocol):
-    """Disconnects a client that reads nothing for `STALLED_SECONDS` while data waits to be sent to
-    it.
+    """Disconnects a client that reads nothing for `STALLED_SECONDS` while data waits for it.
 
-    Senders need not be notified: uvicorn's `send` returns when the connection is lost.
+    Senders need no notification: uvicorn's `send` returns when the connection is lost.
     """
 
     transport: asyncio.Transport
@@ -81,13 +80,11 @@ class BoundedWebSocket(StallGuard, WebSocketsSansIOProtocol):
 
 
 class BoundedHttp(StallGuard, HttpToolsProtocol):
-    """An HTTP connection. Request heads are limited to `HEAD_SECONDS` and `HEAD_BYTES`, and the
-    number of connections in the process to `CONNECTIONS`.
-    """
+    """An HTTP connection with the limits `HEAD_SECONDS`, `HEAD_BYTES` and `CONNECTIONS`."""
 
     awaits_head = True
     head_bytes = 0
-    """The number of bytes received so far of a request head that is still incomplete."""
+    """The number of bytes so far of an incomplete request head."""
     head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -125,8 +122,8 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
         super().on_message_complete()
 
     def expect_head(self) -> None:
-        """Start the timer for the next request's head, unless an answer is in progress, which may
-        take any time.
+        """Start the timer for the next request's head. While an answer is in progress, there is no
+        timer.
         """
         if self.head_timer is None and not self.is_answering():
             self.head_timer = asyncio.get_running_loop().call_later(
@@ -145,7 +142,7 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
         return not is_complete
 
     def refuse(self, status: HTTPStatus) -> None:
-        """Send a response without a body, unless another response has begun, and disconnect."""
+        """Disconnect. Unless another response has begun, first send one without a body."""
         retry = "retry-after: 1\r\n" if status is HTTPStatus.SERVICE_UNAVAILABLE else ""
         if not self.is_answering():
             self.transport.write(

@@ -4,8 +4,8 @@ By default, asgiref runs all database work of a process on one thread, so a stat
 a lock would block every request. Only code that spreads a transaction over several calls needs a
 single thread, and this project has none.
 
-A third of the threads are reserved for kinds of calls that are not running yet. Many calls that
-wait for the same lock therefore leave threads for requests that do not need the lock.
+A third of the threads are reserved for kinds of calls that are not running yet. Calls that wait for
+the same lock therefore leave threads for requests that do not need it.
 """
 
 import functools
@@ -20,8 +20,8 @@ from asgiref.sync import SyncToAsync
 from django.db import close_old_connections
 
 Kind = tuple[object, ...]
-"""The kind of a database call: the module and the name of a function and, for a method of a query
-set, its model.
+"""The kind of a database call: the module and name of a function and, for a method of a query set,
+its model.
 """
 RESERVED_SHARE = 3
 
@@ -48,7 +48,7 @@ class DatabaseThreads(ThreadPoolExecutor):
         return future
 
     def start_waiting(self) -> None:
-        """Start queued calls while threads are free for their kind, oldest first."""
+        """Start queued calls, oldest first, while there are threads for their kind."""
         while kinds := self.startable():
             kind = min(kinds, key=lambda one: self.waiting[one][0][0])
             _, call = self.waiting[kind].popleft()
@@ -77,8 +77,8 @@ class DatabaseThreads(ThreadPoolExecutor):
 
 
 def kind_of(function: Callable[..., Any]) -> Kind:
-    """Return the kind of a database call: the function of this project that it runs, which is the
-    last argument of asgiref's handler.
+    """Return the kind of a database call from the function of this project that it runs. asgiref's
+    handler has it as its last argument.
     """
     while isinstance(function, functools.partial):
         is_handler = getattr(function.func, "__name__", "") == "thread_handler"
@@ -112,8 +112,7 @@ def run(
 
 
 def start(count: int) -> None:
-    """Start `count` threads, and use them for all database calls that do not specify another
-    thread.
+    """Start `count` threads, and use them for all database calls that specify no other thread.
 
     Requests to Django's views have their own threads, and tests run coroutines' calls on the thread
     of their transaction.

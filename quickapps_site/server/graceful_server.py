@@ -1,6 +1,4 @@
-"""Configures uvicorn, and stops it gracefully: it waits for answers to end before it closes the
-connections.
-"""
+"""Configures uvicorn, and stops it gracefully: answers end before their connections are closed."""
 
 import asyncio
 import logging
@@ -23,15 +21,11 @@ logger = logging.getLogger(__name__)
 
 
 def announce_nothing() -> None:
-    """The default of `Shutdown.announce`: do nothing, because the application does not report its
-    readiness.
-    """
+    """Do nothing. This is the default of `Shutdown.announce`."""
 
 
 async def end_nothing(seconds: float) -> None:
-    """The default of `Shutdown.end`: do nothing, because the application's work ends with its
-    connections.
-    """
+    """Do nothing. This is the default of `Shutdown.end`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +33,8 @@ class Shutdown:
     """The steps of a server's shutdown after SIGTERM.
 
     The server calls `announce`, and accepts connections for another `drain_seconds`, so that load
-    balancers notice. It then closes the listener. Answers have `grace_seconds` to finish. `end` is
-    called with `grace_seconds`, and ends the remaining answers after that time.
+    balancers notice. It then closes the listener. Answers have `grace_seconds` to finish. The
+    server calls `end` with this time; `end` then ends the remaining answers.
     """
 
     grace_seconds: float = 30.0
@@ -52,16 +46,16 @@ class Shutdown:
 BACKLOG = 1024
 """The maximum number of connections that wait to be accepted."""
 KEEP_ALIVE_SECONDS = 75
-"""The time in seconds for which an idle connection stays open. Proxies close idle connections
-earlier (nginx after 60), so that the client closes it and not this server.
+"""The time in seconds after which the server closes an idle connection. Proxies close it earlier
+(nginx after 60 seconds), and so never reuse a connection that the server is closing.
 """
 MESSAGE_BYTES = 1024 * 1024
-"""The maximum number of bytes of a WebSocket message from a client."""
+"""The maximum size in bytes of a WebSocket message from a client."""
 PING_SECONDS, PONG_SECONDS = 20.0, 30.0
 FAREWELL_SECONDS = 1.0
-"""Closing connections have this many seconds to send their last bytes."""
+"""The time in seconds for closing connections to send their last bytes."""
 CLEAN_UP_SECONDS = 4
-"""Interrupted work has this many seconds to release its resources."""
+"""The time in seconds for interrupted work to release its resources."""
 POLL_SECONDS = 0.05
 CLOSE = (b"connection", b"close")
 TICK_SECONDS = 1.0
@@ -98,7 +92,7 @@ def url_host(host: str) -> str:
 
 def listen(host: str, port: int) -> socket.socket:
     """Open a listening socket. On `::`, it also accepts IPv4 if the system supports this. Raises
-    `OSError` if it cannot listen.
+    `OSError`.
     """
     if ":" not in host:
         return socket.create_server((host, port), backlog=BACKLOG)
@@ -116,9 +110,10 @@ class GracefulServer(uvicorn.Server):
         self.wake: Callable[[], object] = announce_nothing
 
     async def main_loop(self) -> None:
-        """Wait until the server stops, and update the `Date` header once a second. uvicorn's own
-        loop runs ten times a second, which takes more CPU time of an idle process than everything
-        else.
+        """Wait until the server stops, and update the `Date` header once a second.
+
+        uvicorn's own loop runs ten times a second, and takes most of the CPU time of an idle
+        process.
         """
         stopped, loop = asyncio.Event(), asyncio.get_running_loop()
         self.wake = partial(loop.call_soon_threadsafe, stopped.set)
@@ -164,8 +159,8 @@ class GracefulServer(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def accept_waiting(self) -> None:
-        """Accept the connections in the listeners' queues, because they would be reset when the
-        listeners close.
+        """Accept the connections in the listeners' queues, which would be reset when the listeners
+        close.
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + FAREWELL_SECONDS

@@ -1,5 +1,5 @@
-"""Starts and stops the background work of a process, on servers that support ASGI's `lifespan`
-(Daphne does not).
+"""Starts and stops the background work of a process, on servers with ASGI's `lifespan` (not
+Daphne).
 """
 
 import asyncio
@@ -20,17 +20,15 @@ logger = logging.getLogger(__name__)
 
 CLEAN_UP_SECONDS = 4.0
 JOBS_SECONDS = GRACE_SECONDS + 2.0
-"""Running background jobs have this many seconds to end or to return to the queue.
+"""The time in seconds for background jobs to end or to return to the queue.
 
-Jobs use database connections, which are closed after them. A job that still runs then would wait 30
-seconds for a connection, because asyncio cancels the pool's tasks at the end of the shutdown.
+The database connections are closed afterwards. A job that still runs then would wait 30 seconds for
+one, because asyncio cancels the pool's tasks at the end of the shutdown.
 """
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
-    """Start and stop the background work on the events of the ASGI scope `lifespan`, which the
-    server sends.
-    """
+    """Start and stop the background work on the server's `lifespan` events."""
     await receive()
     warn_of_deaf_processes()
     background = Background(ProcessRole(settings.ROLE))
@@ -63,8 +61,8 @@ def warn_of_deaf_processes() -> None:
 
 
 async def end_answers(seconds: float) -> None:
-    """Release the chat page's answers, so that other processes continue them, and end the answers
-    of other doors after `seconds`.
+    """Release the chat page's answers, so that other processes resume them, and end the answers of
+    other APIs after `seconds`.
 
     A second call does nothing.
     """

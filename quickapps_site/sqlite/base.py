@@ -1,7 +1,7 @@
 """Extends Django's SQLite backend with a pool of connections.
 
 Opening a connection takes 1.5 ms of CPU time, because Django adds functions, runs pragmas and opens
-the log file. A query takes only 0.3 ms, and a server process runs several each second.
+the log file. A query takes only 0.3 ms, and a process runs several per second.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import Any
 from django.db.backends.sqlite3 import base
 
 MOST = 8
-"""The maximum number of idle connections per database file in a process. Further ones are closed
-when they are returned.
+"""The maximum number of idle connections per database file. Further ones are closed when they are
+returned.
 """
 
 Identity = tuple[int, int]
 """The device and the inode number of a file."""
 
 
-class KnownConnection(sqlite3.Connection):
-    """A connection that records the identity of its open file, so that the pool notices if another
-    file takes over the name.
+class IdentifiedConnection(sqlite3.Connection):
+    """A connection that records the identity of its file, so that the pool notices if another file
+    takes over the name.
     """
 
     def __init__(self, database: str | Path, *arguments: Any, **options: Any) -> None:
@@ -35,20 +35,20 @@ class KnownConnection(sqlite3.Connection):
         self.identity = identity_of(database)
 
 
-class KeptConnections:
-    """The pool of idle connections to each database file. The most recently used connection is
-    reused first.
+class IdleConnections:
+    """The pool of idle connections to each database file. The most recently used one is reused
+    first.
     """
 
     def __init__(self) -> None:
-        self.idle = defaultdict[str | Path, list[KnownConnection]](list)
+        self.idle = defaultdict[str | Path, list[IdentifiedConnection]](list)
         self.inherited: list[object] = []
         atexit.register(self.close)
         os.register_at_fork(after_in_child=self.set_aside)
 
-    def take(self, name: str | Path) -> KnownConnection | None:
-        """Return an idle connection to the file that now has this name, or None. Close connections
-        to earlier files with this name.
+    def acquire(self, name: str | Path) -> IdentifiedConnection | None:
+        """Return an idle connection to the current file with this name, or None. Close those to
+        earlier files with this name.
         """
         idle = self.idle[name]
         identity = identity_of(name) if idle else None
@@ -61,9 +61,9 @@ class KeptConnections:
                 return connection
             connection.close()
 
-    def give_back(self, connection: KnownConnection) -> bool:
-        """Put a connection into the pool. Return False if the pool rejects it, so that the caller
-        must close it.
+    def release(self, connection: IdentifiedConnection) -> bool:
+        """Put a connection into the pool. Return False if the pool rejects it; the caller must then
+        close it.
         """
         idle = self.idle[connection.name]
         if connection.identity is None or len(idle) >= MOST:
@@ -72,14 +72,14 @@ class KeptConnections:
         return True
 
     def set_aside(self) -> None:
-        """Empty the pool after a fork, without using or closing the connections, which belong to
-        the parent process.
+        """Empty the pool after a fork without closing the connections, which belong to the parent
+        process.
         """
         self.inherited.append(self.idle)
         self.idle = defaultdict(list)
 
     def close(self) -> None:
-        """Close the idle connections. When its last connection closes, SQLite merges a file's
+        """Close the idle connections. When a file's last connection closes, SQLite merges the
         write-ahead log into the file.
         """
         for idle in self.idle.values():
@@ -95,28 +95,28 @@ def identity_of(name: str | Path) -> Identity | None:
     return (found.st_dev, found.st_ino)
 
 
-_kept = KeptConnections()
+_pool = IdleConnections()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's database connection. Its `close()` returns a clean connection to the pool, where any
-    thread can take it, and closes any other.
+    """Django's database connection. Its `close()` returns a clean connection to the pool for any
+    thread, and closes other ones.
     """
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        if (kept := _kept.take(conn_params["database"])) is not None:
-            return kept
-        return super().get_new_connection({**conn_params, "factory": KnownConnection})
+        if (idle := _pool.acquire(conn_params["database"])) is not None:
+            return idle
+        return super().get_new_connection({**conn_params, "factory": IdentifiedConnection})
 
     def close_if_unusable_or_obsolete(self) -> None:
-        if self.is_in_order() and _kept.give_back(self.connection):
+        if self.is_in_order() and _pool.release(self.connection):
             self.connection = None
         else:
             super().close_if_unusable_or_obsolete()
 
     def is_in_order(self) -> bool:
-        """Return True if the connection has no leftover state, such as an open transaction, so that
-        it can return to the pool.
+        """Return True if the connection has no leftover state, such as an open transaction, and can
+        return to the pool.
         """
         if self.connection is None or self.in_atomic_block or self.errors_occurred:
             return False

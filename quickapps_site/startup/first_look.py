@@ -1,5 +1,5 @@
-"""Checks content, stored files and administrators before the site serves requests, and logs what is
-missing.
+"""Checks content, stored files and administrators before the site serves requests, and logs
+problems.
 """
 
 import logging
@@ -18,8 +18,10 @@ logger = logging.getLogger(__name__)
 
 
 def check_predefined_content() -> None:
-    """Read predefined content and managed applications, so that problems in them are logged at
-    startup. Raises `ImproperlyConfigured` if a whole layer of content is missing.
+    """Read predefined content and managed applications, so that their problems are logged at
+    startup.
+
+    Raises `ImproperlyConfigured` if a whole layer of content is missing.
     """
     try:
         missing = missing_problems(installed_content())
@@ -34,8 +36,8 @@ def check_predefined_content() -> None:
 
 
 def check_installation() -> None:
-    """Log an error for each resource that this process does not share with the other processes of
-    its installation.
+    """Log an error for each resource that this process does not share with the installation's other
+    processes.
     """
     try:
         for problem in installation.register_process():
@@ -49,7 +51,7 @@ def check_installation() -> None:
 
 
 def offer_setup(host: str, port: int) -> None:
-    """Log the URL and the token for creating the first administrator, if there is none."""
+    """If there is no administrator, log the URL and the token for creating the first one."""
     try:
         token = first_run.create_setup_token()
     except DatabaseError:

@@ -1,4 +1,4 @@
-"""Prepares an installation before it serves requests: its tables, its predefined content, and an
+"""Prepares an installation before it serves requests: tables, predefined content, and an
 administrator.
 """
 
@@ -11,10 +11,10 @@ from quickapps_site.startup.preparation_lock import hold_lock
 
 
 def prepare() -> None:
-    """Update the database, import content, and create an administrator if there is none. Processes
-    that start together do this one after the other.
+    """Update the database, import content, and create an administrator if there is none.
 
-    Raises `CommandError` if the database is too old, or content cannot be imported.
+    Processes that start together do this one after the other. Raises `CommandError` if the database
+    is too old, or content cannot be imported.
     """
     with hold_lock():
         if problem := upgrade_problem(connection):

@@ -1,5 +1,5 @@
-"""Provides a lock that only one of the processes with the same database can hold, for preparing the
-database.
+"""Provides a lock for preparing the database, which one process with this database can hold at a
+time.
 """
 
 import logging

@@ -80,7 +80,7 @@ class Stream:
         for _, _, event in join_texts(log.after(max(log.announced, log.first - 1))):
             told.append(event)
         if log.announced >= log.first - 1 and told.events:
-            hub.streams.hear(told)
+            hub.streams.add_received(told)
         log.announced = log.last
 
     async def end(self) -> None:

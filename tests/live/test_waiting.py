@@ -23,7 +23,7 @@ from apps.live import leases
 from apps.live.hub import Hub
 from apps.live.interactions import answer_due, answer_interaction
 from apps.live.journal import journal
-from apps.live.limits.queue import ActiveRunCounts, read_going
+from apps.live.limits.queue import ActiveRunCounts, count_active_runs
 from apps.live.models import Interaction, Run
 from apps.live.process.sweeper import Sweeper
 from apps.live.step_ledger import read_interactions, read_steps
@@ -72,7 +72,9 @@ async def test_a_run_that_waits_is_rows_and_nothing_else(settings: Any):
     )
     settings.RUN_LEASE_SECONDS = 0.001
     assert not await database_sync_to_async(leases.free().exists)()
-    assert await database_sync_to_async(read_going)() == ActiveRunCounts(Counter(), Counter())
+    assert await database_sync_to_async(count_active_runs)() == ActiveRunCounts(
+        Counter(), Counter()
+    )
 
 
 async def test_of_two_answers_at_once_one_counts():
@@ -161,12 +163,12 @@ async def test_any_process_goes_on_when_the_answer_is_there():
     other = Hub()
     taken: list[tuple[Any, ...]] = []
 
-    async def go_on(hub: Hub, run: Run) -> None:
+    async def resume_run(hub: Hub, run: Run) -> None:
         steps = await database_sync_to_async(read_steps)(run)
         answers = await database_sync_to_async(read_interactions)(run)
         taken.append((run.status, run.holder, [step.key for step in steps], answers))
 
-    sweeper = Sweeper(other, go_on, lambda run: None)
+    sweeper = Sweeper(other, resume_run, lambda run: None)
     await sweeper.sweep()
     before = list(taken)
     await database_sync_to_async(answer_interaction)(
@@ -253,10 +255,10 @@ async def swept(hub: Hub, stream: UUID | None = None) -> tuple[list[UUID], list[
     taken: list[UUID] = []
     lost: list[UUID] = []
 
-    async def go_on(hub: Hub, run: Run) -> None:
+    async def resume_run(hub: Hub, run: Run) -> None:
         taken.append(run.pk)
 
-    await Sweeper(hub, go_on, lambda run: lost.append(run.pk)).sweep(stream)
+    await Sweeper(hub, resume_run, lambda run: lost.append(run.pk)).sweep(stream)
     return taken, lost
 
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from apps.manifest.credentials import credential_places
+from apps.manifest.credentials import find_credentials
 from apps.manifest.json_places import replace_values, value_at
 from apps.manifest.manifest import Manifest
 
@@ -56,5 +56,5 @@ def internal_tools(*names: str, **members: Any) -> dict[str, Any]:
 def with_credentials(manifest: Manifest, document: Any) -> Any:
     """Return the dump of a manifest with the credentials of its document."""
     dumped = manifest.model_dump(mode="json", exclude_unset=True)
-    places = [place.keys for place in credential_places(dumped) if place.kind == "hidden"]
+    places = [place.keys for place in find_credentials(dumped) if place.kind == "hidden"]
     return replace_values(dumped, {keys: value_at(document, keys) for keys in places})

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from apps.manifest.credentials import CredentialPlace, credential_places
+from apps.manifest.credentials import CredentialLocation, find_credentials
 from apps.manifest.json_places import replace_values
 from apps.manifest.servers import servers_of
 from tests.contract import proves
@@ -27,7 +27,7 @@ def manifest(*toolsets: Any) -> dict[str, Any]:
 
 
 def found(document: Any) -> list[tuple[str, str]]:
-    return [(place.path, place.kind) for place in credential_places(document)]
+    return [(place.path, place.kind) for place in find_credentials(document)]
 
 
 MCP: dict[str, Any] = {
@@ -77,13 +77,13 @@ def test_every_kind_of_authorization_has_its_place():
         MCP,
     )
 
-    places = credential_places(document)
+    places = find_credentials(document)
 
     assert places == (
-        CredentialPlace(("tool_sets", 0, "authorization", "token"), "plain"),
-        CredentialPlace(("tool_sets", 1, "authorization", "key"), "plain"),
-        CredentialPlace(("tool_sets", 2, "authorization", "password"), "reference", "shop"),
-        CredentialPlace(
+        CredentialLocation(("tool_sets", 0, "authorization", "token"), "plain"),
+        CredentialLocation(("tool_sets", 1, "authorization", "key"), "plain"),
+        CredentialLocation(("tool_sets", 2, "authorization", "password"), "reference", "shop"),
+        CredentialLocation(
             ("tool_sets", 3, "mcp_server_info", "authorization", "client_secret"), "plain"
         ),
     )
@@ -220,7 +220,7 @@ def test_what_belongs_to_others_is_left_alone():
 
 @pytest.mark.parametrize("document", [None, 5, "text", [], [[]], {}, {"tool_sets": 5}])
 def test_what_is_no_document_has_no_credentials(document):
-    assert credential_places(document) == ()
+    assert find_credentials(document) == ()
 
 
 def test_a_deep_document_is_walked_to_its_end():
@@ -228,7 +228,7 @@ def test_a_deep_document_is_walked_to_its_end():
     for _ in range(5_000):
         document = [document]
 
-    assert len(credential_places(document)) == 1
+    assert len(find_credentials(document)) == 1
 
 
 def test_a_toolset_is_sent_to_all_of_its_servers():

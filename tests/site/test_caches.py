@@ -21,7 +21,7 @@ LONGEST = 30.0
 def redis_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Retry Redis immediately, and restore the address that `cache_at` changes."""
     monkeypatch.setattr(site_settings, "REDIS_URL", site_settings.REDIS_URL)
-    monkeypatch.setattr(caches, "asked_again_at", 0.0)
+    monkeypatch.setattr(caches, "retry_at", 0.0)
     monkeypatch.setattr(caches, "AWAY_SECONDS", 0.0)
 
 

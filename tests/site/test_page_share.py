@@ -16,7 +16,7 @@ PATIENCE = 30.0
 async def in_a_request(share: PageShare, seconds: float) -> str:
     async with ThreadSensitiveContext():
         try:
-            return str(await sync_to_async(share.take)(seconds))
+            return str(await sync_to_async(share.acquire)(seconds))
         except PoolTimeout as error:
             return str(error)
 
@@ -32,7 +32,7 @@ def test_pages_hold_only_their_share_and_the_doors_take_nothing_of_it():
         "True",
         "the 2 connections of pages were in use for 0.01 sec",
     ]
-    assert share.take(0) is False
+    assert share.acquire(0) is False
 
 
 def test_a_page_gets_the_connection_that_another_page_gives_back():
@@ -40,7 +40,7 @@ def test_a_page_gets_the_connection_that_another_page_gives_back():
 
     async def requests() -> list[str]:
         first = await in_a_request(share, 0)
-        threading.Timer(0.01, share.give_back).start()
+        threading.Timer(0.01, share.release).start()
         return [first, await in_a_request(share, PATIENCE)]
 
     assert asyncio.run(requests()) == ["True", "True"]

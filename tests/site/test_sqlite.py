@@ -17,7 +17,7 @@ from django.db.utils import ConnectionHandler
 from quickapps_site import service_urls
 from quickapps_site.server.database_threads import DatabaseThreads
 from quickapps_site.sqlite import base
-from quickapps_site.sqlite.base import MOST, DatabaseWrapper, KeptConnections
+from quickapps_site.sqlite.base import MOST, DatabaseWrapper, IdleConnections
 
 pytestmark = pytest.mark.django_db
 Databases = ConnectionHandler
@@ -34,8 +34,8 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def databases(file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databases]:
-    kept = KeptConnections()
-    monkeypatch.setattr(base, "_kept", kept)
+    kept = IdleConnections()
+    monkeypatch.setattr(base, "_pool", kept)
     monkeypatch.setenv("SITE_DATABASE", f"sqlite:///{file}")
     yield ConnectionHandler({"default": service_urls.database("SITE_DATABASE", "")})
     kept.close()
@@ -147,7 +147,7 @@ def test_what_is_written_stands_in_the_file_when_all_are_closed(
     wrapper.close_if_unusable_or_obsolete()
     assert len(list(file.parent.iterdir())) > 1
 
-    base._kept.close()
+    base._pool.close()
 
     assert [one.name for one in file.parent.iterdir()] == [file.name]
 

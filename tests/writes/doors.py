@@ -72,9 +72,9 @@ def anew(route: URLPattern, hub: Hub) -> URLPattern:
     given = {
         "hub": hub,
         "recorded": hub.summaries.recorded,
-        "keep": hub.summaries.keep,
+        "keep": hub.summaries.queue_call,
         "open_workspace": open_workspace,
-        "places": hub.places,
+        "slots": hub.slots,
     }
     taken = inspect.signature(kind.__init__).parameters
     made = kind.as_asgi(**{name: value for name, value in given.items() if name in taken})

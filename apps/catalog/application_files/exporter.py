@@ -20,7 +20,7 @@ from apps.catalog.models import Application
 from apps.catalog.own_skills import SKILLS, own_skills_of
 from apps.catalog.slugs import slug_of
 from apps.catalog.versions.drafts import draft_of, with_draft
-from apps.manifest.credentials import credential_places
+from apps.manifest.credentials import find_credentials
 
 
 class ExportRefused(Exception):
@@ -71,9 +71,7 @@ def exported_files(
 
 def refuse_credentials(application: Application) -> None:
     """Raise `ExportRefused` if the application's manifest contains a plain credential."""
-    plain = [
-        place for place in credential_places(application.manifest) if place.kind != "reference"
-    ]
+    plain = [place for place in find_credentials(application.manifest) if place.kind != "reference"]
     if plain:
         raise ExportRefused(
             (

@@ -10,7 +10,7 @@ from apps.catalog.content.items import CONFIGURATION
 from apps.catalog.content.layers import Content
 from apps.catalog.content.references import ReferenceResolver
 from apps.catalog.credentials.masking import mask_credentials
-from apps.manifest.credentials import credential_places
+from apps.manifest.credentials import find_credentials
 from apps.manifest.kinds.predefined import PredefinedToolSet
 from apps.manifest.nodes import Node
 from apps.manifest.toolsets.kinds import ToolSet
@@ -56,6 +56,6 @@ def public_toolsets(
             kept = (t for t in tools if not isinstance(t, PredefinedTool) or not t.enabled)
             toolset = toolset.model_copy(update={"tools": tuple(kept)})
         whole = toolset.model_dump(mode="json", exclude_unset=True)
-        if isinstance(before, PredefinedToolSet) and credential_places(whole):
+        if isinstance(before, PredefinedToolSet) and find_credentials(whole):
             whole = before.model_dump(mode="json", exclude_unset=True)
         yield whole

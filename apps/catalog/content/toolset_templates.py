@@ -11,7 +11,7 @@ from pydantic import ConfigDict, ValidationError
 
 from apps.catalog.content.items import ItemKind, LayerItem
 from apps.catalog.content.layers import Content
-from apps.manifest.credentials import credential_places
+from apps.manifest.credentials import find_credentials
 from apps.manifest.kinds.deployment import DeploymentToolSet
 from apps.manifest.kinds.internal import InternalToolSet
 from apps.manifest.kinds.predefined import PredefinedToolSet
@@ -178,7 +178,7 @@ class Templates:
             # The problem is reported when the tool is expanded.
             with suppress(UnresolvedTemplate, ValidationError):
                 documents.append(self.document("tool", PredefinedTool.model_validate(tool), ("",)))
-        if any(credential_places(one) for one in documents):
+        if any(find_credentials(one) for one in documents):
             raise UnresolvedTemplate(
                 f"The predefined {kind} '{name}' has credentials, so an application that is "
                 f"stored in DIAL Core can override only {', '.join(sorted(HARMLESS))}."

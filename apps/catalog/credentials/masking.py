@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
-from apps.manifest.credentials import credential_places
+from apps.manifest.credentials import find_credentials
 from apps.manifest.json_places import Keys, replace_values
 from apps.manifest.json_text import JSONTextInvalid, parse_json
 from apps.manifest.problems import Problem
@@ -42,7 +42,7 @@ def mask_credentials(document: Any) -> Any:
     """Replace each plain credential in the document with a mask, `{"$hidden": "…"}`. Equal
     credentials get equal masks.
     """
-    plain = credential_places(document, "plain")
+    plain = find_credentials(document, "plain")
     marks = {place.keys: {HIDDEN: seal_of(place.value, settings.SECRET_KEY)} for place in plain}
     return replace_values(document, marks)
 
@@ -55,10 +55,10 @@ def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
     server to which it was not sent before, because any editor could then read it.
     """
     document = with_names(document, current)
-    stored = {place: seals_of(place.value) for place in credential_places(current, "plain")}
+    stored = {place: seals_of(place.value) for place in find_credentials(current, "plain")}
     found: dict[Keys, Any] = {}
     problems: list[Problem] = []
-    for place in credential_places(document, "hidden"):
+    for place in find_credentials(document, "hidden"):
         fitting = [other for other, seals in stored.items() if place.value[HIDDEN] in seals]
         fitting.sort(key=lambda other: other.keys != place.keys)
         servers = servers_of(document, place.keys)
@@ -76,8 +76,8 @@ def with_names(document: Any, current: Any) -> Any:
 
     Pages and scripts that loaded the document earlier may still send such masks.
     """
-    hidden = credential_places(document, "hidden")
-    places = credential_places(current, "reference") if hidden else ()
+    hidden = find_credentials(document, "hidden")
+    places = find_credentials(current, "reference") if hidden else ()
     known = find_all({place.secret for place in places})
     names = {mark: name for name, secret in known.items() for mark in seals_of(secret.value)}
     found = {place.keys: names.get(place.value[HIDDEN]) for place in hidden}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import chain, count, pairwise
 from typing import Any
 
-from apps.manifest.credentials import CredentialPlace, credential_places
+from apps.manifest.credentials import CredentialLocation, find_credentials
 from apps.manifest.json_places import Keys, replace_values, value_at
 from apps.manifest.json_text import objects_in
 from apps.manifest.names import localize_text
@@ -41,11 +41,11 @@ class PlainCredential:
 
 def plain_credentials(document: Any, called: str = "") -> list[PlainCredential]:
     """Return the plain credentials of a manifest or of the item `called`, in document order."""
-    places = credential_places(document, "plain")
+    places = find_credentials(document, "plain")
     return [plain_credential(document, place, called) for place in places]
 
 
-def plain_credential(document: Any, place: CredentialPlace, called: str) -> PlainCredential:
+def plain_credential(document: Any, place: CredentialLocation, called: str) -> PlainCredential:
     keys, value = place.keys, place.value
     stem = proposed_name(document, keys, called)
     try:

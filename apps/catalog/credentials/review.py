@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from apps.catalog.credentials.plain import PlainCredential, plain_credentials
-from apps.manifest.credentials import CredentialPlace, credential_places
+from apps.manifest.credentials import CredentialLocation, find_credentials
 from apps.manifest.problems import Problem
 from apps.manifest.servers import servers_of
 from apps.workspace.local.deployments.deployment import service_address
@@ -66,7 +66,7 @@ def review_credentials(
     `plain` are the document's plain credentials, if the caller has already found them.
     """
     plain = plain_credentials(document) if plain is None else plain
-    named = credential_places(document, "reference")
+    named = find_credentials(document, "reference")
     found = find_all({place.secret for place in named})
     missing = [place for place in named if place.secret not in found]
     known = set(Secret.objects.values_list("name", flat=True)) if missing else set()
@@ -85,7 +85,7 @@ def review_credentials(
 
 
 def misdirected_secrets(
-    document: Any, places: Collection[CredentialPlace], secrets: dict[str, Secret]
+    document: Any, places: Collection[CredentialLocation], secrets: dict[str, Secret]
 ) -> list[Problem]:
     """Return a problem for each secret that would be sent to a server that it does not allow."""
     found = []

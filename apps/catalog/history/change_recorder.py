@@ -69,7 +69,7 @@ def record_save(instance: models.Model) -> Iterator[None]:
     row = find(kind, instance.pk)
     if row is not None and (change := change_of(kind, row, before, kind.snapshot(row))):
         change.save()
-        changed.tell(type(instance))
+        changed.notify(type(instance))
 
 
 def before_delete(sender: type[models.Model], instance: models.Model, **also: Any) -> None:
@@ -114,7 +114,7 @@ def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
         )
         Change.objects.bulk_create(changes)
         if changes:
-            changed.tell(rows.model)
+            changed.notify(rows.model)
     return len(changes)
 
 

@@ -30,7 +30,7 @@ from apps.conversations.access import check_continuable
 from apps.conversations.branches import path
 from apps.conversations.models import Conversation
 from apps.conversations.pinned_versions import find_for
-from apps.doors.run_slots import held_place
+from apps.doors.run_slots import hold_caller_slot
 from apps.errors import QuickAppError, Refused, TooLarge, TooOften
 from apps.live.hub import HUB
 from apps.live.limits.rates import admit_request, rates_of
@@ -104,7 +104,7 @@ async def run(
         )
     running.add(caller.bucket)
     try:
-        async with held_place(HUB.places, caller, application.slug):
+        async with hold_caller_slot(HUB.slots, caller, application.slug):
             messages = await database_sync_to_async(prepare)(
                 caller, application.slug, conversation, code
             )

@@ -29,8 +29,8 @@ from apps.console.operator_rights import CHANGE, editable_applications, may
 from apps.console.studio.working_copy import draft_sources
 from apps.errors import QuickAppError
 from apps.integers import read_integer
-from apps.live.history.request_view import Piece, RequestView, view_of
-from apps.live.history.sent_requests import taken_apart
+from apps.live.history.request_view import RequestPart, RequestView, view_of
+from apps.live.history.sent_requests import split_request
 from apps.live.sent_request_rows import SentRequestRow
 from apps.manifest.aliases import with_own_names
 from apps.manifest.json_text import parse_json
@@ -117,7 +117,7 @@ def encode_step(application: ResolvedApplication, step: AssemblyStep) -> str:
         case IssuesFound(text):
             return event("issues", {"text": text})
         case LayerComposed(layer, source, text):
-            return event("layer", asdict(Piece(layer, source, text, text_tokens(text))))
+            return event("layer", asdict(RequestPart(layer, source, text, text_tokens(text))))
         case RequestAssembled(deployment, None):
             text = f"{deployment} is an application with a prompt of its own."
             return event("problem", {"text": text})
@@ -126,7 +126,7 @@ def encode_step(application: ResolvedApplication, step: AssemblyStep) -> str:
 
 
 def view_of_draft(application: ResolvedApplication, step: RequestAssembled) -> RequestView:
-    members, parts = taken_apart(uuid4(), step.body or b"{}")
+    members, parts = split_request(uuid4(), step.body or b"{}")
     row = SentRequestRow(
         application=application.slug,
         model=step.deployment,
@@ -139,7 +139,7 @@ def view_of_draft(application: ResolvedApplication, step: RequestAssembled) -> R
 def written_view(view: RequestView) -> dict[str, Any]:
     """Convert the view of a model request to JSON. `flat` is the whole system prompt."""
     written = {name: list(map(asdict, getattr(view, name))) for name in ("messages", "tools")}
-    flat = "\n\n".join(piece.text for piece in view.prompt)
+    flat = "\n\n".join(part.text for part in view.prompt)
     rest = {"flat": flat, "parameters": view.parameters, "tokens": view.tokens}
     return {"model": view.model, **rest, **written}
 

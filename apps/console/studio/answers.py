@@ -52,7 +52,7 @@ from apps.doors.run_slots import AdmittedRun, answer_request, run_slot
 from apps.errors import ApplicationBroken, QuickAppError
 from apps.live.doors import PAGE
 from apps.live.history.request_view import view_of
-from apps.live.history.sent_requests import taken_apart
+from apps.live.history.sent_requests import split_request
 from apps.live.hub import HUB
 from apps.live.sent_request_rows import SentRequestRow
 from apps.runs.asking_ledger import AskingLedger
@@ -180,7 +180,7 @@ async def run_draft(
 
     workspace = open_workspace(caller, application)
     run = AdmittedRun(PAGE, application, RunRequest(messages), workspace, caller)
-    async with run_slot(run, HUB.places, HUB.summaries.recorded) as progress:
+    async with run_slot(run, HUB.slots, HUB.summaries.recorded) as progress:
         progress.meter = WatchedMeter(progress.meter, tell)
         ledger = await answer_request(run, heard, progress)
     if isinstance(ledger, AskingLedger) and ledger.asked is not None:
@@ -224,7 +224,7 @@ def encode_event(event: Any) -> tuple[str, dict[str, Any]] | None:
 
 def sent_view(request: SentRequest) -> dict[str, Any]:
     """Return the parts of a model request that the page shows, as JSON."""
-    members, parts = taken_apart(uuid4(), request.body or b"{}")
+    members, parts = split_request(uuid4(), request.body or b"{}")
     prompt = [[span.layer, span.source, span.length] for span in request.prompt]
     row = SentRequestRow(model=request.model, members=members, prompt=prompt)
     view = view_of(row, {digest: part for (_, digest), part in parts.items()})

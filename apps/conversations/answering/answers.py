@@ -87,7 +87,7 @@ async def ask(
             partial(begin_answer, caller, application, sent, door=door),
         )
         is_first = sent.conversation is None
-        hub.summaries.keep_audit(*question_events(begun, caller, is_first=is_first))
+        hub.summaries.queue_audit(*question_events(begun, caller, is_first=is_first))
         return begun
 
     # Once the question is stored, its answer must start, even if the page disconnects.
@@ -105,7 +105,7 @@ async def take_place(
     the run instead. `begin` is called with the name of this process, or "" to queue the run for any
     process.
     """
-    with hub.places.reserved(1) as room:
+    with hub.slots.reserve(1) as room:
         begun: StartedAnswer = await database_sync_to_async(begin)(hub.name if room else "")
         # The answer's files go into the conversation's folder, with which they are deleted.
         asking = replace(caller, folder=folder_of(begun.conversation.pk))
@@ -180,7 +180,7 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
         application = await find_for(row.conversation.application_slug, caller, conversation)
         begin_queued = partial(queue.begin, caller, application, row.pk)
         begun = await take_place(hub, open_workspace, application, caller, begin_queued)
-        hub.summaries.keep_audit(*question_events(begun, caller))
+        hub.summaries.queue_audit(*question_events(begun, caller))
     except QuickAppError as error:
         if error.code not in LATER:
             with translation.override(language_of_stored_caller(row.caller)):
@@ -273,7 +273,7 @@ class RunningAnswer:
         """
         spending = Spending(unattended, self.transcript, usage_of_steps(before))
         self.progress.meter = CappedMeter(self.progress.meter, spending)
-        self.supervisor.ledger.patient = unattended.patient
+        self.supervisor.ledger.adjust_timeout = unattended.adjust_timeout
         self.emit = unattended.emitting(self.emit)
 
     def start(self) -> None:
@@ -316,7 +316,7 @@ class RunningAnswer:
         row = self.begun.run
         if self.is_over:
             event = event_of("message.received", self.begun, self.caller)
-            self.hub.summaries.keep_audit(event)
+            self.hub.summaries.queue_audit(event)
         is_ours = self.begun.request is None  # No summary replaces messages that a client sends.
         if self.transcript.finish_reason and is_ours and not self.hub.is_closing:
             await summarise_ahead(row, self.progress)

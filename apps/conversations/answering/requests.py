@@ -30,12 +30,12 @@ from apps.schedules.user_schedules import Owner, UserSchedules
 
 def meter_of(hub: Hub, row: Run, caller: Caller) -> RunMeter:
     return RunMeter(
-        hub.summaries.keep,
+        hub.summaries.queue_call,
         *(row.door, row.bucket, row.pk, row.stream),
         budgets=hub.budgets,
         time_zone=caller.client.timezone,
         team=caller.team,
-        keep_request=None if settings.MODEL_REQUESTS == "none" else hub.summaries.keep_request,
+        keep_request=None if settings.MODEL_REQUESTS == "none" else hub.summaries.queue_request,
     )
 
 

@@ -49,7 +49,7 @@ class Unattended:
             budget.get("currency", ""),
         )
 
-    def patient(self, asked: InteractionRequest) -> InteractionRequest:
+    def adjust_timeout(self, asked: InteractionRequest) -> InteractionRequest:
         """Return the question to the user with this run's timeout in place of the default."""
         return replace(asked, seconds=self.seconds) if asked.kind in LIMITED else asked
 
@@ -58,7 +58,7 @@ class Unattended:
 
         def emit_patiently(event: Event) -> None:
             if isinstance(event, InteractionRequested):
-                asked = self.patient(event.interaction)
+                asked = self.adjust_timeout(event.interaction)
                 due = None if asked.seconds is None else time() + asked.seconds
                 event = InteractionRequested(asked, due)
             emit(event)

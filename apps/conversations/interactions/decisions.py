@@ -12,9 +12,9 @@ from apps.accounts.permissions import has_permission
 from apps.conversations.access import find_conversation
 from apps.conversations.interactions.answer_frames import AnswerFrame, ClientToolFrame
 from apps.errors import Forbidden, Missing
-from apps.live.events import kept_key
+from apps.live.events import shorten_key
 from apps.live.hub import Hub
-from apps.live.interactions import take_answer
+from apps.live.interactions import submit_answer
 from apps.live.models import Interaction, Run
 
 
@@ -28,7 +28,7 @@ async def answer_interaction(
     """
     run = await database_sync_to_async(find_asking)(caller, application, sent)
     given = sent.answer.model_dump(mode="json", exclude_none=True)
-    await take_answer(hub, run, sent.key, sent.kind, given, caller.bucket)
+    await submit_answer(hub, run, sent.key, sent.kind, given, caller.bucket)
 
 
 def find_asking(caller: Caller, application: str | None, sent: AnswerFrame) -> Run:
@@ -36,7 +36,7 @@ def find_asking(caller: Caller, application: str | None, sent: AnswerFrame) -> R
     the question does not allow this answer.
     """
     run = find_run(caller, application, sent.run)
-    rows = Interaction.objects.filter(run=run, key=kept_key(sent.key), kind=sent.kind)
+    rows = Interaction.objects.filter(run=run, key=shorten_key(sent.key), kind=sent.kind)
     asked = rows.values_list("asked", flat=True).first()
     if asked is not None:  # If the question is not open, storing the answer raises the error.
         if isinstance(sent, ClientToolFrame):

@@ -87,7 +87,7 @@ def stop_waiting(conversation: UUID) -> bool:
     """Stop the conversation's run if it waits and no process holds it. Return False if there is no
     such run.
     """
-    resting = leases.resting().filter(stream=conversation)
+    resting = leases.waiting_or_queued().filter(stream=conversation)
     run = resting.first()
     return run is not None and end_row(run, resting, RunOutcome(Run.Status.STOPPED))
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 MARK = "zlib:"
-"""The prefix of compressed texts. No JSON begins with it."""
+"""The prefix of compressed texts. No JSON document begins with it."""
 PACKED = "packed"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from apps.agent.context.token_estimates import CHARACTERS_PER_TOKEN, text_tokens
 from apps.agent.records import describe_size
-from apps.live.history.sent_requests import KeptPart
+from apps.live.history.sent_requests import StoredPart
 from apps.live.sent_request_rows import SentRequestRow
 
 SEPARATOR = "\n\n"
@@ -23,54 +23,53 @@ IDS = ("tool_call_id", "tool_use_id", "call_id")
 """The keys of the call's ID in a tool's result, in the supported APIs."""
 
 Span = tuple[str, str, int]
-"""A part of the system prompt as its layer, source and length in characters, as in `PromptSpan`."""
+"""The layer, source and length in characters of a part of the system prompt, as in `PromptSpan`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """A prompt layer, message or tool of a model request. `tokens` is an estimate for the whole
-    text. `is_cut` is True if only the beginning of the text was stored.
-    """
+class RequestPart:
+    """A prompt layer, message or tool of a model request."""
 
     layer: str
     source: str
     text: str
     tokens: int
+    """Estimated for the whole text, even if `is_cut`."""
     is_cut: bool = False
+    """True if only the beginning of the text was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestView:
-    """A model request as operators see it. `prompt` contains the layers of the system prompt, and
-    `parameters` the remaining fields as JSON.
-    """
+    """A model request as operators see it."""
 
     application: str
     model: str
     at: datetime | None
-    prompt: tuple[Piece, ...]
-    messages: tuple[Piece, ...]
-    tools: tuple[Piece, ...]
+    prompt: tuple[RequestPart, ...]
+    messages: tuple[RequestPart, ...]
+    tools: tuple[RequestPart, ...]
     parameters: str
+    """All other fields of the request, as JSON."""
 
     @property
     def tokens(self) -> int:
-        return sum(piece.tokens for piece in (*self.prompt, *self.messages, *self.tools))
+        return sum(part.tokens for part in (*self.prompt, *self.messages, *self.tools))
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenMessage:
-    """A message or tool in a stored model request. `value` is its JSON, or None if it was
-    truncated. `size` is in bytes.
-    """
+    """A message or tool in a stored model request."""
 
     value: Any
+    """The JSON value, or None if the text was truncated."""
     text: str
     size: int
+    """The size in bytes before truncation."""
 
 
 def view_of(
-    row: SentRequestRow, parts: Mapping[str, KeptPart], *, withholds_private: bool = False
+    row: SentRequestRow, parts: Mapping[str, StoredPart], *, withholds_private: bool = False
 ) -> RequestView:
     """Return a stored request for operators. `parts` are its messages and tools by digest.
     `withholds_private` replaces the arguments and results of private tools by their lengths.
@@ -92,15 +91,15 @@ def view_of(
         row.application,
         row.model,
         row.at,
-        tuple(prompt_pieces(first, row.prompt)),
-        tuple(map(message_piece, without_private(messages, private))),
-        tuple(map(tool_piece, tools)),
+        tuple(prompt_parts(first, row.prompt)),
+        tuple(map(message_part, without_private(messages, private))),
+        tuple(map(tool_part, tools)),
         json.dumps(values, indent=2, ensure_ascii=False),
     )
 
 
 def written_messages(
-    digests: str | Sequence[str], parts: Mapping[str, KeptPart]
+    digests: str | Sequence[str], parts: Mapping[str, StoredPart]
 ) -> Iterator[WrittenMessage]:
     for digest in [digests] if isinstance(digests, str) else digests:
         part = parts.get(digest)
@@ -119,11 +118,11 @@ def is_system(value: Any) -> bool:
     return isinstance(value, dict) and value.get("role") == "system"
 
 
-def prompt_pieces(
+def prompt_parts(
     first: Iterable[WrittenMessage], spans: Iterable[Sequence[Any]]
-) -> Iterator[Piece]:
+) -> Iterator[RequestPart]:
     """Yield the layers of the system prompt. If the prompt was changed after it was built from
-    layers, yield it as one piece.
+    layers, yield it as one part.
     """
     text = SEPARATOR.join(message_text(one) for one in first)
     layers: list[Span] = [(layer, source, length) for layer, source, length in spans]
@@ -135,7 +134,7 @@ def prompt_pieces(
     start = 0
     for layer, source, length in layers:
         part = text[start : start + length]
-        yield Piece(layer, source, part, text_tokens(part))
+        yield RequestPart(layer, source, part, text_tokens(part))
         start += length + len(SEPARATOR)
 
 
@@ -164,25 +163,25 @@ def is_text(value: Any) -> bool:
     )
 
 
-def message_piece(one: WrittenMessage) -> Piece:
+def message_part(one: WrittenMessage) -> RequestPart:
     value = one.value if isinstance(one.value, dict) else {}
     source = str(value.get("role") or value.get("type") or "message")
-    return piece_of("conversation", source, one)
+    return part_of("conversation", source, one)
 
 
-def tool_piece(one: WrittenMessage) -> Piece:
+def tool_part(one: WrittenMessage) -> RequestPart:
     value = one.value if isinstance(one.value, dict) else {}
     function = value.get("function")
     named = function if isinstance(function, dict) else value
-    return piece_of("tools", str(named.get("name") or value.get("type") or "tool"), one)
+    return part_of("tools", str(named.get("name") or value.get("type") or "tool"), one)
 
 
-def piece_of(layer: str, source: str, one: WrittenMessage) -> Piece:
+def part_of(layer: str, source: str, one: WrittenMessage) -> RequestPart:
     text = message_text(one)
     is_cut = one.value is None and one.size > 0
     # The part that was not stored counts too.
     tokens = one.size // CHARACTERS_PER_TOKEN if is_cut else text_tokens(text)
-    return Piece(layer, source, text, tokens, is_cut)
+    return RequestPart(layer, source, text, tokens, is_cut)
 
 
 # --- Private calls --------------------------------------------------------------------------------

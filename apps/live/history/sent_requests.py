@@ -1,5 +1,5 @@
-"""Stores and reads model requests. Messages and tools are stored separately, because requests of a
-conversation have many of them in common.
+"""Stores and reads model requests. A message or tool that several requests of a conversation
+contain is stored once.
 
 All functions run on a database thread, so that they do not delay answers.
 """
@@ -34,16 +34,17 @@ Members = list[list[Any]]
 HEADERS = "headers"
 
 
-class KeptPart(msgspec.Struct, frozen=True, gc=False):
-    """The values of a `SentPart` row, which are ten times faster to create than a model instance.
-    `size` is the size in bytes before truncation.
+class StoredPart(msgspec.Struct, frozen=True, gc=False):
+    """The values of a `SentPart` row. Creating this object is ten times faster than creating the
+    model.
     """
 
     text: str
     size: int
+    """The size in bytes before truncation."""
 
 
-Parts = dict[tuple[UUID, str], KeptPart]
+Parts = dict[tuple[UUID, str], StoredPart]
 """Maps stream IDs and digests to stored messages and tools."""
 COLUMNS = ("id", "stream", "run", "at", "application", "model", "members", "prompt", "private")
 PART_COLUMNS = ("stream", "digest", "text", "size")
@@ -59,8 +60,8 @@ Anthropic's API.
 INSTRUCTIONS = frozenset({"instructions", "system"})
 """The request fields that contain the system prompt as text."""
 KNOWN_SECONDS = 3600.0
-"""A process caches for this many seconds that a message or tool is stored. Stored messages and
-tools are retained for longer.
+"""The time in seconds for which a process remembers that a message or tool is stored. It must be
+shorter than the retention of stored messages.
 """
 MOST_KNOWN = 20_000
 
@@ -73,8 +74,8 @@ def write(requests: Sequence[KeptRequest]) -> None:
     """Store model requests, except for conversations that were deleted in the meantime."""
     rows: list[Values] = []
     parts: Parts = {}
-    for kept in still_there(requests):
-        members, found = taken_apart(kept.stream, kept.request.body)
+    for kept in without_deleted(requests):
+        members, found = split_request(kept.stream, kept.request.body)
         rows.append(values_of(kept, members))
         parts |= {key: part for key, part in found.items() if not is_known(key)}
     with transaction.atomic(savepoint=False), connection.cursor() as cursor:
@@ -99,7 +100,7 @@ def is_known(key: tuple[UUID, str]) -> bool:
     return _known.get(key, KNOWN_SECONDS) is True
 
 
-def still_there(requests: Sequence[KeptRequest]) -> Iterator[KeptRequest]:
+def without_deleted(requests: Sequence[KeptRequest]) -> Iterator[KeptRequest]:
     ours = {kept.run for kept in requests if kept.is_of_page}
     there = set(Run.objects.filter(pk__in=ours).values_list("pk", flat=True)) if ours else ours
     for kept in requests:
@@ -122,18 +123,18 @@ def values_of(kept: KeptRequest, members: Members) -> Values:
     )
 
 
-def part_values(found: tuple[tuple[UUID, str], KeptPart]) -> Values:
+def part_values(found: tuple[tuple[UUID, str], StoredPart]) -> Values:
     """Return the values for the columns in `PART_COLUMNS`."""
     (stream, digest), part = found
     return (stream.hex, digest, part.text, part.size)
 
 
-def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
+def split_request(stream: UUID, body: bytes) -> tuple[Members, Parts]:
     """Split a request's JSON into its fields, and the messages and tools to which the fields refer
     by digest.
 
-    A field is `[key, "parts", digests]`, `[key, "part", digest]` or `[key, "value", value]`. They
-    form a list, because PostgreSQL does not preserve the order of keys.
+    A field is `[key, "parts", digests]`, `[key, "part", digest]` or `[key, "value", value]`. The
+    fields form a list, because PostgreSQL does not preserve the order of keys.
     """
     members: Members = []
     parts: Parts = {}
@@ -141,7 +142,7 @@ def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
     def digest_of(raw: bytes) -> str:
         digest = hashlib.blake2b(raw, digest_size=DIGEST_CHARACTERS // 2).hexdigest()
         text = raw[:LARGEST_PART].decode(errors="ignore")
-        parts[stream, digest] = KeptPart(text, len(raw))
+        parts[stream, digest] = StoredPart(text, len(raw))
         return digest
 
     for key, raw in _decode(body).items():
@@ -157,12 +158,12 @@ def taken_apart(stream: UUID, body: bytes) -> tuple[Members, Parts]:
     return members, parts
 
 
-def requests_of(run: UUID) -> list[tuple[SentRequestRow, Mapping[str, KeptPart]]]:
+def requests_of(run: UUID) -> list[tuple[SentRequestRow, Mapping[str, StoredPart]]]:
     """Return the run's model requests in order, each with its stored messages and tools by digest."""
     rows = list(SentRequestRow.objects.filter(run=run).order_by("at", "pk"))
     digests = {digest for row in rows for digest in digests_in(row.members)}
     stored = SentPart.objects.filter(stream__in={row.stream for row in rows}, digest__in=digests)
-    parts = {part.digest: KeptPart(unpack_text(part.text), part.size) for part in stored}
+    parts = {part.digest: StoredPart(unpack_text(part.text), part.size) for part in stored}
     return [(row, parts) for row in rows]
 
 
@@ -192,7 +193,7 @@ def delete_old() -> int:
 
 
 def delete_unused(streams: Collection[UUID]) -> None:
-    """Delete the stored messages and tools of each of these streams that has no requests left."""
+    """Delete the messages and tools of those streams that have no stored requests left."""
     used = SentRequestRow.objects.filter(stream__in=streams).values_list("stream", flat=True)
     SentPart.objects.filter(stream__in=set(streams) - set(used)).delete()
 

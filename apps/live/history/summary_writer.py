@@ -1,7 +1,6 @@
-"""Writes this process's rows for run summaries, calls, model requests and audit events, once a
-second.
+"""Writes a process's rows for run summaries, calls, model requests and audit events once a second.
 
-A run only queues rows. It does not wait for the database and does not fail if a row is rejected.
+A run only queues rows. It does not wait for the database, and a rejected row does not fail it.
 """
 
 import asyncio
@@ -51,15 +50,15 @@ Status = RunSummary.Status
 class RunSummaryWriter:
     """Writes queued rows in a task that exists while there are rows or runs.
 
-    A run that is active at the next write is first written as running, so that it can be marked as
-    failed if its process dies. Most runs end earlier and are written once.
+    A run that is still active at the next write is first written as running. If its process then
+    dies, another process can mark it as failed. Most runs end earlier and are written once.
     """
 
     def __init__(self, execute: Execute, budgets: Budgets = UNLIMITED) -> None:
         self.execute = execute
         self.budgets = budgets
-        self.going: dict[UUID, RunFigures] = {}
-        self.over: list[RunFigures] = []
+        self.active: dict[UUID, RunFigures] = {}
+        self.ended: list[RunFigures] = []
         self.dropped = 0
         self.runs = RowWriter[RunFigures]("runs", run_rows.write)
         self.calls = RowQueue[CallEntry]("calls", calls.write, most=MOST_WAITING, at_once=AT_ONCE)
@@ -84,16 +83,16 @@ class RunSummaryWriter:
         """Return a context manager that records its block as a run. The block must count its calls
         in the `Progress` that it yields.
         """
-        self.going[row.id] = row
+        self.active[row.id] = row
         self.begin()
         meter = RunMeter(
-            self.keep,
+            self.queue_call,
             row.door,
             row.bucket,
             row.id,
             budgets=self.budgets,
             team=row.team,
-            keep_request=self.keep_request if settings.MODEL_REQUESTS == "all" else None,
+            keep_request=self.queue_request if settings.MODEL_REQUESTS == "all" else None,
         )
         progress = Progress(meter=meter)
         try:
@@ -108,12 +107,12 @@ class RunSummaryWriter:
             row.end(Status.STOPPED, progress)
             raise
         finally:
-            self.take(row)
+            self.queue_run(row)
 
     def forget(self) -> None:
         """Drop all queued rows without writing them."""
-        self.going.clear()
-        self.over.clear()
+        self.active.clear()
+        self.ended.clear()
         for queue in self.queues:
             queue.rows.clear()
         self.task = self.flushing = None
@@ -122,18 +121,18 @@ class RunSummaryWriter:
         if self.task is None or self.task.done():
             self.task = asyncio.create_task(self.work())
 
-    def keep(self, entry: CallEntry) -> None:
+    def queue_call(self, entry: CallEntry) -> None:
         """Queue a call's row."""
         if self.calls.add(entry):
             self.begin()
         for event in audit_events_of(entry):
-            self.keep_audit(event)
+            self.queue_audit(event)
 
-    def keep_request(self, kept: KeptRequest) -> None:
+    def queue_request(self, kept: KeptRequest) -> None:
         if self.requests.add(kept):
             self.begin()
 
-    def keep_audit(self, *events: AuditEvent) -> None:
+    def queue_audit(self, *events: AuditEvent) -> None:
         for event in events:
             if self.audit.add(event):
                 self.begin()
@@ -142,16 +141,16 @@ class RunSummaryWriter:
     def queues(self) -> Sequence[RowQueue[Any]]:
         return (self.calls, self.requests, self.audit)
 
-    def take(self, row: RunFigures) -> None:
+    def queue_run(self, row: RunFigures) -> None:
         """Queue an ended run's row."""
-        del self.going[row.id]
-        if len(self.over) < MOST_WAITING:
-            self.over.append(row)
+        del self.active[row.id]
+        if len(self.ended) < MOST_WAITING:
+            self.ended.append(row)
         else:
             self.dropped += 1
 
     async def work(self) -> None:
-        while self.going or self.over or any(queue.rows for queue in self.queues):
+        while self.active or self.ended or any(queue.rows for queue in self.queues):
             await asyncio.sleep(TICK_SECONDS)
             self.flushing = asyncio.create_task(self.flush())
             try:
@@ -176,7 +175,7 @@ class RunSummaryWriter:
         except (OperationalError, InterfaceError) as error:
             logger.warning(
                 "The rows of %d runs and of %d calls are lost: %s",
-                len(self.over),
+                len(self.ended),
                 len(self.calls.rows),
                 error,
             )
@@ -200,10 +199,10 @@ class RunSummaryWriter:
                 queue.dropped = 0
 
     async def write_runs(self) -> None:
-        while some := self.over[:AT_ONCE]:
+        while some := self.ended[:AT_ONCE]:
             async for done in self.runs.write(some, self.execute):
-                del self.over[:done]
-        for some in in_portions([row for row in self.going.values() if not row.is_stored]):
+                del self.ended[:done]
+        for some in in_portions([row for row in self.active.values() if not row.is_stored]):
             async for _ in self.runs.write(some, self.execute):
                 pass
             for row in some:
@@ -212,7 +211,7 @@ class RunSummaryWriter:
     async def beat(self) -> None:
         """Renew the heartbeat in the rows of the active runs."""
         self.beat_at = time.monotonic()
-        for some in in_portions(list(self.going)):
+        for some in in_portions(list(self.active)):
             rows = RunSummary.objects.filter(pk__in=some, status=Status.RUNNING)
             await self.execute(partial(rows.update, seen_at=timezone.now()))
 

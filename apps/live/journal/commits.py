@@ -12,7 +12,7 @@ from django.utils import timezone
 from apps.live import subagents
 from apps.live.events import StreamEvent
 from apps.live.journal.journal import has_entry
-from apps.live.listeners import tell_waiting
+from apps.live.listeners import notify_waiting
 from apps.live.models import JournalEntry, Run, RunStep
 from apps.live.subagents import SubagentEvent
 
@@ -57,9 +57,9 @@ class RunSignals:
     """The keys of the sub-agents that users want to stop, by run."""
 
 
-def look(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> RunSignals:
-    """Return which runs the process `holder` has lost, and which it must stop. `helped` contains
-    the runs with sub-agents.
+def read_signals(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> RunSignals:
+    """Return the runs whose lease the process `holder` has lost, and those that it must stop.
+    `helped` contains the runs with sub-agents.
     """
     held = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
     wishes = dict(held.values_list("pk", "is_stop_requested"))
@@ -87,8 +87,10 @@ def write(holder: str, portions: Sequence[Portion]) -> frozenset[UUID]:
     beat([portion.run for portion in ours if portion.beats])
     for portion in ours:
         if portion.ending is not None:
-            let_go(portion.run, portion.ending)
-    return frozenset(runs) - held - {p.run for p in portions if p.run not in held and is_there(p)}
+            release_run(portion.run, portion.ending)
+    return (
+        frozenset(runs) - held - {p.run for p in portions if p.run not in held and was_written(p)}
+    )
 
 
 def write_entries(portions: Iterable[Portion]) -> None:
@@ -117,7 +119,7 @@ def beat(runs: Collection[UUID]) -> None:
         Run.objects.filter(pk__in=runs).update(beat_at=timezone.now())
 
 
-def let_go(run: UUID, ending: Ending) -> None:
+def release_run(run: UUID, ending: Ending) -> None:
     now = timezone.now()
     Run.objects.filter(pk=run).update(
         status=ending.status,
@@ -127,10 +129,10 @@ def let_go(run: UUID, ending: Ending) -> None:
     )
     ending.store()
     if ending.status == Run.Status.WAITING:
-        tell_waiting(run)
+        notify_waiting(run)
 
 
-def is_there(portion: Portion) -> bool:
+def was_written(portion: Portion) -> bool:
     """Return True if an earlier attempt has already written this data and released the run."""
     if not portion.is_repeated or portion.ending is None or portion.entry is None:
         return False

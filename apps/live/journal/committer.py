@@ -47,7 +47,7 @@ class Committer:
         self.records: set[RunRecord] = set()
         self.urgent = asyncio.Event()
         self.is_working = False
-        self.committed_at = self.looked_at = 0.0
+        self.committed_at = self.checked_at = 0.0
         self.pause = FIRST_PAUSE_SECONDS
 
     def add(self, record: RunRecord) -> None:
@@ -90,8 +90,8 @@ class Committer:
         try:
             if due:
                 await self.commit(due)
-            if now - self.looked_at >= LOOK_SECONDS:
-                await self.look()
+            if now - self.checked_at >= LOOK_SECONDS:
+                await self.check_signals()
         except (OperationalError, InterfaceError) as error:
             await self.wait_for_database(error)
         else:
@@ -135,18 +135,18 @@ class Committer:
             else:
                 record.settle()
 
-    async def look(self) -> None:
-        self.looked_at = time.monotonic()
+    async def check_signals(self) -> None:
+        self.checked_at = time.monotonic()
         records = {record.log.run: record for record in self.records if not record.is_over}
         helped = [run for run, record in records.items() if record.has_subagents]
-        look = partial(commits.look, self.holder, records.keys(), helped)
-        standing: RunSignals = await self.execute(look) if records else RunSignals()
-        for run in standing.stopped:
+        read = partial(commits.read_signals, self.holder, records.keys(), helped)
+        signals: RunSignals = await self.execute(read) if records else RunSignals()
+        for run in signals.stopped:
             records[run].stop()
-        for run, keys in standing.subagents.items():
+        for run, keys in signals.subagents.items():
             for key in keys:
                 records[run].stop_subagent(key)
-        for run in standing.lost:
+        for run in signals.lost:
             if not records[run].is_over and records[run].ending is None:
                 records[run].fail(LeaseLost())
 

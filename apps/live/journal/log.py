@@ -11,10 +11,10 @@ KEPT_EVENTS = 2_000
 
 
 class RunLog:
-    """The newest events of a run, in memory. `first` is the number of the oldest of them.
+    """The newest events of a run, in memory.
 
-    Events up to the number `written` are in the journal, and events up to `announced` were
-    announced to other processes.
+    Events up to the number `written` are in the journal. Events up to `announced` were sent to
+    other processes. `first` is the number of the oldest event in memory.
     """
 
     def __init__(

@@ -27,7 +27,7 @@ WAITING = "waiting-runs"
 EVERYBODY = UUID("0d1c2f0e-64f5-4c0e-8f5c-4d5a0c1f7e55")
 """The ID of the stream for announcements to all users."""
 
-Hear = Callable[[Mapping[str, Any]], object]
+OnMessage = Callable[[Mapping[str, Any]], object]
 """A function that receives the messages of a group, or {} if messages may have been lost."""
 
 
@@ -42,14 +42,14 @@ async def announce_events(log: RunLog) -> None:
     is_text = all(isinstance(event, TEXTS) for _, _, event in said)
     if not said or (log.written < log.last and not is_text):
         return  # The next commit writes everything except text to the journal.
-    told: dict[str, Any] = {"type": "stream.grew"}
+    message: dict[str, Any] = {"type": "stream.grew"}
     if log.written < log.last:
-        told["run"] = str(log.run)
-        told["first"] = log.announced + 1
-        told["events"] = [events.write(event) for _, _, event in events.join_texts(said)]
+        message["run"] = str(log.run)
+        message["first"] = log.announced + 1
+        message["events"] = [events.write(event) for _, _, event in events.join_texts(said)]
     log.announced = log.last
     try:
-        await layer().group_send(group(log.stream), told)
+        await layer().group_send(group(log.stream), message)
     except Exception:
         logger.exception("New events of %s could not be announced to other processes", log.stream)
 
@@ -62,52 +62,54 @@ async def wake_viewers(streams: LiveStreams, stream: UUID) -> None:
 
 async def announce_growth(stream: UUID) -> None:
     """Notify the stream's viewers in all processes that the journal has new events."""
-    await tell(group(stream), "stream.grew")
+    await send(group(stream), "stream.grew")
 
 
 def listening(streams: LiveStreams, stream: UUID) -> AbstractAsyncContextManager[None]:
     """Return a context manager during which this process receives the stream's events from other
     processes.
     """
-    return hearing(group(stream), partial(take, streams, stream))
+    return receiving(group(stream), partial(receive, streams, stream))
 
 
-def take(streams: LiveStreams, stream: UUID, told: Mapping[str, Any]) -> None:
-    if "events" not in told or stream in streams.logs:
+def receive(streams: LiveStreams, stream: UUID, message: Mapping[str, Any]) -> None:
+    if "events" not in message or stream in streams.logs:
         streams.wake(stream)
         return
-    heard = RunLog(stream, UUID(told["run"]), told["first"], list(map(events.read, told["events"])))
-    streams.hear(heard)
+    log = RunLog(
+        stream, UUID(message["run"]), message["first"], list(map(events.read, message["events"]))
+    )
+    streams.add_received(log)
 
 
-def asked_group(run: UUID) -> str:
+def answer_group(run: UUID) -> str:
     """Return the channel layer group of the process that waits for an answer in this run."""
     return f"asked-{run}"
 
 
 async def announce_answer(run: UUID) -> None:
-    await tell(asked_group(run), "run.answered")
+    await send(answer_group(run), "run.answered")
 
 
 @asynccontextmanager
-async def hearing_of_answers(run: UUID) -> AsyncIterator[asyncio.Event]:
+async def watch_answers(run: UUID) -> AsyncIterator[asyncio.Event]:
     """Yield an event that is set whenever another process announces an answer in this run."""
     heard = asyncio.Event()
-    async with hearing(asked_group(run), lambda _: heard.set()):
+    async with receiving(answer_group(run), lambda _: heard.set()):
         yield heard
 
 
 async def announce_waiting() -> None:
     """Notify all processes that one of them must resume a run."""
-    await tell(WAITING, "run.waits")
+    await send(WAITING, "run.waits")
 
 
-def hearing_of_waiting(awaited: asyncio.Event) -> AbstractAsyncContextManager[None]:
+def watch_waiting_runs(awaited: asyncio.Event) -> AbstractAsyncContextManager[None]:
     """Return a context manager during which `awaited` is set whenever a run must be resumed."""
-    return hearing(WAITING, lambda _: awaited.set())
+    return receiving(WAITING, lambda _: awaited.set())
 
 
-async def tell(name: str, news: str) -> None:
+async def send(name: str, news: str) -> None:
     """Send a message to a channel layer group. Errors are only logged."""
     try:
         async with asyncio.timeout(ANNOUNCE_SECONDS):
@@ -119,9 +121,9 @@ async def tell(name: str, news: str) -> None:
 
 
 @asynccontextmanager
-async def hearing(name: str, hear: Hear) -> AsyncIterator[None]:
-    """During the block, call `hear` with each message to a channel layer group."""
-    listener = asyncio.create_task(listen(name, hear))
+async def receiving(name: str, on_message: OnMessage) -> AsyncIterator[None]:
+    """During the block, call `on_message` with each message to a channel layer group."""
+    listener = asyncio.create_task(listen(name, on_message))
     try:
         yield
     finally:
@@ -133,22 +135,22 @@ async def hearing(name: str, hear: Hear) -> AsyncIterator[None]:
             listener.cancel()
 
 
-async def listen(name: str, hear: Hear) -> None:
+async def listen(name: str, on_message: OnMessage) -> None:
     while True:
         try:
-            await hear_group(name, hear)
+            await receive_group(name, on_message)
         except Exception:
             logger.exception("Messages of other processes cannot be received; trying again")
             await asyncio.sleep(RETRY_SECONDS)
 
 
-async def hear_group(name: str, hear: Hear) -> None:
+async def receive_group(name: str, on_message: OnMessage) -> None:
     channel = await layer().new_channel()
     await layer().group_add(name, channel)
-    hear({})  # Earlier announcements may have been missed.
+    on_message({})  # Earlier announcements may have been missed.
     try:
         while True:
-            hear(await layer().receive(channel))
+            on_message(await layer().receive(channel))
     finally:
         with suppress(Exception):
             async with asyncio.timeout(ANNOUNCE_SECONDS / 2):

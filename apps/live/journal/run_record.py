@@ -43,7 +43,7 @@ class RunRecord:
         self.steps: dict[str, Step] = {}
         self.waiting: list[asyncio.Future[None]] = []
         self.served: list[asyncio.Future[None]] = []
-        """The futures of callers that wait for the data that is being written."""
+        """The callers that wait for the current write."""
         self.has_news = False
         self.has_subagents = False
         self.stop_subagent: Callable[[str], object] = lambda key: None

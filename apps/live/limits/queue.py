@@ -24,7 +24,7 @@ from apps.live.models import FORMAT, Run
 
 TURN = timedelta(hours=1)
 """The queue positions of a user's runs are this far apart, which is longer than any run waits. With
-less, several old questions of one user could precede another user's first question.
+a shorter time, several old questions of one user could precede another user's first question.
 """
 MOST_QUEUED = 100
 """The maximum number of queued runs per user. Further runs are rejected."""
@@ -37,7 +37,7 @@ LOCK = 0x71756575
 
 @dataclass(frozen=True, slots=True)
 class ActiveRunCounts:
-    """The numbers of active runs, by the name under which they are counted and by application."""
+    """The number of active runs of each caller (see `Run.counted`) and each application."""
 
     callers: Counter[str]
     applications: Counter[str]
@@ -50,20 +50,20 @@ class ActiveRunCounts:
 
 
 def most_of(counted: str) -> int:
-    """Return the limit of concurrent runs for the name `counted`."""
+    """Return a caller's limit of concurrent runs. `counted` is as in `Run.counted`."""
     return int(settings.RUNS_PER_KEY if counted.startswith("key-") else settings.RUNS_PER_PERSON)
 
 
-def next_up(line: Iterable[Run], going: ActiveRunCounts, room: int) -> list[Run]:
-    """Return up to `room` runs in the queue `line` that can start now. `going` contains the numbers
-    of active runs.
+def next_up(queued: Iterable[Run], active: ActiveRunCounts, room: int) -> list[Run]:
+    """Return the first runs of `queued`, up to `room`, that no limit blocks. `active`
+    contains the numbers of active runs.
     """
-    going = ActiveRunCounts(Counter(going.callers), Counter(going.applications))
+    active = ActiveRunCounts(Counter(active.callers), Counter(active.applications))
     chosen: list[Run] = []
-    for run in line:
-        if len(chosen) < room and going.has_room(run):
-            going.callers[run.counted] += 1
-            going.applications[run.application] += 1
+    for run in queued:
+        if len(chosen) < room and active.has_room(run):
+            active.callers[run.counted] += 1
+            active.applications[run.application] += 1
             chosen.append(run)
     return chosen
 
@@ -72,8 +72,8 @@ def startable(room: int) -> list[Run]:
     """Return up to `room` queued runs that can start now."""
     if not leases.queued_runs().exists():
         return []
-    going = read_going()
-    return next_up(read_line(going), going, room)
+    active = count_active_runs()
+    return next_up(read_queue(active), active, room)
 
 
 @transaction.atomic
@@ -105,38 +105,40 @@ def admit(run: Run, holder: str) -> None:
         )
     if found["last"] is not None:
         run.turn_at = max(run.turn_at, found["last"] + TURN)
-    going = read_going()
-    line = sorted([*read_line(going), run], key=attrgetter("turn_at"))
-    if holder and run in next_up(line, going, 1):
+    active = count_active_runs()
+    queued = sorted([*read_queue(active), run], key=attrgetter("turn_at"))
+    if holder and run in next_up(queued, active, 1):
         run.status, run.holder = Run.Status.RUNNING, holder
     else:
         run.status, run.holder = Run.Status.QUEUED, ""
 
 
 def last_turns(names: Iterable[str]) -> dict[str, datetime]:
-    """Return the last queue position of each name, among its active and queued runs."""
+    """Return each caller's last queue position among active and queued runs. `names` are as in
+    `Run.counted`.
+    """
     rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED).order_by()
     mine = rows.filter(caller_name__in=names)
     return dict(mine.values_list("caller_name").annotate(Max("turn_at")))
 
 
-def read_going() -> ActiveRunCounts:
+def count_active_runs() -> ActiveRunCounts:
     """Return the numbers of active runs, including those whose process has died."""
-    going = ActiveRunCounts(Counter(), Counter())
+    active = ActiveRunCounts(Counter(), Counter())
     running = Run.objects.filter(status=Run.Status.RUNNING).order_by()
     for name, application, count in running.values_list(COUNTED, "application").annotate(
         Count("pk")
     ):
-        going.callers[name] += count
-        going.applications[application] += count
-    return going
+        active.callers[name] += count
+        active.applications[application] += count
+    return active
 
 
-def read_line(going: ActiveRunCounts) -> QuerySet[Run]:
+def read_queue(active: ActiveRunCounts) -> QuerySet[Run]:
     """Return the queued runs whose caller and application are below their limits, in order."""
-    callers = [one for one, count in going.callers.items() if is_full(count, most_of(one))]
+    callers = [one for one, count in active.callers.items() if is_full(count, most_of(one))]
     most = settings.RUNS_PER_APPLICATION
-    applications = [one for one, count in going.applications.items() if is_full(count, most)]
+    applications = [one for one, count in active.applications.items() if is_full(count, most)]
     rows = leases.queued_runs().filter(format__lte=FORMAT, is_stop_requested=False)
     rows = rows.annotate(caller_name=COUNTED).exclude(caller_name__in=callers)
     rows = rows.exclude(application__in=applications)

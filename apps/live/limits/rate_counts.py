@@ -28,42 +28,40 @@ T = TypeVar("T")
 
 
 class RateCounts:
-    """Counts requests and tokens for rate limits in Redis, or in memory while Redis is down. Each
-    event loop has one object.
+    """Counts requests and tokens for rate limits in Redis, or in memory while Redis is down. There
+    is one instance per event loop.
     """
 
     def __init__(self) -> None:
         self.own: Storage = MemoryStorage()
         self.common = SharedStorage() if settings.REDIS_URL else None
-        self.asked_again_at = 0.0
+        self.retry_at = 0.0
         self.tasks: set[asyncio.Task[None]] = set()
 
     async def admit(self, rates: Sequence[Rate]) -> Sequence[RemainingRate]:
         """Count a request, and return what remains of each rate. Raises `RateLimitReached` if a
         limit is reached.
         """
-        rests = await asyncio.gather(*map(self.rest, rates))
-        for rest in rests:
-            if not rest.left:
-                raise rest.refusal()
+        found = await asyncio.gather(*map(self.read_remaining, rates))
+        for remaining in found:
+            if not remaining.left:
+                raise remaining.refusal()
         counted = []
-        for rest in rests:
-            if rest.rate.kind == "requests" and not await self.add(rest.rate, 1):
+        for remaining in found:
+            if remaining.rate.kind == "requests" and not await self.add(remaining.rate, 1):
                 # A concurrent request was faster. This one may already have been counted for an
                 # earlier rate.
-                raise RemainingRate(rest.rate, 0, max(1.0, rest.seconds)).refusal()
-            taken = 1 if rest.rate.kind == "requests" else 0
-            counted.append(RemainingRate(rest.rate, rest.left - taken, rest.seconds))
+                raise RemainingRate(remaining.rate, 0, max(1.0, remaining.seconds)).refusal()
+            taken = 1 if remaining.rate.kind == "requests" else 0
+            counted.append(RemainingRate(remaining.rate, remaining.left - taken, remaining.seconds))
         return counted
 
-    async def rest(self, rate: Rate) -> RemainingRate:
+    async def read_remaining(self, rate: Rate) -> RemainingRate:
         reset, left = await self.ask(partial(window_of, rate))
         return RemainingRate(rate, left, max(0.0, reset - time.time()))
 
     async def add(self, rate: Rate, count: int) -> bool:
-        """Add `count` to the rate, unless this would exceed the limit. Return False in that
-        case.
-        """
+        """Add `count` to the rate and return True, or return False if this would exceed the limit."""
         return await self.ask(partial(hit, rate, count))
 
     def spend_later(self, rates: Sequence[Rate], tokens: int) -> None:
@@ -75,14 +73,14 @@ class RateCounts:
         for rate in rates:
             if not await self.add(rate, min(tokens, rate.most)):
                 # The answer used more than what was left, and the library counts all or nothing.
-                await self.add(rate, (await self.rest(rate)).left)
+                await self.add(rate, (await self.read_remaining(rate)).left)
 
     async def ask(self, question: Callable[[Storage], Awaitable[T]]) -> T:
-        if self.common is not None and time.monotonic() >= self.asked_again_at:
+        if self.common is not None and time.monotonic() >= self.retry_at:
             try:
                 return await question(self.common)
             except redis_clients.FAILURES as error:
-                self.asked_again_at = time.monotonic() + AWAY_SECONDS
+                self.retry_at = time.monotonic() + AWAY_SECONDS
                 logger.warning(
                     "Redis is unavailable, so each process counts its own rates: %s", error
                 )

@@ -24,8 +24,8 @@ load causes no calls.
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Allows up to `most` concurrent runs for `name` in all processes. `refusal` is the error
-    message for further runs.
+    """A limit of `most` concurrent runs for `name` in all processes. `refusal` is the error message
+    for further runs.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Limit:
 
 
 class RunSlots:
-    """The run slots of this process. `kept` counts the runs that continue without a client. All
+    """The run slots of this process. `kept` contains the runs that continue without a client; all
     other runs end when their client disconnects.
     """
 
@@ -50,11 +50,11 @@ class RunSlots:
         return max(0, most - len(self.kept) - self.others)
 
     @contextmanager
-    def reserved(self, wanted: int) -> Iterator[int]:
-        """Reserve up to `wanted` slots for runs that are about to be stored, and yield the number
+    def reserve(self, most: int) -> Iterator[int]:
+        """Reserve up to `most` slots for runs that are about to be stored, and yield the number
         of reserved slots.
         """
-        count = min(wanted, self.free)
+        count = min(most, self.free)
         self.others += count
         try:
             yield count
@@ -62,7 +62,7 @@ class RunSlots:
             self.others -= count
 
     @contextmanager
-    def taken(self, caller: str, application: str) -> Iterator[None]:
+    def hold(self, caller: str, application: str) -> Iterator[None]:
         """Hold a slot for an API client's run during the block. `caller` is "" for visitors, who
         have no limit of their own. Raises `TooManyRuns` if none is free.
         """
@@ -85,9 +85,9 @@ class RunSlots:
                 if not count[name]:
                     del count[name]
 
-    def among_processes(self, caller: str, application: str) -> AbstractAsyncContextManager[None]:
+    def hold_shared(self, caller: str, application: str) -> AbstractAsyncContextManager[None]:
         """Return a context manager that holds a slot across all processes if Redis is configured.
-        Must be used within `taken`. Raises `TooManyRuns` if no slot is free.
+        Must be used within `hold`. Raises `TooManyRuns` if no slot is free.
         """
         if not settings.REDIS_URL:
             return NOTHING

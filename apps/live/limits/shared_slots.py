@@ -37,7 +37,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 """
 # Arguments: the slot's ID, the lease in milliseconds, and the limits. Returns the number of the
 # first limit that is reached, or 0.
-TAKE = f"""{NOW}
+ACQUIRE = f"""{NOW}
 for number, key in ipairs(KEYS) do
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now)
   if redis.call('ZCARD', key) >= tonumber(ARGV[number + 2]) then return number end
@@ -59,31 +59,31 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
 @asynccontextmanager
 async def hold_slot(limits: Sequence[Limit]) -> AsyncIterator[None]:
     """Hold a slot for each limit during the block. Raises `TooManyRuns` if one is full."""
-    places = loop_object(SharedPlaces, SharedPlaces)
+    slots = loop_object(SharedSlots, SharedSlots)
     id = uuid4().hex
     try:
-        await places.take(id, limits)
+        await slots.acquire(id, limits)
         yield
     finally:
-        places.leave(id, limits)
+        slots.release(id, limits)
 
 
-class SharedPlaces:
+class SharedSlots:
     """The slots that this process holds in Redis. While Redis is down, no run is rejected."""
 
     def __init__(self) -> None:
         self.redis = redis_clients.open_client()
-        self.script = self.redis.register_script(TAKE)
+        self.script = self.redis.register_script(ACQUIRE)
         self.renewal = self.redis.register_script(RENEW)
         self.held: dict[str, set[str]] = {}
         """The IDs of the slots that this process holds, by Redis key."""
-        self.asked_again_at = 0.0
+        self.retry_at = 0.0
         self.tasks: set[asyncio.Task[None]] = set()
-        self.keeper: asyncio.Task[None] | None = None
+        self.renewer: asyncio.Task[None] | None = None
 
-    async def take(self, id: str, limits: Sequence[Limit]) -> None:
-        """Take a slot for each limit. Raises `TooManyRuns` if one is full."""
-        if time.monotonic() < self.asked_again_at:
+    async def acquire(self, id: str, limits: Sequence[Limit]) -> None:
+        """Acquire a slot for each limit. Raises `TooManyRuns` if one is full."""
+        if time.monotonic() < self.retry_at:
             return
         keys, most = keys_of(limits), [limit.most for limit in limits]
         for key in keys:  # Registered first, so that a canceled caller finds and removes it.
@@ -96,13 +96,13 @@ class SharedPlaces:
         if reached:
             self.forget(id, limits)
             raise TooManyRuns(limits[reached - 1].refusal)
-        if self.keeper is None:
-            self.keeper = self.start(self.keep())
+        if self.renewer is None:
+            self.renewer = self.start(self.renew_repeatedly())
 
-    def leave(self, id: str, limits: Sequence[Limit]) -> None:
+    def release(self, id: str, limits: Sequence[Limit]) -> None:
         """Release the slots with this ID, in the background."""
         keys = self.forget(id, limits)
-        if keys and time.monotonic() >= self.asked_again_at:
+        if keys and time.monotonic() >= self.retry_at:
             self.start(self.remove(id, keys))
 
     def forget(self, id: str, limits: Sequence[Limit]) -> list[str]:
@@ -121,14 +121,14 @@ class SharedPlaces:
         except redis_clients.FAILURES as error:
             self.note_absence(error)
 
-    async def keep(self) -> None:
+    async def renew_repeatedly(self) -> None:
         """Renew the slots of this process while it holds any."""
         try:
             while self.held:
                 await asyncio.sleep(LEASE_SECONDS / 3)
                 await self.renew()
         finally:
-            self.keeper = None
+            self.renewer = None
 
     async def renew(self) -> None:
         try:
@@ -138,7 +138,7 @@ class SharedPlaces:
             self.note_absence(error)
 
     def note_absence(self, error: Exception) -> None:
-        self.asked_again_at = time.monotonic() + AWAY_SECONDS
+        self.retry_at = time.monotonic() + AWAY_SECONDS
         logger.warning("Redis is unavailable, so each process counts its own requests: %s", error)
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -148,8 +148,8 @@ class SharedPlaces:
         return task
 
     async def aclose(self) -> None:
-        if self.keeper is not None:
-            self.keeper.cancel()
+        if self.renewer is not None:
+            self.renewer.cancel()
         if self.tasks:
             await asyncio.wait(self.tasks)
         await self.redis.aclose()

@@ -33,11 +33,11 @@ def page_runs() -> Iterator[Reading]:
 
 def runs_here(hub: Hub) -> Iterator[Reading]:
     yield (PAGE,), len(hub.supervisors)
-    yield (GATEWAY,), hub.places.others
+    yield (GATEWAY,), hub.slots.others
 
 
 def rows_waiting(hub: Hub) -> Iterator[Reading]:
-    yield ("runs",), len(hub.summaries.over)
+    yield ("runs",), len(hub.summaries.ended)
     yield ("calls",), len(hub.summaries.calls.rows)
 
 

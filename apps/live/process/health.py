@@ -25,7 +25,9 @@ DISPENSABLE = frozenset({"channel_layer"})
 processes, so the load balancer would otherwise remove all of them.
 """
 LOOK_SECONDS = 10.0
-"""The stored files are checked at most once in this many seconds, however many probes there are."""
+"""The minimum interval in seconds between checks of the stored files, however many probes there
+are.
+"""
 
 _applied = False
 _shared = False

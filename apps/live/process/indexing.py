@@ -13,7 +13,7 @@ from apps.tasks.chore_task import enqueue_chore
 
 INDEX = "apps.live.process.indexing.index"
 
-INDEXER = Indexer(meter_of=partial(server_meter, HUB.summaries.keep))
+INDEXER = Indexer(meter_of=partial(server_meter, HUB.summaries.queue_call))
 on_reset(INDEXER.applications.kept.clear)
 
 

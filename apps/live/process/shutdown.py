@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 CLEAN_UP_SECONDS = 4.0
 """Interrupted runs have this many seconds to clean up and to be stored."""
 FAREWELL_SECONDS = 2.0
-"""The time in seconds that viewers have to receive the remaining events."""
+"""The time in seconds for viewers to receive the remaining events."""
 
 
 async def close_hub(hub: Hub, seconds: float) -> None:

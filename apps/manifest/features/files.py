@@ -12,9 +12,7 @@ FileTool = Literal[
 ]
 
 OFFLOAD_THRESHOLD = 40_000
-"""Results with more bytes than this are written to files, unless the installation sets another
-limit.
-"""
+"""The default size in bytes above which tool results are written to files."""
 
 PositiveInt = Annotated[int, Field(gt=0)]
 

@@ -1,4 +1,4 @@
-"""Defines the feature with which an application remembers facts about its users."""
+"""Defines the feature that lets an application remember facts about its users."""
 
 from typing import Annotated, Literal
 

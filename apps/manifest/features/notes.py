@@ -1,4 +1,4 @@
-"""Defines the feature with which an application reads and writes users' notes."""
+"""Defines the feature that lets an application read and write users' notes."""
 
 from apps.manifest.nodes import Node
 from apps.manifest.toolsets.approvals import Approval

@@ -1,6 +1,4 @@
-"""Defines the sub-agents to which the model can delegate a task: declared types, and a
-general-purpose type.
-"""
+"""Defines the sub-agents to which the model can delegate tasks."""
 
 from collections import Counter
 from typing import Annotated
@@ -11,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from apps.manifest.nodes import Node
 
 GENERAL_PURPOSE = "general-purpose"
-"""The model selects the toolsets of the sub-agent with this name in each call."""
+"""The name of the sub-agent whose toolsets the model selects in each call."""
 
 Iterations = Annotated[int, Field(gt=0)]
 

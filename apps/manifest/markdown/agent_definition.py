@@ -35,12 +35,7 @@ class AgentInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class AgentDefinition:
-    """The definition of a sub-agent. For a field that is None, the application's value applies.
-
-    `toolsets` are the names of the application's toolsets that the agent may use, or None for all
-    of them. `brings` are the names of predefined toolsets that the agent adds, and `brought` are
-    these toolsets after they are resolved.
-    """
+    """The definition of a sub-agent. Where a field is None, the application's value applies."""
 
     name: str
     title: str
@@ -48,17 +43,18 @@ class AgentDefinition:
     prompt: str
     deployment_id: str | None = None
     toolsets: tuple[str, ...] | None = None
+    """The names of the application's toolsets that the agent may use, or None for all."""
     brings: tuple[str, ...] = ()
+    """The names of predefined toolsets that the agent adds."""
     max_iterations: int | None = None
     timeout_seconds: int | None = None
     may_spawn: bool = False
     brought: tuple[ToolSet, ...] = field(default=(), repr=False)
+    """The resolved toolsets of `brings`."""
 
 
 def read_agent(name: str, text: str) -> AgentDefinition:
-    """Parse the definition of a sub-agent. Raises `AgentInvalid` with all problems if it is
-    invalid.
-    """
+    """Parse the definition of a sub-agent. Raises `AgentInvalid` with all problems."""
     try:
         front = read_front_matter(text)
     except FrontMatterInvalid as error:
@@ -89,8 +85,8 @@ def read_agent(name: str, text: str) -> AgentDefinition:
 
 class AgentFields(SkillFields):
     def number(self, key: str, most: int) -> int | None:
-        """Return the key's integer value, or None if the key is missing. Report a value below 1 or
-        above `most` as a problem.
+        """Return the key's integer value, or None if the key is missing. For a value that is not
+        between 1 and `most`, report a problem and return None.
         """
         text = self.optional(key)
         if text is None:
@@ -108,8 +104,8 @@ class AgentFields(SkillFields):
 
 
 def at_most(length: int) -> Callable[[str], str]:
-    """Return a function that checks the length of a text. It returns an error message, or "" if the
-    text has at most `length` characters.
+    """Return a function that returns an error message for a text with more than `length`
+    characters, else "".
     """
 
     def problem_of(text: str) -> str:

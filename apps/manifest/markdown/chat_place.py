@@ -23,22 +23,20 @@ class ChatPlaceInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class ChatPlace:
-    """A part of a product from which users chat. `tools` are the names of the toolsets and tools
-    that the chat may use there, or None for all.
+    """A part of a product from which users chat.
 
-    A chat place never adds tools to those of the manifest, because any client may name any place.
+    It never adds tools to those of the manifest, because any client may name any chat place.
     """
 
     slug: str
     title: str
     prompt: str = ""
     tools: tuple[str, ...] | None = None
+    """The names of the toolsets and tools that the chat may use here, or None for all."""
 
 
 def read_chat_place(slug: str, text: str) -> ChatPlace:
-    """Parse the definition of a chat place. Raises `ChatPlaceInvalid` with all problems if it is
-    invalid.
-    """
+    """Parse the definition of a chat place. Raises `ChatPlaceInvalid` with all problems."""
     try:
         front = read_front_matter(text)
     except FrontMatterInvalid as error:

@@ -1,8 +1,8 @@
 """Parses front matter: the YAML block at the start of a Markdown document.
 
-Authors often do not know YAML, so an unquoted colon in a text only results in a warning. The
-document is untrusted. It is therefore parsed only into texts, lists and objects, and its size is
-limited. YAML aliases are rejected, because they could multiply its content.
+Many authors do not know YAML, so an unquoted colon in a text only causes a warning. The document is
+untrusted: it is parsed only into texts, lists and objects, its size is limited, and YAML aliases
+are rejected, because they could multiply its content.
 """
 
 import re
@@ -13,12 +13,12 @@ import yaml
 from apps.manifest.problems import DocumentInvalid, Problem
 
 LONGEST = 32_768
-"""Front matter can have at most this many characters. A skill whose keys have their maximum length
+"""The maximum number of characters in front matter. A skill whose keys have their maximum length
 has about 2,000.
 """
 
 PLACE = "front matter"
-"""Problems of the whole front matter have this path."""
+"""The path of problems of the whole front matter."""
 
 Value = str | None | list["Value"] | dict[str, "Value"]
 """A text as it was written, None for null, a list, or an object."""
@@ -35,18 +35,18 @@ class FrontMatterInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """Parsed front matter. `values` are the values by key, `body` is the rest of the document, and
-    `warnings` are about unquoted colons.
-    """
+    """Parsed front matter."""
 
     values: dict[str, Value]
     body: str
+    """The text after the front matter."""
     warnings: tuple[Problem, ...] = ()
+    """Warnings about unquoted colons."""
 
 
 def read_front_matter(text: str) -> FrontMatter:
-    """Parse a document with front matter. Raises `FrontMatterInvalid` if it has none, or if it is
-    invalid or too long.
+    """Parse a document with front matter. Raises `FrontMatterInvalid` if it is missing, invalid or
+    too long.
     """
     block, body = split(text)
     if len(block) > LONGEST:
@@ -65,9 +65,7 @@ def read_front_matter(text: str) -> FrontMatter:
 
 
 def split(text: str) -> tuple[str, str]:
-    """Return the text of the front matter and the text after it. Raises `FrontMatterInvalid` if
-    there is no front matter.
-    """
+    """Return the text of the front matter and the text after it. Raises `FrontMatterInvalid`."""
     plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").lstrip()
     opening = _fence.match(plain)
     if opening is None:
@@ -92,8 +90,8 @@ def compose_node(block: str) -> yaml.Node | None:
 
 
 def error_message(error: yaml.YAMLError) -> str:
-    """Return PyYAML's message with the line number in the document. The YAML block starts on line
-    2.
+    """Return PyYAML's message with the line number in the document, where the YAML block starts on
+    line 2.
     """
     if isinstance(error, yaml.MarkedYAMLError) and error.problem_mark is not None:
         line = error.problem_mark.line + 2
@@ -102,7 +100,7 @@ def error_message(error: yaml.YAMLError) -> str:
 
 
 def quote_colons(block: str) -> tuple[str, list[str]]:
-    """Quote plain texts with a colon in the YAML block. Also return the keys of these texts."""
+    """Quote plain texts with a colon in the YAML block. Also return their keys."""
     keys: list[str] = []
 
     def quoted(match: re.Match[str]) -> str:
@@ -133,9 +131,7 @@ def node_values(node: yaml.Node | None) -> dict[str, Value]:
 
 
 def value_of(node: yaml.Node, seen: set[int]) -> Value:
-    """Return the value of a YAML node. Raises `FrontMatterInvalid` if it is invalid or an alias of
-    another node.
-    """
+    """Return the value of a YAML node. Raises `FrontMatterInvalid` if it is invalid or an alias."""
     if id(node) in seen:
         raise refused_at(node, "anchors and aliases (&, *) are not supported; repeat the text")
     seen.add(id(node))

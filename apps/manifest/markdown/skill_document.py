@@ -21,9 +21,9 @@ LONGEST_NAME = 64
 LONGEST_DESCRIPTION = 1024
 LONGEST_COMPATIBILITY = 500
 USER_INVOCABLE = "user-invocable"
-"""If this key of a skill's metadata is "false", only models use the skill."""
+"""A metadata key. If its value is "false", only models use the skill."""
 REQUIRES_TOOLS = "requires-tools"
-"""This key of a skill's metadata contains the names of required tools, separated by spaces."""
+"""A metadata key whose value lists required tools, separated by spaces."""
 
 _name = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
@@ -33,11 +33,7 @@ class SkillInvalid(DocumentInvalid): ...
 
 @dataclass(frozen=True, slots=True)
 class SkillDocument:
-    """A parsed SKILL.md: the fields of its front matter, and its instructions (`body`) in Markdown.
-
-    `allowed_tools` is a hint from the author and restricts nothing. `warnings` are mistakes that do
-    not prevent the use of the skill.
-    """
+    """A parsed SKILL.md."""
 
     name: str
     description: str
@@ -45,36 +41,38 @@ class SkillDocument:
     compatibility: str | None = None
     metadata: Mapping[str, str] | None = None
     allowed_tools: tuple[str, ...] | None = None
+    """A hint from the author that restricts nothing."""
     body: str = ""
+    """The instructions, in Markdown."""
     warnings: tuple[Problem, ...] = ()
+    """Mistakes that do not prevent the use of the skill."""
 
     @property
     def is_for_users(self) -> bool:
-        """Return True if users can add the skill to a question. Otherwise, only models read it,
-        when a task needs it.
+        """Return True if users can add the skill to a question. Models read it in any case when a
+        task needs it.
         """
         return (self.metadata or {}).get(USER_INVOCABLE, "true").strip().lower() != "false"
 
     @property
     def required_tools(self) -> tuple[str, ...]:
-        """Return the names of the tools that an application must have before models see the skill."""
+        """Return the names of the tools that an application needs for models to see the skill."""
         return tuple((self.metadata or {}).get(REQUIRES_TOOLS, "").split())
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class InstalledSkill:
-    """A predefined skill, which every application of this installation offers.
-
-    `text` is the text of its SKILL.md. `files` maps the paths of its other files to their texts.
-    """
+    """A predefined skill, which every application of this installation offers."""
 
     document: SkillDocument
     text: str
+    """The content of SKILL.md."""
     files: Mapping[str, str]
+    """The texts of the skill's other files, by path."""
 
 
 def read_skill_document(text: str, most_bytes: int = MOST_BYTES) -> SkillDocument:
-    """Parse a SKILL.md. Raises `SkillInvalid` with all problems if it is invalid."""
+    """Parse a SKILL.md. Raises `SkillInvalid` with all problems."""
     if problem := size_problem(text, most_bytes):
         raise SkillInvalid((Problem(SKILL_FILE, problem),))
     try:
@@ -113,7 +111,7 @@ def warnings_about(values: Mapping[str, Value], body: str) -> Iterator[Problem]:
 
 
 def name_problem(name: str) -> str:
-    """Return why a skill cannot have this name, or "" if it can."""
+    """Return why a skill cannot have this name, or ""."""
     if len(name) > LONGEST_NAME:
         return f"has {len(name):,} characters; the limit is {LONGEST_NAME}"
     if _name.fullmatch(name):

@@ -8,14 +8,14 @@ from typing import NamedTuple
 from apps.manifest.problems import Problem, cut_problems
 
 SKILL_FILE = "SKILL.md"
-"""The document of a skill has this file name."""
+"""The file name of a skill's document."""
 
 MOST_BYTES = 262_144
-"""SKILL.md and each file next to it can have at most this many bytes of UTF-8."""
+"""The maximum size of SKILL.md and of each other file, in bytes of UTF-8."""
 MOST_FILES = 200
-"""A skill can have at most this many files next to its SKILL.md."""
+"""The maximum number of files next to a SKILL.md."""
 LONGEST_PATH = 255
-"""The path of a file in a skill can have at most this many characters."""
+"""The maximum number of characters in a file's path within a skill."""
 
 TEXT_ENDINGS = frozenset(
     {
@@ -23,13 +23,13 @@ TEXT_ENDINGS = frozenset(
         ".toml", ".ini", ".sql", ".py", ".sh", ".js", ".ts",
     }
 )  # fmt: skip
-"""Extensions of the files that models can read. All other files are treated as binary."""
+"""The extensions of files that models can read. All other files count as binary."""
 
 _control = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
 class Bundled(NamedTuple):
-    """The readable texts next to a SKILL.md by path, and the reasons why other files were skipped."""
+    """The readable files next to a SKILL.md by path, and the reasons why others were skipped."""
 
     files: Mapping[str, str]
     problems: tuple[Problem, ...]

@@ -37,7 +37,7 @@ def subschemas(schema: Schema) -> Iterator[Schema]:
 
 
 def drop_required(schema: Schema, names: set[str]) -> None:
-    """Remove the names from `required` of the schema. Remove `required` itself if it becomes empty."""
+    """Remove the names from the schema's `required`, and `required` itself if it becomes empty."""
     required = [name for name in schema.get("required", ()) if name not in names]
     schema.pop("required", None)
     if required:

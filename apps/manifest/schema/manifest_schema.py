@@ -1,7 +1,7 @@
 """Generates the JSON schema of a manifest, for editors and DIAL Core.
 
-DIAL requires that the properties of the root are inlined and numbered. Settings of the
-installation, such as preview features and URLs, are arguments.
+DIAL requires inlined and numbered properties at the root. Settings of the installation, such as
+preview features and URLs, are arguments.
 """
 
 from collections.abc import Collection
@@ -28,8 +28,8 @@ def manifest_schema(
     """Return the JSON schema of a manifest as a new object.
 
     Without `preview`, the schema omits preview features. With `default_deployment`, the
-    orchestrator's deployment is optional. `secrets` are the names that may replace credentials, or
-    None for documents of DIAL Core.
+    orchestrator's deployment is optional. `secrets` are the names that may replace credentials;
+    None is for documents of DIAL Core.
     """
     schema = Manifest.model_json_schema(schema_generator=Generator)
     definitions: dict[str, Schema] = schema["$defs"]
@@ -93,8 +93,8 @@ def offer_deployment(orchestrator: Schema, deployment_id: str) -> None:
 
 
 def settle_credentials(schema: Schema, *, is_choice: bool) -> None:
-    """Make each credential in the schema a string. With `is_choice`, also allow a reference to a
-    secret, and a mask.
+    """Make each credential in the schema a string or, with `is_choice`, also a reference to a
+    secret or a mask.
     """
     if schema.pop("x-credential", False) and is_choice:
         names = (SECRET_REFERENCE, HIDDEN_CREDENTIAL)
@@ -109,9 +109,7 @@ HIDDEN_CREDENTIAL = "HiddenCredential"
 
 
 def credential_references(names: Collection[str]) -> dict[str, Schema]:
-    """Return the schema definitions that may replace a credential. `names` are the names of the
-    secrets.
-    """
+    """Return the schemas that may replace a credential. `names` are those of the secrets."""
     name: Schema = {"title": "Name", "type": "string"}
     if names:
         name["enum"] = [
@@ -139,8 +137,8 @@ def only(key: str, value: Schema, description: str) -> Schema:
 
 
 def drop_preview(schema: Schema, gone: set[str]) -> None:
-    """Remove preview features from the schema: properties that are marked, and references to the
-    definitions `gone`.
+    """Remove preview features from the schema: marked properties, and references to the definitions
+    `gone`.
     """
     properties = schema.get("properties", {})
     if gated := {name for name, value in properties.items() if value.get("x-preview")}:
@@ -157,9 +155,7 @@ def drop_preview(schema: Schema, gone: set[str]) -> None:
 
 
 def written_out(schema: Schema, definitions: dict[str, Schema]) -> Schema:
-    """Inline the definition to which a property refers. Keys next to the reference override the
-    definition.
-    """
+    """Inline the definition to which a property refers. Keys next to the reference override it."""
     name = schema.get("$ref", "").removeprefix(DEFINITION)
     beside = {key: value for key, value in schema.items() if key != "$ref"}
     return {**definitions.get(name, {}), **beside}

@@ -1,8 +1,8 @@
 """Writes the tables of fields into the manifest reference, a Markdown document.
 
 A table is between `<!-- fields of Model at path -->` and `<!-- end -->`. The table of the kinds of
-toolset is below `<!-- kinds of toolset -->`. The text around the tables does not change. An
-inherited field is in the base model's table, if there is one.
+toolset is below `<!-- kinds of toolset -->`. All other text remains unchanged. An inherited field
+is in the base model's table, if there is one.
 """
 
 import re
@@ -31,13 +31,11 @@ KINDS_HEAD = "| `type` | tools |\n|---|---|\n"
 
 
 class ReferenceIncomplete(Exception):
-    """The document has no table for a field, or has a table for an unknown model."""
+    """Raised if a field has no table, or if a table's model does not exist."""
 
 
 def render_tables(document: str) -> str:
-    """Return the document with tables generated from the models. Raises `ReferenceIncomplete` if a
-    field has no table or a table has no model.
-    """
+    """Return the document with tables generated from the models. Raises `ReferenceIncomplete`."""
     anchors = {
         found["model"]: anchor_before(document, found.start())
         for found in _table.finditer(document)
@@ -74,9 +72,7 @@ def kinds_table(anchors: Anchors) -> str:
 
 
 def all_models(base: Model) -> Iterator[Model]:
-    """Yield all subclasses of a model in `apps.manifest`. Subclasses elsewhere are not part of the
-    reference.
-    """
+    """Yield all subclasses of a model in `apps.manifest`. Others are not part of the reference."""
     for model in base.__subclasses__():
         if model.__module__.startswith("apps.manifest."):
             yield model
@@ -97,9 +93,7 @@ def check_complete(schema: Schema, models: Mapping[str, Model], anchors: Anchors
 
 
 def tagged_models(schema: object) -> Iterator[str]:
-    """Yield the names of the models that are selected by their `type`. These models require the
-    field.
-    """
+    """Yield the names of the models that a `type` selects. These models require the field."""
     if isinstance(schema, list):
         yield from (name for item in schema for name in tagged_models(item))
     elif isinstance(schema, dict):
@@ -108,7 +102,7 @@ def tagged_models(schema: object) -> Iterator[str]:
 
 
 def anchor_before(document: str, end: int) -> str:
-    """Return GitHub's anchor of the last heading before a position."""
+    """Return GitHub's anchor for the last heading before a position."""
     headings = _heading.findall(document, 0, end)
     return slug(headings[-1]) if headings else ""
 

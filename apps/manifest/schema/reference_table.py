@@ -12,7 +12,7 @@ from apps.manifest.schema.json_schema import DEFINITION, Generator, Schema
 
 Model = type[BaseModel]
 Anchors = Mapping[str, str]
-"""The anchor of each model's table in the document, by the model's name."""
+"""Maps models' names to the anchors of their tables in the document."""
 
 LIMITS = {
     "minimum": "at least {}",
@@ -24,7 +24,7 @@ LIMITS = {
 
 
 def table_of(model: Model, name: str, anchors: Anchors) -> str | None:
-    """Return the name of the model whose table contains the field, or None. It is the model closest
+    """Return the name of the model whose table contains the field, or None. It is the closest model
     to the field's definition.
     """
     lineage = model.__mro__
@@ -107,9 +107,7 @@ class TableRows:
         return str(schema.get("type", "any value"))
 
     def link(self, reference: str) -> str:
-        """Return a link to a model's table. Its text is the model's `type`, if models are selected
-        by it.
-        """
+        """Return a link to a model's table. Its text is the `type` that selects the model, if any."""
         tag = self.definitions[referenced_name(reference)]["properties"].get("type", {})
         is_kind = isinstance(tag.get("const"), str) and tag["const"] not in {"object", "function"}
         text = f"`{tag['const']}`" if is_kind else "object"

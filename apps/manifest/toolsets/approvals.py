@@ -12,11 +12,11 @@ from apps.manifest.nodes import Node
 from apps.patterns import PatternRefused, compile_pattern
 
 MOST_CHARACTERS = 1_000
-"""A pattern can have at most this many characters. A longer one is probably data, not a rule."""
+"""The maximum number of characters in a pattern. A longer one is probably data, not a rule."""
 
 LONGEST_ANSWER_SECONDS = 30 * 24 * 3600
 AnswerSeconds = Annotated[float, Field(gt=0, le=LONGEST_ANSWER_SECONDS, allow_inf_nan=False)]
-"""The number of seconds that a user has to answer."""
+"""The time in seconds for the user's answer."""
 
 Scope = Literal["conversation", "application"]
 

@@ -15,14 +15,14 @@ from apps.manifest.toolsets.tools import ToolDisplay
 INSPECT_PAGE = "_platform.inspect_page"
 SET_FIELD = "_platform.set_field"
 OF_THE_PAGE = frozenset({INSPECT_PAGE, SET_FIELD})
-"""These tools are part of the chat page. No other tool name may start with their prefix."""
+"""Tools that the chat page itself provides. No other tool name may start with their prefix."""
 RESERVED = "_platform_"
 INSPECT_TEAM = "_platform_inspect_team"
 LIST_PLACES, LIST_MODULES = "_platform_list_places", "_platform_list_modules"
 OF_THE_SERVER = frozenset({INSPECT_TEAM, LIST_PLACES, LIST_MODULES})
-"""The server runs these internal tools."""
+"""Internal tools that run on the server."""
 PLATFORM_NAMES = frozenset(name.replace(".", "_") for name in OF_THE_PAGE)
-"""The model sees the chat page's own tools under these names."""
+"""The names of the chat page's own tools that the model sees."""
 
 _name = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _permission = re.compile(r"[a-z_0-9]+\.[a-z_0-9]+")

@@ -1,6 +1,4 @@
-"""Collects the kinds of toolset that an application can have. Each has a module in
-`apps.manifest.kinds`.
-"""
+"""Collects the kinds of toolset from the modules in `apps.manifest.kinds`."""
 
 from collections.abc import Iterator, Mapping
 from functools import reduce
@@ -34,9 +32,7 @@ def schemas_in(package: ModuleType) -> Iterator[Schema]:
 
 
 def by_type(schemas: Iterator[Schema]) -> dict[str, Schema]:
-    """Return the models by their `type`. Raises `TypeError` if a model has no type or two have the
-    same.
-    """
+    """Return the models by `type`. Raises `TypeError` if a type is missing or repeated."""
     found: dict[str, Schema] = {}
     for schema in sorted(schemas, key=lambda schema: schema.kind.order):
         name = schema.model_fields["type"].default
@@ -52,10 +48,10 @@ def by_type(schemas: Iterator[Schema]) -> dict[str, Schema]:
 
 
 KINDS: Mapping[str, Schema] = by_type(schemas_in(kinds))
-"""This maps each `type` of toolset to its model, sorted by `Kind.order`."""
+"""Maps each `type` of toolset to its model, sorted by `Kind.order`."""
 
 WRITTEN = tuple(one for one in KINDS.values() if issubclass(one, WrittenToolSet))
-"""Kinds of toolset whose tools are defined in the manifest."""
+"""The kinds of toolset whose tools the manifest defines."""
 
 if TYPE_CHECKING:
     ToolSet = Described | PredefinedToolSet
@@ -69,7 +65,7 @@ def tool_of(schema: type[WrittenToolSet]) -> Any:
 
 
 def tool_types(schema: type[WrittenToolSet]) -> tuple[str, ...]:
-    """Return the valid `type`s of a toolset's tools, without that of predefined tools. The type of
+    """Return the valid `type`s of a toolset's tools, except that of predefined tools. The type of
     fully defined tools comes first.
     """
     shape = shape_of(tool_of(schema))

@@ -1,7 +1,7 @@
 """Defines the function schema: the description of a tool, and the parameters that the model fills
 in.
 
-Nested values do not support `default` or `display`.
+Values inside lists and objects do not support `default` or `display`.
 """
 
 from __future__ import annotations

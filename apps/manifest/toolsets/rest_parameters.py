@@ -70,9 +70,7 @@ class RestConstParameter(ConstParameter, Placed):
 
 
 def is_credential(parameter: Mapping[str, Any]) -> bool:
-    """Return True if the parameter is a constant text whose name in the request is a common name
-    for a credential.
-    """
+    """Return True if the parameter is a constant text with a name that usually means a credential."""
     place = parameter.get("parameter_info")
     return (
         isinstance(parameter.get("const"), str)

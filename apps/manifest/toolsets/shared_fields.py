@@ -17,7 +17,7 @@ class Described(Node):
     """Fields of every toolset, except a predefined one."""
 
     kind: ClassVar[Kind]
-    """Each kind of toolset defines its description here."""
+    """The description of the kind, which each subclass defines."""
     if TYPE_CHECKING:  # Each kind declares them in its own order.
         type: str
         name: Localized
@@ -48,19 +48,17 @@ class Described(Node):
 
     @property
     def origin(self) -> str:
-        """Describe the origin of the toolset's tools for operators, such as a host."""
+        """Return the origin of the toolset's tools, such as a host, for operators."""
         return ""
 
     @property
     def server(self) -> McpServerInfo | str | None:
-        """Return the toolset's MCP server or, for servers in DIAL Core, its ID there. Return None
-        if there is no server.
-        """
+        """Return the toolset's MCP server, the ID of a server in DIAL Core, or None."""
         return None
 
     def visible_tools(self) -> Iterator[tuple[str, str]]:
-        """Yield each enabled tool that the manifest lists: its name as the model sees it, and its
-        path in the toolset.
+        """Yield the visible name and the path in the toolset of each enabled tool that the manifest
+        lists.
         """
         yield from ()
 

@@ -17,8 +17,8 @@ from apps.manifest.toolsets.rest_parameters import RestFunctionTool
 
 
 def apply_patch(target: Any, patch: Any) -> Any:
-    """Apply a merge patch to the target. Null deletes a key, objects are merged, and any other
-    value replaces the old value.
+    """Apply a merge patch to the target. Null deletes a key, objects are merged, and other values
+    replace the old value.
     """
     if not isinstance(patch, dict):
         return patch
@@ -259,7 +259,7 @@ class PredefinedTool(Node):
 
 
 def kind_of_tool(full: str) -> Callable[[Any], str | None]:
-    """Return a discriminator for tools. It returns a tool's `type`, else the type that its keys
+    """Return a discriminator for tools: it returns a tool's `type`, else the type that its keys
     imply, else `full`.
     """
 

@@ -1,1 +1,1 @@
-"""Validates documents, and lists the problems of those that are invalid."""
+"""Validates documents, and lists their problems."""

@@ -1,6 +1,4 @@
-"""Converts pydantic's errors to problems of the document as it was written, with the accepted
-values.
-"""
+"""Converts pydantic's errors to problems of the document as written, with the accepted values."""
 
 import json
 from dataclasses import dataclass
@@ -22,27 +20,26 @@ from apps.manifest.validation.expectations import (
 from apps.manifest.validation.json_document import json_type
 
 _SHOWN = 40
-"""An error message repeats at most this many characters of a value."""
+"""The maximum number of characters of a value that an error message repeats."""
 
 _TAG_ERRORS = frozenset({"union_tag_invalid", "union_tag_not_found"})
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The location of an error in a document. `union` is the location of the enclosing value that
-    may have several types, or None.
-    """
+    """The location of an error in a document."""
 
     place: Keys
     shape: Shape
     annotation: Any
     union: Keys | None
+    """The location of the enclosing value with several possible types, or None."""
 
 
 def failure_problems(
     error: ValidationError, document: dict[str, Any], model: type[BaseModel]
 ) -> list[Problem]:
-    """Return one problem for each location of pydantic's errors, in the same order."""
+    """Return one problem per location of pydantic's errors, in their order."""
     failures: dict[Keys, list[tuple[Spot, Failure]]] = {}
     passed: set[Keys] = set()
     for failure in error.errors(include_url=False, include_input=False):
@@ -57,8 +54,8 @@ def failure_problems(
 def locate(
     location: tuple[str | int, ...], document: dict[str, Any], model: type[BaseModel]
 ) -> Spot:
-    """Convert pydantic's location, which also contains the names of union members, to a position in
-    the document.
+    """Convert pydantic's location, which also contains names of union members, to a position in the
+    document.
     """
     shape: Shape = model
     value: Any = document
@@ -110,7 +107,7 @@ def _tag_problem(spot: Spot, value: dict[str, Any]) -> Problem:
 
 
 def _shown(place: Keys, value: object) -> str:
-    """Describe a value for an error message. For a credential, return only the type of the value."""
+    """Describe a value for an error message. For a credential, return only the type."""
     is_secret = not {"authorization", "headers"}.isdisjoint(place) and place[-1] != "type"
     match value:
         case str() if not is_secret:

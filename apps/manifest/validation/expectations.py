@@ -16,8 +16,8 @@ Failure = Mapping[str, Any]
 
 
 def expectation(failure: Failure, shape: Shape) -> str | None:
-    """Describe the values that are accepted where pydantic reports the failure. None means that
-    pydantic's message already does.
+    """Describe the accepted values for a failure, or return None if pydantic's message already
+    does.
     """
     kind = failure["type"]
     if kind in {"model_type", "model_attributes_type", "union_tag_not_found"}:
@@ -50,9 +50,7 @@ def describe_type(annotation: Any) -> str:
 
 
 def in_a_row(values: Iterable[object], last: str) -> str:
-    """Join values in JSON notation, such as `"a", "b" or "c"`. `last` is the conjunction before the
-    last value.
-    """
+    """Join values in JSON notation, such as `"a", "b" or "c"`. `last` is the final conjunction."""
     words = [json.dumps(value) for value in values]
     return " ".join((", ".join(words[:-1]), last, words[-1])) if len(words) > 1 else words[0]
 

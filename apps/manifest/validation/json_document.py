@@ -8,12 +8,11 @@ from apps.manifest.json_places import Keys
 from apps.manifest.problems import MOST_PROBLEMS, ROOT, Problem, write_path
 
 MAX_DEPTH = 80
-"""JSON can be nested at most this deep. That is more than any manifest needs, and far below
-Python's recursion limit.
+"""The maximum nesting depth: more than any manifest needs, and far below Python's recursion limit.
 """
 MAX_VALUES = 200_000
 MAX_CHARACTERS = 4_000_000
-"""All keys and texts of a document can have at most this many characters in total."""
+"""The maximum number of characters in all keys and texts of a document."""
 MAX_INTEGER = 2**64
 
 TOO_LARGE = "too large; at most {:,} values and {:,} characters are read"
@@ -25,8 +24,8 @@ _PLAIN = frozenset({bool, str, dict, list})
 def document_problems(
     document: object, most_values: int = MAX_VALUES, most_characters: int = MAX_CHARACTERS
 ) -> list[Problem]:
-    """Return the values of a document that are not plain JSON, or the first limit that it exceeds,
-    as problems.
+    """Return the problems of a document that is not plain JSON. If it exceeds a limit, return only
+    that problem.
     """
     if not isinstance(document, dict):
         return [Problem(ROOT, f"expected an object, found {json_type(document)}")]

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from apps.manifest.credentials import credential_places
+from apps.manifest.credentials import find_credentials
 from apps.manifest.manifest import Manifest
 from apps.manifest.nodes import CHECKED, Node, is_preview, marks
 from apps.manifest.problems import DocumentInvalid, Problem, cut_problems
@@ -37,13 +37,12 @@ def read_manifest(
     is_foreign: bool = False,
     is_checked: bool = False,
 ) -> Manifest:
-    """Validate a document. Raises `ManifestInvalid` with all problems if it is invalid.
+    """Validate a document. Raises `ManifestInvalid` with all problems.
 
-    `default_deployment` is the orchestrator's deployment if the document names none. Without
-    `preview`, fields of preview features are set to null, and models of preview features are
-    omitted. `is_foreign` means that the document is stored elsewhere, so it may not refer to
-    secrets of this installation. With `is_checked`, problems include mistakes that do not prevent a
-    run, because the run omits the invalid part.
+    - `preview`: without it, preview fields are set to null, and preview models are omitted.
+    - `default_deployment`: the orchestrator's deployment if the document names none.
+    - `is_foreign`: the document may not refer to secrets, because it is stored elsewhere.
+    - `is_checked`: problems include mistakes in parts that a run would omit.
     """
     if problems := document_problems(document):
         raise ManifestInvalid(cut_problems(problems))
@@ -62,12 +61,12 @@ def read_manifest(
 
 
 def patch_problems(document: dict[str, Any]) -> list[Problem]:
-    """Return a problem for each reference to a secret in an `override`. Everything else in it is
-    validated when it is applied.
+    """Return a problem for each reference to a secret in an `override`. The other parts of an
+    `override` are validated when it is applied.
     """
     return [
         Problem(place.path, FOREIGN_REFERENCE)
-        for place in credential_places(document, "reference")
+        for place in find_credentials(document, "reference")
         if "override" in place.keys
     ]
 
@@ -75,7 +74,7 @@ def patch_problems(document: dict[str, Any]) -> list[Problem]:
 def review(
     document: object, *, preview: bool, default_deployment: str = "", is_foreign: bool = False
 ) -> Review:
-    """Return the errors and warnings of a document. The parameters are those of `read_manifest`."""
+    """Return the errors and warnings of a document. For the parameters, see `read_manifest`."""
     errors: tuple[Problem, ...] = ()
     try:
         read_manifest(
@@ -89,7 +88,7 @@ def review(
 
 
 def with_deployment(document: dict[str, Any], deployment_id: str) -> dict[str, Any]:
-    """Add the deployment with this ID to the document if its orchestrator has none."""
+    """Add the deployment to the document if its orchestrator has none."""
     orchestrator = document.get("orchestrator")
     if not deployment_id or not isinstance(orchestrator, dict) or "deployment" in orchestrator:
         return document
@@ -98,9 +97,7 @@ def with_deployment(document: dict[str, Any], deployment_id: str) -> dict[str, A
 
 
 def name_problems(manifest: Manifest) -> list[Problem]:
-    """Return a problem for each enabled tool whose name is reserved for the platform, or is already
-    the name of an earlier tool.
-    """
+    """Return a problem for each enabled tool whose name is reserved or repeated."""
     first: dict[str, str] = {}
     found = []
     for name, path, reserved in _visible_names(manifest):
@@ -129,7 +126,7 @@ def _visible_names(manifest: Manifest) -> Iterator[tuple[str, str, Set[str]]]:
 
 
 def without_preview(node: AnyNode) -> AnyNode:
-    """Set all preview fields of the node to null, and remove preview models from its lists."""
+    """Set preview fields of the node to null, and remove preview models from its lists."""
     gated = {
         name: None if marks(type(node), name).preview else _gated(value) for name, value in node
     }

@@ -22,10 +22,10 @@ from apps.manifest.toolsets.rest_parameters import RestFunction
 from apps.manifest.toolsets.tools import RestMethod
 
 LONGEST_DESCRIPTION = 1024
-"""Model providers accept descriptions with at most this many characters."""
+"""The maximum number of characters in a description that model providers accept."""
 MOST_TOOL_CHARACTERS = 20_000
-"""A tool whose parameters have more characters of JSON than this gets a warning. It adds about
-5,000 tokens to every request.
+"""Tools with longer parameters, in characters of JSON, get a warning. This many characters add
+about 5,000 tokens to every request.
 """
 
 Rule = Callable[[ShapeVisit], Iterator[tuple[str, str]]]
@@ -39,8 +39,8 @@ def warning_problems(document: dict[str, Any], *, preview: bool) -> list[Problem
 
 
 def preview_problems(document: dict[str, Any]) -> list[Problem]:
-    """Return a problem for each part that uses a preview feature. While preview features are off,
-    these parts are omitted.
+    """Return a problem for each part that uses a preview feature. Without preview features, these
+    parts are omitted.
     """
     return problems_of((gated_fields,), document)
 
@@ -172,5 +172,5 @@ RULES: tuple[Rule, ...] = (
 
 
 def known_members(visit: ShapeVisit) -> Iterator[tuple[str, object]]:
-    """Yield those members of an object that are fields of its model, in document order."""
+    """Yield the members of an object that are fields of its model, in document order."""
     return (item for item in visit.value.items() if item[0] in visit.model.model_fields)

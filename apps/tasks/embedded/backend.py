@@ -32,7 +32,7 @@ class EmbeddedBackend(BaseTaskBackend):
             priority=task.priority,
             run_after=task.run_after or timezone.now(),
         )
-        transaction.on_commit(enqueued.tell)
+        transaction.on_commit(enqueued.notify)
         return result_of(task, str(row.pk), args, kwargs)
 
     def counts(self) -> dict[str, int]:
@@ -52,14 +52,14 @@ class EmbeddedBackend(BaseTaskBackend):
             QueuedJob.objects.create(
                 task=task.key, arguments=arguments, lock=lock, priority=task.priority
             )
-        transaction.on_commit(enqueued.tell)
+        transaction.on_commit(enqueued.notify)
 
     def retry(self, job: str) -> bool:
         failed = QueuedJob.objects.filter(pk=job, status=QueuedJob.Status.FAILED)
         is_found = bool(
             failed.update(status=QueuedJob.Status.READY, attempts=0, run_after=timezone.now())
         )
-        transaction.on_commit(enqueued.tell)
+        transaction.on_commit(enqueued.notify)
         return is_found
 
     def jobs(self, state: str, kind: str, most: int) -> Sequence[Job]:
@@ -71,18 +71,18 @@ class EmbeddedBackend(BaseTaskBackend):
         return [job_of(row, state) for row in rows.filter(of_kind(kind))[:most]]
 
     def cancel(self, job: str) -> Job | None:
-        """Delete the job, and return it, or None if it does not exist. The worker that runs a
-        deleted job cancels it.
+        """Delete and return the job, or return None if it does not exist. If a worker is running
+        the job, it cancels it.
         """
         row = QueuedJob.objects.filter(pk=job).first()
         if row is None or not QueuedJob.objects.filter(pk=job, status=row.status).delete()[0]:
             return None
-        transaction.on_commit(enqueued.tell)
+        transaction.on_commit(enqueued.notify)
         return job_of(row, row.status)
 
     def resume(self, kind: str) -> bool:
         was_paused = delete_pause(kind)
-        transaction.on_commit(enqueued.tell)
+        transaction.on_commit(enqueued.notify)
         return was_paused
 
     def delete_failed(self, before: datetime) -> int:
@@ -95,18 +95,18 @@ def waiting() -> QuerySet[QueuedJob]:
 
 
 def paused() -> QuerySet[QueuedJob]:
-    """Return the waiting jobs of paused kinds."""
+    """Return the queued jobs of paused kinds."""
     return waiting().filter(Exists(pauses()))
 
 
 def unpaused() -> QuerySet[QueuedJob]:
-    """Return the waiting jobs of kinds that are not paused, whether or not they are due."""
+    """Return the queued jobs of kinds that are not paused, even if they are not due."""
     return waiting().exclude(Exists(pauses()))
 
 
 def pauses() -> QuerySet[PausedKind]:
-    """Return a subquery for the pauses that apply to a job. As a subquery, it saves a separate
-    statement each time an idle process checks for jobs.
+    """Return a subquery for the pauses that apply to a job. It saves an idle process a separate
+    statement per check.
     """
     kinds = (Value(ALL), OuterRef("lock"), OuterRef("task"))
     return PausedKind.objects.filter(kind__in=kinds)

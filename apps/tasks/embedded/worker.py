@@ -1,6 +1,4 @@
-"""Runs the jobs in this app's own tables. A job that is enqueued in the same process starts at
-once.
-"""
+"""Runs the jobs in this app's own tables. A job starts at once if its own process enqueued it."""
 
 import asyncio
 import logging
@@ -27,13 +25,13 @@ from apps.tasks.task import all_chores, find_task
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=60)
-"""A running job whose lease was not renewed for this long counts as lost."""
+"""A running job counts as lost if its lease was not renewed for this long."""
 LONGEST_LOOK_SECONDS = 20.0
-"""The maximum time in seconds between checks for jobs that other processes, such as commands, have
-enqueued.
+"""The maximum interval in seconds between checks for jobs that other processes, such as commands,
+have enqueued.
 """
 LEASES_SECONDS = 15.0
-"""Leases are renewed, and lost jobs released, at intervals of at least this many seconds."""
+"""The minimum interval in seconds between renewals of leases and releases of lost jobs."""
 
 
 class EmbeddedWorker:
@@ -47,7 +45,6 @@ class EmbeddedWorker:
         self.leases_due = 0.0
 
     async def run(self) -> None:
-        """Run jobs until canceled."""
         loop = asyncio.get_running_loop()
 
         def wake() -> None:
@@ -96,7 +93,7 @@ class EmbeddedWorker:
         return min(max(seconds, 0.0), LONGEST_LOOK_SECONDS)
 
     def enqueue_chores(self, now: datetime) -> None:
-        """Enqueue the chores that are due. The first call also enqueues chores that were missed."""
+        """Enqueue the chores that are due. The first call also enqueues missed chores."""
         if not self.next_chores:
             last = dict(ChoreRun.objects.values_list("work", "started_at"))
             self.next_chores = {
@@ -121,8 +118,8 @@ class EmbeddedWorker:
             self.news.set()
 
     async def run_job(self, row: QueuedJob) -> None:
-        """Run a job, and store its outcome. If the job is interrupted, make it available to the
-        next process.
+        """Run a job, and store its outcome. If the job is interrupted, release it for the next
+        process.
         """
         arguments = row.arguments
         try:
@@ -137,7 +134,7 @@ class EmbeddedWorker:
             await self.threads.call(QueuedJob.objects.filter(pk=row.pk).delete)
 
     async def close(self) -> None:
-        """Wait up to `GRACE_SECONDS` for running jobs, and interrupt the others."""
+        """Wait up to `GRACE_SECONDS` for running jobs, and interrupt the remaining ones."""
         if self.running:
             await asyncio.wait(self.running.values(), timeout=GRACE_SECONDS)
         left = list(self.running.values())
@@ -148,8 +145,8 @@ class EmbeddedWorker:
 
 
 def claim(most: int) -> tuple[list[QueuedJob], datetime | None]:
-    """Reserve up to `most` due jobs, and return them with the time at which the next job becomes
-    due, or None.
+    """Claim up to `most` due jobs. Return them, and the time at which the next job becomes due, or
+    None.
     """
     now, claimed = timezone.now(), list[QueuedJob]()
     for row in due_jobs(now)[:most]:
@@ -171,9 +168,7 @@ def due_jobs(now: datetime) -> QuerySet[QueuedJob]:
 
 
 def free_lost() -> None:
-    """Make the jobs of killed processes available again, or give them up if that has happened too
-    often.
-    """
+    """Release the jobs of killed processes, or give them up if this has happened too often."""
     lost = QueuedJob.objects.filter(status=QueuedJob.Status.RUNNING, lease_until__lt=timezone.now())
     for row in lost:
         with transaction.atomic():
@@ -186,7 +181,7 @@ def free_lost() -> None:
 
 
 def canceled(jobs: list[int]) -> set[int]:
-    """Return the primary keys of the given running jobs that an operator has canceled."""
+    """Return the primary keys of the running jobs that an operator has canceled."""
     return set(jobs) - set(QueuedJob.objects.filter(pk__in=jobs).values_list("pk", flat=True))
 
 
@@ -195,8 +190,8 @@ def renew(jobs: list[int]) -> None:
 
 
 def release(row: QueuedJob) -> None:
-    """Make a job available again, or delete it if another job with the same lock, and so the same
-    work, is waiting.
+    """Make a job available again. If another job with the same lock, and so the same work, is
+    queued, delete it.
     """
     mine = QueuedJob.objects.filter(pk=row.pk)
     try:

@@ -1,4 +1,4 @@
-"""Takes over the jobs of an installation that has moved from SQLite."""
+"""Migrates the jobs of an installation that has moved from SQLite."""
 
 from procrastinate.contrib.django import app
 
@@ -6,8 +6,8 @@ from apps.tasks.models import QueuedJob
 
 
 def adopt_embedded_jobs() -> None:
-    """Move waiting and interrupted jobs from the table of the embedded queue to Procrastinate, and
-    delete failed jobs.
+    """Move queued and interrupted jobs from the embedded queue's table to Procrastinate, and delete
+    failed jobs.
     """
     for row in QueuedJob.objects.exclude(status=QueuedJob.Status.FAILED).order_by("pk"):
         lock = row.lock or None

@@ -21,7 +21,7 @@ from apps.tasks.kinds import delete_pause, kind_of, of_kind
 from apps.tasks.task import Task, result_of
 
 RERUN = "tasks.rerun_lost_jobs"
-"""The key of Procrastinate's job that releases lost jobs every minute. Operators do not see it."""
+"""The key of Procrastinate's job that releases lost jobs once a minute. Operators do not see it."""
 NAMES = {"todo": "ready", "doing": "running", "failed": "failed"}
 QUEUE = "default"
 PAUSED_QUEUE = "paused"
@@ -89,8 +89,8 @@ class PostgreSQLBackend(BaseTaskBackend):
         return job_of(row, NAMES[row.status])
 
     def resume(self, kind: str) -> bool:
-        """End the pause of a kind, and move its jobs back to the normal queue. The attempt in which
-        a job was moved away does not count.
+        """End the pause of a kind, and move its jobs back to the normal queue. The attempt that
+        moved a job away does not count.
         """
         held = ProcrastinateJob.objects.filter(of_kind(kind, "task_name"), queue_name=PAUSED_QUEUE)
         with transaction.atomic():

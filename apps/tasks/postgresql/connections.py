@@ -15,8 +15,9 @@ T = TypeVar("T")
 
 
 class QuietConnection(AsyncConnection[Any]):
-    """A connection that wakes up only for messages from the server. psycopg's own connection wakes
-    up ten times a second to notice Ctrl-C, which asyncio handles.
+    """A connection that wakes up only for messages from the server.
+
+    psycopg's own connection wakes up ten times a second to notice Ctrl-C, which asyncio handles.
     """
 
     async def wait(
@@ -38,7 +39,6 @@ def make_pool(**options: Any) -> AsyncConnectionPool[AsyncConnection[Any]]:
 
 
 async def configure(connection: AsyncConnection[Any]) -> None:
-    """Turn on autocommit, because Procrastinate sends single statements."""
     await connection.set_autocommit(True)
 
 
@@ -49,9 +49,7 @@ async def check(connection: AsyncConnection[Any]) -> None:
 
 
 def has_news(socket: int) -> bool:
-    """Return True if the server has sent an unexpected message, such as the end of the
-    connection.
-    """
+    """Return True if the server has sent an unexpected message, such as the end of the connection."""
     with selectors.DefaultSelector() as incoming:
         incoming.register(socket, selectors.EVENT_READ)
         return bool(incoming.select(0))

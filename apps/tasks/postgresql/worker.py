@@ -28,8 +28,8 @@ from apps.tasks.task import Task, all_chores, all_tasks
 logger = logging.getLogger(__name__)
 
 POLL_SECONDS = 10.0
-"""The interval in seconds at which the worker checks for scheduled jobs that have become due.
-`NOTIFY` announces only new jobs.
+"""The interval in seconds between checks for scheduled jobs that have become due. `NOTIFY`
+announces only new jobs.
 """
 ABORT_SECONDS = 30.0
 LOST_SECONDS = 30.0
@@ -37,7 +37,7 @@ LOST_SECONDS = 30.0
 every ten seconds.
 """
 MISSED_SECONDS = 24 * 3600.0
-"""When a worker starts, it runs chores that were missed at most this many seconds ago."""
+"""When a worker starts, it runs the chores that were missed within this many seconds."""
 
 
 class PostgreSQLWorker:
@@ -131,9 +131,8 @@ def runner_of(task: Task[Any, Any], threads: JobThreads) -> Callable[..., Awaita
 
 
 class NotStarted(Exception):
-    """Raised if a job was not started, because its kind is paused or the pauses could not be read.
-
-    The job waits in `queue` for at least `pause`.
+    """Raised if a job's kind is paused or the pauses cannot be read. The job waits in `queue` for
+    at least `pause`.
     """
 
     def __init__(self, queue: str, pause: timedelta = timedelta()) -> None:
@@ -155,9 +154,7 @@ class Retries(BaseRetryStrategy):
 
 
 async def free_lost(app: App, threads: JobThreads) -> None:
-    """Make the jobs of killed processes available again, or give them up if that has happened too
-    often.
-    """
+    """Release the jobs of killed processes, or give them up if this has happened too often."""
     jobs = app.job_manager
     for job in await jobs.get_stalled_jobs(seconds_since_heartbeat=LOST_SECONDS):
         arguments = (job.task_name, str(job.id), job.attempts + 1)

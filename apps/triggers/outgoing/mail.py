@@ -20,7 +20,7 @@ from apps.accounts.models import NoticeSettings
 from apps.accounts.preferences import preferences_of
 from apps.aged_cache import AgedCache
 from apps.conversations.models import Conversation
-from apps.live.doors import KEPT_DOORS
+from apps.live.doors import STORED_DOORS
 from apps.live.listeners import RunNews
 from apps.live.models import Run
 from apps.process_state import on_reset
@@ -51,7 +51,7 @@ def note_runs(news: Sequence[RunNews]) -> None:
     people = {
         one.run: ids[0]
         for one in news
-        if one.door in KEPT_DOORS
+        if one.door in STORED_DOORS
         and f"run.{one.status}" in OUTCOMES
         and (ids := owner_ids(one.bucket)) is not None
     }

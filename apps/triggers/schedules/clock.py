@@ -136,7 +136,7 @@ async def notify_processes(hub: Hub, woken: Sequence[QueuedWake]) -> None:
     for one in woken:
         if one.wake.conversation is not None:
             await wake_viewers(hub.streams, one.conversation)
-        hub.summaries.keep_audit(*events_of(one))
+        hub.summaries.queue_audit(*events_of(one))
 
 
 def events_of(woken: QueuedWake) -> Sequence[AuditEvent]:

@@ -75,7 +75,7 @@ class WebhookConsumer(JsonConsumer):
         """Record the audit events of a new run, and notify the other processes of it."""
         started = accepted.started
         if started is not None and accepted.is_new:
-            self.hub.summaries.keep_audit(
+            self.hub.summaries.queue_audit(
                 *question_events(started, caller, is_first=accepted.is_first)
             )
             self.hub.hold(tell_of_queued(self.hub, started.run))

@@ -1,1 +1,1 @@
-"""Creates the troubleshooting report on an installation, without secrets or conversations."""
+"""Creates a troubleshooting report on an installation, without secrets or conversations."""

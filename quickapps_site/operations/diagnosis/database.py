@@ -1,5 +1,5 @@
-"""Collects the database sections of the diagnostic report: round trips, clock difference,
-migrations and tables.
+"""Collects the database sections of the diagnostic report: round trips, clock, migrations and
+tables.
 """
 
 from collections import Counter
@@ -74,7 +74,7 @@ def migrations() -> dict[str, Any]:
 
 def tables() -> dict[str, Any]:
     """Return the number of rows of each table. On PostgreSQL, it is an estimate, and the size in
-    bytes is included. On SQLite, it is exact.
+    bytes is included.
     """
     if connection.vendor == "postgresql":
         return {name: {"rows": rows, "bytes": size} for name, rows, size in ask(SIZES)}

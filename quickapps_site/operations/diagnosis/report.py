@@ -1,4 +1,4 @@
-"""Assembles the diagnostic report, the output of the command `diagnose`, from its sections."""
+"""Assembles the diagnostic report, the output of the command `diagnose`."""
 
 from functools import partial
 from typing import Any

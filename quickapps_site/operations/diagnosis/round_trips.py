@@ -30,8 +30,9 @@ def extremes(moments: Sequence[float]) -> dict[str, float]:
 
 
 def clock_difference(ask_time: Callable[[], float]) -> float:
-    """Return how many seconds a service's clock, which `ask_time` reads, is ahead of this
-    machine's. The error is up to half a round trip.
+    """Return by how many seconds the clock that `ask_time` reads is ahead of this machine's.
+
+    The error is up to half a round trip.
     """
     began = time.time()
     theirs = ask_time()

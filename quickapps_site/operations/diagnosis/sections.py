@@ -1,4 +1,4 @@
-"""Collects the sections of the diagnostic report, each in its own thread and with a time limit."""
+"""Collects the sections of the diagnostic report. Each has a thread and a time limit."""
 
 import threading
 import time
@@ -16,7 +16,7 @@ NO_DATABASE = "Not read, because the database does not respond."
 @dataclass(frozen=True, slots=True)
 class ReportSection:
     """A section of the diagnostic report. `read` returns its content, which must be convertible to
-    JSON. If it takes more than `seconds`, the section contains an error instead.
+    JSON. If it takes longer than `seconds`, the section contains an error instead.
     """
 
     title: str
@@ -26,8 +26,8 @@ class ReportSection:
 
 
 class Reading:
-    """A thread that reads a section of the diagnostic report and stores the result. It is a daemon
-    thread, so that the process can end without waiting for it.
+    """A daemon thread that reads a section of the diagnostic report, so that the process can end
+    without it.
     """
 
     def __init__(self, section: ReportSection) -> None:
@@ -61,8 +61,9 @@ def has_failed(found: Any) -> bool:
 
 def read_sections(sections: Sequence[ReportSection]) -> dict[str, Any]:
     """Read the sections one after the other, so that none affects the measurements of another.
-    Return a mapping from titles to content. If the section `database` fails, sections that need the
-    database are skipped.
+    Return their content by title.
+
+    If the section `database` fails, those that need the database are skipped.
     """
     report: dict[str, Any] = {}
     seconds = {}

@@ -1,5 +1,5 @@
-"""Collects the diagnostic report's sections on services: Redis, the channel layer, the file storage
-and the model providers.
+"""Collects the diagnostic report's sections on Redis, the channel layer, file storage and model
+providers.
 """
 
 import asyncio
@@ -47,8 +47,8 @@ def redis() -> dict[str, Any] | str:
 
 
 def of_one_node(answer: Any, key: str) -> Any:
-    """Return the response of the first node, because the client of a Redis cluster returns one from
-    each node.
+    """Return the response of the first node. A Redis cluster's client returns a response from each
+    node.
     """
     return answer if key in answer else next(iter(answer.values()))
 
@@ -64,9 +64,7 @@ def channel_layer() -> dict[str, float]:
 
 
 def storage() -> dict[str, Any]:
-    """Write, read and delete a small file in the file storage. Return the storage's location and
-    the durations.
-    """
+    """Write, read and delete a small file. Return the storage's location and the durations."""
     files, name = file_storage(), f"diagnosis-{uuid4()}"
 
     def write() -> None:
@@ -86,7 +84,7 @@ def storage() -> dict[str, Any]:
 
 
 def breakers() -> dict[str, str]:
-    """Map each deployment whose circuit breaker is open to a text that says for how long."""
+    """Return how long each open circuit breaker remains open, as text by deployment ID."""
     seconds = run(open_seconds)
     rows = Deployment.objects.in_bulk()
     names = {key_of_row(row.pk, row.version): row.deployment_id for row in rows.values()}
@@ -102,8 +100,8 @@ async def open_seconds() -> dict[str, float]:
 
 
 def deployments(*, ask: bool) -> list[dict[str, Any]]:
-    """Return descriptions of the enabled deployments. With `ask`, send each a short question, and
-    include the outcome.
+    """Describe the enabled deployments. With `ask`, send each a short question, and include the
+    outcome.
     """
     rows = Deployment.objects.filter(is_enabled=True).order_by("deployment_id")[:MOST_MODELS]
     found = [read_row(row) for row in rows]
@@ -139,7 +137,7 @@ async def ask_models(found: list[FoundDeployment]) -> list[dict[str, Any]]:
 
 
 def run(work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """Run a coroutine on a new event loop, close the clients of this loop, and return the result."""
+    """Run a coroutine on a new event loop, and return its result. Close the clients of this loop."""
 
     async def working() -> Any:
         try:

@@ -1,6 +1,4 @@
-"""Collects the diagnostic report's section on the environment variables that are set, without
-credentials.
-"""
+"""Collects the diagnostic report's section on environment variables, without credentials."""
 
 import json
 import os
@@ -18,14 +16,14 @@ HIDDEN = "[hidden]"
 USER_INFO = re.compile(r"(?<=://)[^\s\"',]*@")
 PARAMETER = re.compile(r"([?&][\w.-]+=)[^&\s\"',#]*")
 SHORTEST_SECRET = 6
-"""Credentials with at least this many characters are hidden in the whole report. Shorter ones may
+"""Credentials of at least this many characters are hidden in the whole report. Shorter ones may
 also be ordinary words.
 """
 
 
 def set_variables() -> dict[str, str]:
-    """Return the settings that are set as environment variables, with the part of each value that
-    the report may show.
+    """Return the settings in environment variables, with the part of each value that the report may
+    show.
     """
     return {name: show_variable(name) for name in sorted(VARIABLES) if is_set(name)}
 
@@ -56,8 +54,8 @@ def hide_passwords(text: str) -> str:
 
 
 def credentials() -> Iterator[str]:
-    """Yield the credentials in the settings. They are hidden in the whole report, because error
-    messages may repeat them.
+    """Yield the credentials in the settings. The whole report hides them, because error messages
+    may repeat them.
     """
     for name in VARIABLES:
         if is_set(name) and is_hidden(name):
@@ -71,7 +69,7 @@ def credentials() -> Iterator[str]:
 
 
 def hide_credentials(document: str) -> str:
-    """Replace the credentials of the settings in the report's JSON."""
+    """Hide the credentials of the settings in the report's JSON."""
     for one in sorted(set(credentials()), key=len, reverse=True):
         if len(one) >= SHORTEST_SECRET:
             document = document.replace(json.dumps(one)[1:-1], HIDDEN)

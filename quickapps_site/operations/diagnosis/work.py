@@ -81,7 +81,7 @@ def failed_run(row: RunSummary) -> dict[str, Any]:
 
 
 def error_type(traceback: str) -> str:
-    """Return the class name of the last exception in a traceback, or "" if none can be found."""
+    """Return the class name of the last exception in a traceback, or "" if it cannot be found."""
     names = [found[1] for found in ERROR_TYPE.finditer(traceback)]
     return next(filter(is_exception, reversed(names)), "")
 
@@ -94,5 +94,5 @@ def is_exception(name: str) -> bool:
 
 
 def frames(traceback: str) -> list[str]:
-    """Return the frames of a traceback that are in QuickApps's code, the innermost last."""
+    """Return the frames of a traceback in QuickApps's code, the innermost last."""
     return [f"{path}:{line} in {name}" for path, line, name in FRAME.findall(traceback)]

@@ -15,7 +15,7 @@ from apps.catalog.application_files.row_import import import_directories
 from apps.catalog.models import Application, ApplicationSource, empty_manifest
 from apps.catalog.own_skills import skills_of
 from apps.catalog.review.manifests import review_manifest
-from apps.manifest.credentials import CredentialPlace, credential_places
+from apps.manifest.credentials import CredentialLocation, find_credentials
 from apps.workspace.local.models import Deployment, Secret
 from tests.catalog.credentials.documents import tracking
 from tests.catalog.rows import make_application
@@ -85,10 +85,10 @@ def examples(root: Path) -> list[dict[str, Any]]:
                 manifest = {**empty_manifest(), **part}
                 if not review_manifest(manifest, secrets_may_be_missing=True).errors:
                     found.append(manifest)
-    return [one for one in found if are_references(credential_places(one))]
+    return [one for one in found if are_references(find_credentials(one))]
 
 
-def are_references(places: Iterable[CredentialPlace]) -> bool:
+def are_references(places: Iterable[CredentialLocation]) -> bool:
     return all(place.kind == "reference" for place in places)
 
 

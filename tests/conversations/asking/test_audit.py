@@ -66,10 +66,10 @@ async def test_t_63_the_call_of_a_tool_in_a_conversation_is_an_event():
     writer = RunSummaryWriter(on_a_thread)
     run, conversation = uuid4(), uuid4()
 
-    RunMeter(writer.keep, "page", "user-1", run, conversation, "travel", 1).tool_called(
+    RunMeter(writer.queue_call, "page", "user-1", run, conversation, "travel", 1).tool_called(
         ToolCallReport("get_weather", 1, 0.2)
     )
-    RunMeter(writer.keep, "gateway", "key-1", run).tool_called(ToolCallReport("x", 1, 0.2))
+    RunMeter(writer.queue_call, "gateway", "key-1", run).tool_called(ToolCallReport("x", 1, 0.2))
     await writer.close()
 
     # A program's calls are already rows of tool calls.

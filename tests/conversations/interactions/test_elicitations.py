@@ -15,7 +15,7 @@ from apps.capabilities.mcp.sessions.pool import SessionPool, current_pool
 from apps.conversations.answering.continuation import sweeper
 from apps.live import elicitations
 from apps.live.hub import Hub
-from apps.live.interactions import take_answer
+from apps.live.interactions import submit_answer
 from apps.live.journal import committer
 from apps.live.models import Interaction, Run
 from apps.workspace.egress.per_loop import forget_object
@@ -167,7 +167,7 @@ async def test_an_operator_declines_in_place_of_the_person_and_is_named(url):
         run = await Run.objects.aget()
         declined = {"outcome": "declined", "content": {}}
         key = it.cards[0]["key"]
-        await take_answer(it.on.hub, run, key, "elicitation", declined, "user-7", "Vera Ott")
+        await submit_answer(it.on.hub, run, key, "elicitation", declined, "user-7", "Vera Ott")
         resolved = (await it.tab.until("interaction.resolved"))[-1]
         result = await it.result()
 

@@ -14,7 +14,7 @@ from apps.live.events import StatusChanged
 from apps.live.history import compaction
 from apps.live.history.compaction import compact_old
 from apps.live.history.packing import pack_object
-from apps.live.history.sent_requests import requests_of, taken_apart
+from apps.live.history.sent_requests import requests_of, split_request
 from apps.live.journal import journal
 from apps.live.models import JournalEntry, KeptManifest, Run, RunStep, SentPart, SentRequestRow
 from apps.live.step_ledger import read_steps
@@ -40,7 +40,7 @@ def stored_run(*, days: int = 31, status: str = "done", digest: str = "d") -> Ru
     RunStep.objects.create(
         run=run, key="model-1", kind="model", policy="again", status="done", result={"x": "y" * 999}
     )
-    members, parts = taken_apart(run.stream, BODY)
+    members, parts = split_request(run.stream, BODY)
     SentRequestRow.objects.create(
         stream=run.stream, run=run.pk, application="demo", model="m", members=members
     )
@@ -120,7 +120,7 @@ def test_a_manifest_stays_while_an_open_run_needs_it():
 def test_the_next_request_of_a_conversation_finds_the_compressed_parts():
     run = stored_run()
     compact_old()
-    members, _ = taken_apart(run.stream, BODY)
+    members, _ = split_request(run.stream, BODY)
     later = new_run(stream=run.stream)
     SentRequestRow.objects.create(
         stream=run.stream, run=later.pk, application="demo", model="m", members=members

@@ -11,8 +11,8 @@ import pytest
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.meter import PromptSpan
 from apps.agent.model import ModelRequest
-from apps.live.history.request_view import Piece, RequestView, view_of
-from apps.live.history.sent_requests import LARGEST_PART, taken_apart
+from apps.live.history.request_view import RequestPart, RequestView, view_of
+from apps.live.history.sent_requests import LARGEST_PART, split_request
 from apps.live.sent_request_rows import SentRequestRow
 from apps.workspace.anthropic.model import encode_anthropic
 from apps.workspace.anthropic.parameters import ModelTraits
@@ -41,7 +41,7 @@ def bodies() -> dict[str, bytes]:
 
 def view(body: bytes, **options: Any) -> RequestView:
     stream = uuid4()
-    members, parts = taken_apart(stream, body)
+    members, parts = split_request(stream, body)
     row = SentRequestRow(
         stream=stream,
         run=uuid4(),
@@ -60,10 +60,10 @@ def test_the_layers_of_the_system_prompt_are_told_apart_in_every_api(api):
     found = view(bodies()[api])
 
     assert found.prompt == (
-        Piece("application", "the manifest", "Be kind.", 2),
-        Piece("skills", "skills", "Read.", 2),
+        RequestPart("application", "the manifest", "Be kind.", 2),
+        RequestPart("skills", "skills", "Read.", 2),
     )
-    assert found.messages[0] == Piece("conversation", "user", "Who am I?", 3)
+    assert found.messages[0] == RequestPart("conversation", "user", "Who am I?", 3)
     assert [tool.source for tool in found.tools] == ["search_memories"]
     assert "Look" in found.tools[0].text
     assert json.loads(found.parameters)["stream"] is True
@@ -72,9 +72,9 @@ def test_the_layers_of_the_system_prompt_are_told_apart_in_every_api(api):
 @proves("T-23")
 @pytest.mark.parametrize("api", ["openai", "anthropic", "responses"])
 def test_others_see_of_private_calls_how_long_they_are(api):
-    mine = "".join(piece.text for piece in view(bodies()[api]).messages)
+    mine = "".join(part.text for part in view(bodies()[api]).messages)
     others = view(bodies()[api], withholds_private=True)
-    told = "".join(piece.text for piece in others.messages)
+    told = "".join(part.text for part in others.messages)
 
     assert "You are Ann." in mine
     assert "query" in mine
@@ -86,18 +86,18 @@ def test_others_see_of_private_calls_how_long_they_are(api):
 def test_a_prompt_that_was_changed_after_it_was_composed_is_one_piece():
     body = json.dumps({"messages": [{"role": "system", "content": "Other."}]}).encode()
 
-    assert view(body).prompt == (Piece("system", "system prompt", "Other.", 2),)
+    assert view(body).prompt == (RequestPart("system", "system prompt", "Other.", 2),)
 
 
 def test_of_a_very_long_message_the_beginning_is_kept_and_its_size_told():
     content = [{"type": "image_url", "image_url": {"url": "data:" + "x" * LARGEST_PART}}]
     body = json.dumps({"messages": [{"role": "user", "content": content}]}).encode()
 
-    [piece] = view(body).messages
+    [part] = view(body).messages
 
-    assert piece.is_cut
-    assert len(piece.text) == LARGEST_PART
-    assert piece.tokens > LARGEST_PART // 4
+    assert part.is_cut
+    assert len(part.text) == LARGEST_PART
+    assert part.tokens > LARGEST_PART // 4
 
 
 def test_credentials_of_tools_that_the_service_runs_are_masked():
@@ -107,6 +107,6 @@ def test_credentials_of_tools_that_the_service_runs_are_masked():
 
     found = view(body)
 
-    assert "s3" not in "".join(piece.text for piece in found.tools) + found.parameters
+    assert "s3" not in "".join(part.text for part in found.tools) + found.parameters
     assert "$hidden" in found.tools[0].text
     assert "kept" in found.tools[1].text

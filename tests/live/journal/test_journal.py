@@ -203,7 +203,7 @@ def test_who_has_lost_the_lease_writes_nothing(status: str | None, holder: str):
     lost = commits.write("here", [Portion(run.pk, entry, ending=Ending("done"))])
 
     assert lost == {run.pk}
-    assert commits.look("here", [run.pk]).lost == {run.pk}
+    assert commits.read_signals("here", [run.pk]).lost == {run.pk}
     assert texts_of(run.stream) == []
 
 

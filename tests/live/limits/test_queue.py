@@ -184,11 +184,11 @@ def test_a_person_queues_so_many_questions_and_no_more(monkeypatch: pytest.Monke
 async def swept(hub: Hub) -> list[str]:
     taken: list[str] = []
 
-    async def go_on(hub: Hub, run: Run) -> None:
+    async def resume_run(hub: Hub, run: Run) -> None:
         taken.append(run.bucket)
         hub.supervisors[run.stream] = object()  # type: ignore[assignment]
 
-    await Sweeper(hub, go_on, lambda run: None).sweep()
+    await Sweeper(hub, resume_run, lambda run: None).sweep()
     return taken
 
 
@@ -198,7 +198,7 @@ async def test_any_process_takes_what_it_has_room_for(limits: Any):
     for name in ("anna", "ben", "carla", "dora"):
         await database_sync_to_async(ask)(name)
     one, other = Hub(), Hub()
-    with one.places.taken("key-1", "demo"):
+    with one.slots.hold("key-1", "demo"):
         first = await swept(one)
         again = await swept(one)
     second = await swept(other)
@@ -253,18 +253,18 @@ def test_processes_that_admit_at_the_same_moment_never_exceed_the_limit():
 
 def test_the_gateway_has_so_many_places_and_no_more(limits: Any):
     limits.RUNS_PER_PROCESS, limits.RUNS_PER_APPLICATION, limits.RUNS_PER_KEY = 3, 2, 1
-    places = RunSlots([])
+    slots = RunSlots([])
 
     def refused(caller: str, application: str) -> str:
-        with pytest.raises(TooManyRuns) as error, places.taken(caller, application):
+        with pytest.raises(TooManyRuns) as error, slots.hold(caller, application):
             pass
         return str(error.value).partition(" are ")[0]
 
-    with places.taken("key-1", "a"):
+    with slots.hold("key-1", "a"):
         same_key = refused("key-1", "b")
-        with places.taken("", "b"), places.taken("", "b"):
+        with slots.hold("", "b"), slots.hold("", "b"):
             full = refused("key-2", "c")
-        with places.taken("key-2", "a"):
+        with slots.hold("key-2", "a"):
             same_application = refused("key-3", "a")
 
     assert (same_key, full, same_application) == (
@@ -272,14 +272,14 @@ def test_the_gateway_has_so_many_places_and_no_more(limits: Any):
         "Too many requests",
         "Too many requests to this application",
     )
-    assert (places.others, places.callers, places.applications) == (0, Counter(), Counter())
+    assert (slots.others, slots.callers, slots.applications) == (0, Counter(), Counter())
 
 
 def test_places_are_held_for_runs_that_are_about_to_begin(limits: Any):
     limits.RUNS_PER_PROCESS = 3
-    places = RunSlots(["kept"])
+    slots = RunSlots(["kept"])
 
-    with places.reserved(1) as one, places.reserved(5) as rest, places.reserved(1) as none:
+    with slots.reserve(1) as one, slots.reserve(5) as rest, slots.reserve(1) as none:
         counts = one, rest, none
 
-    assert (counts, places.free) == ((1, 1, 0), 2)
+    assert (counts, slots.free) == ((1, 1, 0), 2)

@@ -15,7 +15,7 @@ import pytest
 from apps.errors import TooManyRuns
 from apps.live.limits import shared_slots
 from apps.live.limits.run_slots import NOTHING, OF_APPLICATION, OF_CALLER, Limit, RunSlots
-from apps.live.limits.shared_slots import KEY, SharedPlaces
+from apps.live.limits.shared_slots import KEY, SharedSlots
 from apps.workspace.egress.per_loop import forget_object, loop_object
 from tests.services import absence
 
@@ -32,8 +32,8 @@ def name(settings: Any) -> str:
 
 
 @asynccontextmanager
-async def processes() -> AsyncIterator[tuple[SharedPlaces, SharedPlaces]]:
-    one, other = SharedPlaces(), SharedPlaces()
+async def processes() -> AsyncIterator[tuple[SharedSlots, SharedSlots]]:
+    one, other = SharedSlots(), SharedSlots()
     try:
         yield one, other
     finally:
@@ -45,13 +45,13 @@ def limits_of(name: str) -> list[Limit]:
     return [Limit(f"application:{name}", 2, OF_APPLICATION), Limit(f"caller:{name}", 1, OF_CALLER)]
 
 
-async def is_free(places: SharedPlaces, limits: list[Limit]) -> bool:
+async def is_free(slots: SharedSlots, limits: list[Limit]) -> bool:
     id = uuid4().hex
     try:
-        await places.take(id, limits)
+        await slots.acquire(id, limits)
     except TooManyRuns:
         return False
-    places.leave(id, limits)
+    slots.release(id, limits)
     return True
 
 
@@ -64,15 +64,15 @@ async def until(is_so: Callable[[], Any]) -> None:
 async def test_processes_have_so_many_places_together_and_no_more(name: str):
     limits = limits_of(name)
     async with processes() as (one, other):
-        await one.take("a", limits)
+        await one.acquire("a", limits)
         with pytest.raises(TooManyRuns) as same_caller:
-            await other.take("b", limits)
-        await other.take("c", limits[:1])
+            await other.acquire("b", limits)
+        await other.acquire("c", limits[:1])
         with pytest.raises(TooManyRuns) as same_application:
-            await one.take("d", limits[:1])
-        one.leave("a", limits)
+            await one.acquire("d", limits[:1])
+        one.release("a", limits)
         await until(lambda: is_free(other, limits))
-        other.leave("c", limits[:1])
+        other.release("c", limits[:1])
 
         assert str(same_caller.value).startswith(OF_CALLER)
         assert str(same_application.value).startswith(OF_APPLICATION)
@@ -82,7 +82,7 @@ async def test_processes_have_so_many_places_together_and_no_more(name: str):
 async def test_many_that_come_at_once_never_exceed_the_limit(name: str):
     limits = [Limit(name, 5, OF_APPLICATION)]
     async with processes() as both:
-        asked = [both[turn % 2].take(str(turn), limits) for turn in range(40)]
+        asked = [both[turn % 2].acquire(str(turn), limits) for turn in range(40)]
         taken = await asyncio.gather(*asked, return_exceptions=True)
 
     assert [type(one) for one in taken].count(TooManyRuns) == 35
@@ -94,15 +94,15 @@ async def test_a_place_is_held_while_its_process_lives_and_free_when_it_is_dead(
     monkeypatch.setattr(shared_slots, "LEASE_SECONDS", 0.6)
     limits = [Limit(name, 1, OF_APPLICATION)]
     async with processes() as (one, other):
-        await one.take("a", limits)
+        await one.acquire("a", limits)
         began = await other.redis.zscore(KEY + name, "a") or 0.0
 
         async def is_renewed() -> bool:
             return (await other.redis.zscore(KEY + name, "a") or 0.0) > began + 600
 
         await until(is_renewed)
-        assert one.keeper is not None
-        one.keeper.cancel()
+        assert one.renewer is not None
+        one.renewer.cancel()
         await until(lambda: is_free(other, limits))
 
 
@@ -112,8 +112,8 @@ async def test_while_redis_is_away_each_process_counts_alone(settings: Any, capl
     settings.REDIS_URL = f"redis://127.0.0.1:{port}/0"
     limits = [Limit("away", 1, OF_APPLICATION)]
     async with processes() as (one, other):
-        for places in (one, other, one, other):
-            await places.take(uuid4().hex, limits)
+        for slots in (one, other, one, other):
+            await slots.acquire(uuid4().hex, limits)
 
     messages = [record.getMessage() for record in caplog.records]
     assert ["Redis is unavailable" in message for message in messages] == [True, True]
@@ -123,13 +123,13 @@ async def test_a_run_of_the_gateway_holds_its_place_until_it_ends(name: str, set
     settings.RUNS_PER_KEY, settings.RUNS_PER_APPLICATION = 1, 0
     async with processes() as (_, other):
         limits = [Limit(f"caller:key-{name}", 1, OF_CALLER)]
-        places, who = RunSlots([]), (f"key-{name}", "demo")
-        with places.taken(*who):
-            async with places.among_processes(*who):
+        slots, who = RunSlots([]), (f"key-{name}", "demo")
+        with slots.hold(*who):
+            async with slots.hold_shared(*who):
                 while_going = await is_free(other, limits)
         await until(lambda: is_free(other, limits))
-        await loop_object(SharedPlaces, SharedPlaces).aclose()
-        forget_object(SharedPlaces)
+        await loop_object(SharedSlots, SharedSlots).aclose()
+        forget_object(SharedSlots)
 
     assert not while_going
 
@@ -148,10 +148,10 @@ def test_redis_is_not_asked_where_it_is_not_there_nothing_is_limited_or_few_requ
 ):
     settings.REDIS_URL = redis
     settings.RUNS_PER_KEY, settings.RUNS_PER_APPLICATION = per_key, per_application
-    places = RunSlots([])
+    slots = RunSlots([])
 
-    with places.taken(caller, "demo"):
-        assert places.among_processes(caller, "demo") is NOTHING
+    with slots.hold(caller, "demo"):
+        assert slots.hold_shared(caller, "demo") is NOTHING
 
 
 async def test_more_requests_at_once_than_connections_wait_for_one(
@@ -159,9 +159,9 @@ async def test_more_requests_at_once_than_connections_wait_for_one(
 ):
     limits = [Limit(name, 150, OF_APPLICATION)]
     async with processes() as (one, _):
-        asked = [one.take(str(turn), limits) for turn in range(200)]
+        asked = [one.acquire(str(turn), limits) for turn in range(200)]
         taken = await asyncio.gather(*asked, return_exceptions=True)
-        assert one.asked_again_at == 0.0
+        assert one.retry_at == 0.0
 
     assert [type(found) for found in taken].count(TooManyRuns) == 50
     assert "Redis is away" not in caplog.text

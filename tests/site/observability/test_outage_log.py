@@ -217,13 +217,13 @@ async def test_the_sweeper_waits_longer_too(monkeypatch: pytest.MonkeyPatch, log
             pass
 
     monkeypatch.setattr("random.uniform", lambda *_: 1.0)
-    monkeypatch.setattr(sweeper, "hearing_of_waiting", lambda _: Heard())
+    monkeypatch.setattr(sweeper, "watch_waiting_runs", lambda _: Heard())
     monkeypatch.setattr("asyncio.timeout", Timeout)
     monkeypatch.setattr(Sweeper, "sweep", rounds.round)
     hub = SimpleNamespace(is_closing=False, awaited=SimpleNamespace(clear=lambda: None))
 
     with pytest.raises(Enough):
-        await Sweeper(hub, rounds.round, rounds.round).keep_sweeping()  # type: ignore[arg-type]
+        await Sweeper(hub, rounds.round, rounds.round).sweep_repeatedly()  # type: ignore[arg-type]
 
     assert rounds.pauses == [8.0, 10.0, 10.0, 4.0, 4.0]
     assert len(log.lines) == 2

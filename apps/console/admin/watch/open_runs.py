@@ -40,7 +40,7 @@ from apps.console.admin.watch.run_contents import record_reading
 from apps.console.operator_rights import of_seen, visible_applications
 from apps.errors import Refused
 from apps.live.hub import HUB
-from apps.live.interactions import take_answer
+from apps.live.interactions import submit_answer
 from apps.live.leases import stop_run
 from apps.live.models import Interaction, Run
 
@@ -204,7 +204,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         name = user.get_full_name() or user.get_username()
         kind = cast(InteractionKind, asked.kind)
         try:
-            async_to_sync(take_answer)(
+            async_to_sync(submit_answer)(
                 HUB, run, asked.key, kind, answer, bucket_of(request.user.pk), name
             )
         except Refused as error:

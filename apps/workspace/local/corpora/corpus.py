@@ -173,7 +173,7 @@ def compare_soon() -> None:
     have changed.
     """
     Corpus.objects.update(compared="")
-    work_added.tell()
+    work_added.notify()
 
 
 def index_again(documents: QuerySet[CorpusDocument]) -> int:
@@ -197,7 +197,7 @@ def index_again(documents: QuerySet[CorpusDocument]) -> int:
             )
             for row in rows
         )
-    work_added.tell()
+    work_added.notify()
     return len(rows)
 
 

@@ -71,7 +71,7 @@ class SharedBreakers:
         self.states: dict[str, BreakerState] = {}
         self.local = ProcessBreakers()
         self.read_at = 0.0
-        self.asked_again_at = 0.0
+        self.retry_at = 0.0
 
     async def admits(self, key: str) -> bool:
         await self.read()
@@ -114,7 +114,7 @@ class SharedBreakers:
     async def close(self, key: str) -> None:
         await self.local.close(key)
         self.states.pop(key, None)
-        if time.monotonic() < self.asked_again_at:
+        if time.monotonic() < self.retry_at:
             return
         try:
             async with self.redis.pipeline() as pipeline:
@@ -127,7 +127,7 @@ class SharedBreakers:
     async def read(self) -> None:
         """Read the shared state, unless this process has read it within the last second."""
         moment = time.monotonic()
-        if moment < max(self.asked_again_at, self.read_at + READ_SECONDS):
+        if moment < max(self.retry_at, self.read_at + READ_SECONDS):
             return
         self.read_at = moment  # Concurrent calls use the known state.
         found = await self.call(READ, "")
@@ -150,7 +150,7 @@ class SharedBreakers:
 
     async def call(self, script: str, key: str, *arguments: Any) -> Any:
         """Run a script in Redis and return its result, or None while Redis is down."""
-        if time.monotonic() < self.asked_again_at:
+        if time.monotonic() < self.retry_at:
             return None
         keys: Sequence[str] = (KEY, f"{KEY}:{key}")
         try:
@@ -160,7 +160,7 @@ class SharedBreakers:
             return None
 
     def log_outage(self, error: Exception) -> None:
-        self.asked_again_at = time.monotonic() + AWAY_SECONDS
+        self.retry_at = time.monotonic() + AWAY_SECONDS
         logger.warning("Redis is unavailable, so each process has its own breakers: %s", error)
 
     async def aclose(self) -> None:

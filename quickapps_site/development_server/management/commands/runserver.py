@@ -1,5 +1,5 @@
-"""Extends Daphne's `runserver` with a warning that it runs no background work, because Daphne does
-not support ASGI's `lifespan`.
+"""Adds a warning to Daphne's `runserver`: it runs no background work, because Daphne lacks ASGI's
+`lifespan`.
 """
 
 from typing import Any

@@ -22,7 +22,7 @@ from quickapps_site.operations.archive import (
     ArchiveWriter,
     Header,
     new_file,
-    pieces,
+    read_chunks,
 )
 from quickapps_site.operations.databases import DatabaseCopy, copy_database
 from quickapps_site.operations.known_migrations import known_migrations
@@ -30,7 +30,7 @@ from quickapps_site.operations.termination import termination_raises
 from quickapps_site.operations.version import product_version
 
 MOST_NAMED = 20
-"""The maximum number of missing files that are listed by name."""
+"""The maximum number of missing files in the warning."""
 
 
 class Command(BaseCommand):
@@ -66,7 +66,7 @@ class Command(BaseCommand):
 
 def write(file: IO[bytes], copy: DatabaseCopy) -> tuple[int, list[str]]:
     """Write a backup into a file. Return the number of stored files, and the names of files that
-    are missing from the storage.
+    the storage lacks.
     """
     archive = ArchiveWriter(file)
     known = known_migrations()
@@ -80,7 +80,7 @@ def write(file: IO[bytes], copy: DatabaseCopy) -> tuple[int, list[str]]:
     )
     archive.add_json(HEADER, header)
     with copy.path.open("rb") as database:
-        archive.add(DATABASE, pieces(database), copy.path.stat().st_size)
+        archive.add(DATABASE, read_chunks(database), copy.path.stat().st_size)
     stored, missing = 0, []
     # The files follow the database, because content is stored before its row, and is never
     # overwritten.

@@ -24,7 +24,7 @@ from quickapps_site.operations.archive import (
     Header,
     members,
     open_regular,
-    pieces,
+    read_chunks,
     read_header,
     verify,
 )
@@ -42,7 +42,7 @@ OTHER_KEYS = (
 )
 VENDORS = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}
 MOST_NAMED = 20
-"""The maximum number of unreadable secrets that are listed by name."""
+"""The maximum number of unreadable secrets in the message."""
 
 
 class Command(BaseCommand):
@@ -86,7 +86,7 @@ class Command(BaseCommand):
         self.check_secrets(is_expected=options["without_secrets"])
 
     def check_secrets(self, *, is_expected: bool) -> None:
-        """Raise `CommandError` if stored secrets cannot be decrypted. If that `is_expected`, only
+        """Raise `CommandError` if stored secrets cannot be decrypted. If this `is_expected`, only
         write a warning.
         """
         unreadable = list(keys.unreadable_secrets())
@@ -103,8 +103,8 @@ class Command(BaseCommand):
 
 
 def check_header(header: Header, *, without_secrets: bool) -> None:
-    """Raise `CommandError` if this installation cannot restore an archive with this header, and
-    `DamagedArchive` if the header is invalid.
+    """Raise `CommandError` if this installation cannot restore the archive, or `DamagedArchive` if
+    the header is invalid.
     """
     ours = product_version()
     try:
@@ -145,8 +145,9 @@ def check_emptiness() -> None:
 
 
 def check_space(size: int) -> None:
-    """Raise `CommandError` if the disk does not have enough space for `size` bytes, the size of the
-    archive. The database needs twice its size, but is rarely the larger part.
+    """Raise `CommandError` if the disk lacks space for an archive of `size` bytes.
+
+    While it is loaded, the database needs twice its size, but it is rarely the larger part.
     """
     if settings.FILES_URL:
         return  # The files are stored elsewhere.
@@ -158,9 +159,7 @@ def check_space(size: int) -> None:
 
 
 def load(file: IO[bytes], header: Header) -> int:
-    """Restore the files and the database of an archive, or neither if one fails. Return the number
-    of files.
-    """
+    """Restore the files and the database of an archive, or neither. Return the number of files."""
     saved: set[str] = set()
     try:
         with tempfile.TemporaryDirectory(dir=settings.VAR_DIR) as folder:
@@ -168,13 +167,13 @@ def load(file: IO[bytes], header: Header) -> int:
             for member, content in members(file):
                 if member.name == DATABASE:
                     with database.open("wb") as copy:
-                        copy.writelines(pieces(content))
+                        copy.writelines(read_chunks(content))
                     check_copy(database, header.vendor)
                 elif member.name.startswith(FILES):
                     name = member.name.removeprefix(FILES)
                     if name in saved:
                         raise DamagedArchive(f"It has the file {name!r} more than once.")
-                    storage().put(name, pieces(content))
+                    storage().put(name, read_chunks(content))
                     saved.add(name)
             load_sqlite(database) if changes_engine(header) else load_database(database)
     except BaseException:
@@ -185,9 +184,7 @@ def load(file: IO[bytes], header: Header) -> int:
 
 
 def check_counts(contents: Contents) -> None:
-    """Raise `CommandError` if the number of rows in a restored table differs from that in the
-    archive's `contents.json`.
-    """
+    """Raise `CommandError` if the number of rows in a table differs from `contents.json`."""
     with connection.cursor() as cursor:
         present = [*{*connection.introspection.table_names(cursor)} & {*contents.tables}]
         found = count_rows(cursor, present)
