@@ -1,4 +1,4 @@
-"""Parses the filters in the URL of a list."""
+"""Parses filters in the query parameters of a list."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,7 +14,7 @@ LONGEST_QUOTE = 40
 
 
 class FilterInvalid(ValueError):
-    """The URL parameter `name` has an invalid value."""
+    """The query parameter `name` has an invalid value."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
@@ -22,14 +22,12 @@ class FilterInvalid(ValueError):
 
 
 def text_filter(asked: Mapping[str, Any], name: str) -> str:
-    """Return a URL parameter as text, truncated to `LONGEST_WORDS`, or "" if it is missing."""
+    """Return a query parameter, truncated to `LONGEST_WORDS` characters, or "" if it is missing."""
     return str(asked.get(name) or "").strip()[:LONGEST_WORDS]
 
 
 def integer_filter(asked: Mapping[str, Any], name: str) -> int | None:
-    """Return a URL parameter as an integer, or None if it is missing. Raises `FilterInvalid` if it
-    is not a whole number.
-    """
+    """Return a query parameter as an integer, or None if it is missing. Raises `FilterInvalid`."""
     text = text_filter(asked, name)
     if not text:
         return None
@@ -43,9 +41,7 @@ def integer_filter(asked: Mapping[str, Any], name: str) -> int | None:
 
 
 def time_filter(asked: Mapping[str, Any], name: str) -> datetime | None:
-    """Return a URL parameter as a time, or None if it is missing. Raises `FilterInvalid` if it is
-    not a time.
-    """
+    """Return a query parameter as a time, or None if it is missing. Raises `FilterInvalid`."""
     text = text_filter(asked, name)
     try:
         return read_datetime(text, timezone.get_current_timezone()) if text else None

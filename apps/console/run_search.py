@@ -1,6 +1,5 @@
-"""Searches runs for operators, in the admin and the API. Active runs come before finished runs.
-
-The search never reads the texts of conversations, and matches words exactly.
+"""Searches active and finished runs, for the admin and the API. Filters match whole values, and the
+search never reads the texts of conversations.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +30,7 @@ PARAMETERS = (
 )
 GOING_ON: Mapping[str, str] = {str(one.value): str(one.label) for one in Run.OPEN}
 OPEN_STATES = "open"
-"""This value of the state filter selects all unfinished runs."""
+"""The value of the state filter that selects all unfinished runs."""
 STATES: Mapping[str, str] = {
     OPEN_STATES: "In progress",
     **{name: label.capitalize() for name, label in GOING_ON.items()},
@@ -39,23 +38,21 @@ STATES: Mapping[str, str] = {
 }
 HOURS: Mapping[str, str] = {"1": "1 hour", "24": "24 hours", "168": "7 days", "720": "30 days"}
 MOST_LISTED = 10_000
-"""The list shows at most this many runs. Users narrow the search to find others."""
+"""The list shows at most this many finished runs. Users find older ones with a narrower search."""
 MOST_GOING = 500
 AGE = Coalesce("started_at", "seen_at")
-"""Sort key that no index covers. It forces the database to filter runs before it sorts them."""
+"""A sort key without an index, so that the database filters runs before it sorts them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSearch:
-    """The filters of a run search. A filter that is "" or None does not apply.
-
-    `words` is an error reference, the ID of a request or a run, the slug of an application, a
-    caller's bucket, or a username. `version` applies only together with an application.
-    """
+    """The filters of a run search. A filter that is "" or None does not apply."""
 
     words: str = ""
+    """An error reference, the ID of a run or request, an application's slug, or a caller."""
     application: str = ""
     version: int | None = None
+    """The version of the application. Ignored without an application."""
     user: str = ""
     status: str = ""
     door: str = ""
@@ -66,9 +63,7 @@ class RunSearch:
 
     @classmethod
     def of(cls, asked: Mapping[str, Any]) -> "RunSearch":
-        """Parse the filters in a URL. Raises `FilterInvalid` for an invalid version, number of
-        hours or time.
-        """
+        """Parse the filters in query parameters. Raises `FilterInvalid`."""
         said = {name: text_filter(asked, name) for name in PARAMETERS}
         version, hours = (integer_filter(asked, name) for name in ("version", "hours"))
         since, until = (time_filter(asked, name) for name in ("since", "until"))
@@ -89,7 +84,7 @@ class RunSearch:
 
     @property
     def common(self) -> Q:
-        """Return the conditions that apply to active and finished runs."""
+        """The conditions for both active and finished runs."""
         found = Q()
         if self.application:
             found &= Q(application=self.application)
@@ -121,7 +116,7 @@ class RunSearch:
         return found
 
     def over(self, request: HttpRequest) -> QuerySet[RunSummary]:
-        """Return the finished runs that match, in applications that the user can see."""
+        """Return the matching summaries of runs in applications that the user can see."""
         rows = RunSummary.objects.filter(of_seen(request), self.common)
         if self.words:
             rows = rows.filter(of_words(self.words) | of_reference(self.words))
@@ -130,8 +125,8 @@ class RunSearch:
         return rows.filter(status=self.status) if self.status else rows
 
     def going(self, request: HttpRequest) -> QuerySet[Run]:
-        """Return the unfinished runs that match, newest first, in applications that the user can
-        see.
+        """Return the matching unfinished runs in applications that the user can see, newest
+        first.
         """
         if not request.user.has_perm("runs.view_run") or self.is_of_the_past:
             return Run.objects.none()
@@ -148,7 +143,7 @@ class RunSearch:
 
 
 def of_words(words: str) -> Q:
-    """Return a filter for the search text. Each of its conditions can use an index."""
+    """Return a filter for the search text. Each condition can use an index."""
     found = Q(application=words) | of_caller(words)
     try:
         return found | Q(pk=UUID(words))
@@ -163,7 +158,7 @@ def of_reference(words: str) -> Q:
 
 def of_caller(words: str) -> Q:
     """Return a filter for the runs of a caller: a bucket, or a user's username, name or email
-    address. A user's runs in all teams are found.
+    address. It matches the user's runs in all teams.
     """
     found = Q(bucket=words)
     for person in people_named(words):
@@ -186,7 +181,9 @@ def summary_of(run: Run) -> RunSummary:
 
 
 class GoingFirst(Sequence[RunSummary]):
-    """A sequence of active runs followed by finished runs. It counts at most `MOST_LISTED` runs."""
+    """A sequence of active runs followed by at most `MOST_LISTED` finished runs, for a
+    paginator.
+    """
 
     def __init__(self, going: QuerySet[Run], over: QuerySet[RunSummary]) -> None:
         self.going = [summary_of(run) for run in going[:MOST_GOING]]
@@ -218,10 +215,10 @@ class GoingFirst(Sequence[RunSummary]):
 
 
 def sorted_by_themselves(rows: QuerySet[RunSummary]) -> QuerySet[RunSummary]:
-    """Sort the rows by a key that no index covers, so that the database filters before it sorts.
+    """Sort the rows by a key without an index, so that the database filters before it sorts.
 
-    Otherwise, PostgreSQL reads all runs by age until a page is full, which takes seconds if few
-    runs match.
+    Otherwise, PostgreSQL reads runs by age until a page is full. If few runs match, that takes
+    seconds.
     """
     by_age = {"started_at": AGE.asc(), "-started_at": AGE.desc()}
     return rows.order_by(*(by_age.get(str(name), name) for name in rows.query.order_by))

@@ -1,4 +1,4 @@
-"""Serves the API for budgets, with their limits and their current use."""
+"""Serves the API for budgets, with their limits and their current usage."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -28,7 +28,7 @@ SUBJECTS: Mapping[str, tuple[str, Any, str]] = {
     "application": ("application", Application, "slug"),
     "run": ("application", Application, "slug"),
 }
-"""This maps each kind of subject to its field, its model, and the attribute that names it."""
+"""The field, the model, and the lookup by name for each kind of subject."""
 
 
 class BudgetSerializer(RowSerializer[Budget]):
@@ -72,7 +72,7 @@ class BudgetSerializer(RowSerializer[Budget]):
         )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Replace the name of the budget's user, team, key or application with the database row."""
+        """Look up the budget's user, team, key or application by its name in `subject`."""
         if isinstance(self.instance, Budget):
             self.refuse_changes(self.instance, attrs)
             attrs.pop("subject", None)
@@ -124,7 +124,7 @@ class BudgetSerializer(RowSerializer[Budget]):
 
 
 def write_amount(amount: Decimal) -> str:
-    """Format the amount with six decimal places, which is the precision of budgets."""
+    """Format the amount with six decimal places, the precision of budgets."""
     return f"{amount:.6f}"
 
 

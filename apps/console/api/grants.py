@@ -1,7 +1,7 @@
-"""Serves `/api/applications/{slug}/grants/`: the roles of users and groups, by name.
+"""Serves `/api/applications/{slug}/grants/`: the roles of users and groups in an application.
 
 PUT replaces the list, POST adds or changes one grant, and DELETE removes the grant in the query.
-Each response contains the whole list. Its ETag can be sent in `If-Match`.
+Each response contains the whole list, with an ETag for `If-Match`.
 """
 
 import hashlib
@@ -47,8 +47,8 @@ class GrantSerializer(StrictSerializer[Mapping[str, str]]):
 
 
 class GrantPermission(StaffWithPermission):
-    """Allows changes only to users who may change applications. `changed_grants` checks that they
-    own the application.
+    """Requires the permission to change applications for all writes. `changed_grants` also checks
+    that the user owns the application.
     """
 
     perms_map = {
@@ -64,7 +64,7 @@ def listed_grants(application: Application) -> Response:
 
 
 def changed_grants(request: Request, application: Application) -> Response:
-    """Change the application's grants as the request specifies, and return the new list.
+    """Change the application's grants, and return the new list.
 
     Raises `PermissionDenied` if the user does not own the application, `EditConflict` if the list
     is outdated, and the errors of `wanted_grants`.
@@ -81,8 +81,8 @@ def changed_grants(request: Request, application: Application) -> Response:
 
 
 def wanted_grants(request: Request, before: Mapping[Holder, Role]) -> Mapping[Holder, Role]:
-    """Return the grants as they will be after the request. Raises `RowInvalid` or `ValidationError`
-    if the request is invalid, and `NotFound` if the grant to remove does not exist.
+    """Return the grants after the request. Raises `RowInvalid` or `ValidationError` if the request
+    is invalid, and `NotFound` if the grant to remove does not exist.
     """
     if request.method == "DELETE":
         named: Any = [*request.query_params.dict().items()]
@@ -120,7 +120,7 @@ def holder_of(grant: Mapping[str, str]) -> Holder:
 
 
 def check_tag(request: Request, grants: Mapping[Holder, Role]) -> None:
-    """Raise `EditConflict` if the request has an `If-Match` with an outdated ETag."""
+    """Raise `EditConflict` if `If-Match` has an outdated ETag."""
     tags = wanted_tags(request)
     if tags and tag_of(grants) not in tags:
         raise EditConflict(412, "The grants have changed. Fetch them again.", {})

@@ -1,4 +1,4 @@
-"""Describes JSON columns in the OpenAPI document, based on the models that validate them."""
+"""Describes JSON columns in the OpenAPI document with the schemas of their Pydantic models."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def add_components(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
 
 
 def in_openapi(schema: Any) -> Any:
-    """Convert a JSON schema of pydantic to the dialect of OpenAPI 3.0."""
+    """Convert a JSON schema of Pydantic to the dialect of OpenAPI 3.0."""
     if isinstance(schema, list):
         return [in_openapi(one) for one in schema]
     if not isinstance(schema, dict):

@@ -124,7 +124,7 @@ class PieceSerializer(StrictSerializer[Any]):
 
 
 class ModelRequestSerializer(StrictSerializer[RequestView]):
-    """A model request. The user's memories are replaced with their size."""
+    """A model request. Its text contains the size of the user's memories, not their content."""
 
     application = serializers.CharField()
     model = serializers.CharField()
@@ -136,7 +136,7 @@ class ModelRequestSerializer(StrictSerializer[RequestView]):
 
 
 class RunPermission(StaffWithPermission):
-    """Requires the permission to change active runs for stopping one."""
+    """Requires the permission to change runs for stopping one."""
 
     perms_map = {**StaffWithPermission.perms_map, "POST": [STOP]}
 
@@ -149,7 +149,9 @@ class RunViewSet(GenericViewSet[RunSummary]):
 
     @extend_schema(responses=ListedRunSerializer(many=True), parameters=SEARCH)
     def list(self, request: Request) -> Response:
-        """Return up to 10,000 runs: first active runs, then finished runs, each newest first."""
+        """Return up to 10,000 runs. Active runs come before finished runs, and newer before
+        older.
+        """
         try:
             search = RunSearch.of(request.query_params)
         except FilterInvalid as error:
@@ -166,7 +168,7 @@ class RunViewSet(GenericViewSet[RunSummary]):
     @extend_schema(request=None, responses={202: None})
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, pk: str) -> Response:
-        """Stop an active or waiting run of the chat page. It stops within a second."""
+        """Stop an active or waiting run. It stops within a second."""
         self.run(pk)
         run = going_run(request, pk)
         if run is None or not async_to_sync(stop_run)(HUB, run):
@@ -179,8 +181,8 @@ class RunViewSet(GenericViewSet[RunSummary]):
     @extend_schema(responses=ModelRequestSerializer(many=True))
     @action(detail=True, pagination_class=None)
     def requests(self, request: Request, pk: str) -> Response:
-        """Return the model requests of a run. Requires the permission to read contents. The audit
-        log records each reading.
+        """Return the model requests of a run. Requires the permission to read the contents of runs.
+        The audit log records the access.
         """
         run = self.run(pk)
         record_reading(request, run, "model requests", is_allowed=may_read(request))
@@ -192,8 +194,8 @@ class RunViewSet(GenericViewSet[RunSummary]):
         )
 
     def run(self, number: str) -> RunSummary:
-        """Return the run with this ID. Raises `Http404` if there is none or the caller may not see
-        its application.
+        """Return the active or finished run with this ID. Raises `Http404` if it does not exist or
+        the caller may not see it.
         """
         try:
             wanted = UUID(number)

@@ -1,6 +1,4 @@
-"""Serves the API for schedules. It shows all fields of service accounts' schedules, but only the
-times and limits of users' schedules.
-"""
+"""Serves the API for schedules. The messages of users' schedules are private."""
 
 from typing import Any
 
@@ -149,8 +147,8 @@ def set_fields(row: Schedule, values: dict[str, Any]) -> None:
 
 
 class ScheduleViewSet(viewsets.ModelViewSet[Schedule]):
-    """Schedules. A new schedule belongs to a service account. A change to a user's schedule takes
-    effect after the user accepts it.
+    """Schedules. Callers create schedules for service accounts only. A change to a user's schedule
+    takes effect when the user accepts it.
     """
 
     queryset = Schedule.objects.select_related(

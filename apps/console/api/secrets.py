@@ -90,9 +90,7 @@ class SecretViewSet(RowViewSet[Secret]):
     lookup_value_regex = "[A-Za-z0-9._-]+"
 
     def perform_destroy(self, instance: Secret) -> None:
-        """Delete the secret. Raises `RowInUse` if manifests use it, because they would stop
-        working.
-        """
+        """Delete the secret. Raises `RowInUse` if a manifest uses it."""
         if users := secret_uses(installed_content()).get(instance.name, []):
             names = dependent_names(self.request, users)
             raise RowInUse(f"The secret is used by {names}. Remove it there first.")

@@ -1,6 +1,4 @@
-"""Contains serializers that reject unknown fields, so that a misspelled field is not silently
-ignored.
-"""
+"""Defines serializers that reject unknown fields, so that misspelled fields cause an error."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar

@@ -1,8 +1,7 @@
-"""Answers questions with the draft that an editor is typing, in the chat of the studio.
+"""Answers questions with an unsaved draft, in the test chat of the studio.
 
-An answer is a normal run of the operator: it counts toward the operator's costs and limits. The
-conversation is not stored on the server: the page sends the messages and their state with the next
-question, like a client of the gateway. The answer is a stream of server-sent events.
+An answer is a normal run, which counts toward the operator's costs and limits. The server does not
+store the conversation: the page sends all messages and their state with each question.
 """
 
 import json
@@ -64,7 +63,7 @@ Tell = Callable[[str, dict[str, Any]], None]
 
 
 class WatchedMeter:
-    """Forwards all reports of model and tool calls to the run's meter, and sends them to the
+    """Passes reports of model and tool calls to the run's meter, and also sends them to the
     page.
     """
 
@@ -99,7 +98,7 @@ class WatchedMeter:
 
 @for_editors
 def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
-    """Stream the draft's answer to a question. Raises `UnreadableDraft` if the request is invalid."""
+    """Stream the draft's answer as server-sent events. Raises `UnreadableDraft`."""
     body = body_of(request)
     messages = messages_in(body)
     try:
@@ -115,7 +114,7 @@ def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
 
 
 def messages_in(body: dict[str, Any]) -> tuple[ModelMessage, ...]:
-    """Return the messages in the request. Raises `UnreadableDraft` if they are invalid."""
+    """Parse the messages in the request. Raises `UnreadableDraft` if they are invalid."""
     written = body.get("messages")
     if not isinstance(written, list) or not 0 < len(written) <= MOST_MESSAGES:
         raise UnreadableDraft(f"messages: send a list of 1 to {MOST_MESSAGES} messages.")
@@ -164,8 +163,8 @@ async def run_draft(
     caller: Caller,
     emit: Callable[[tuple[str, dict[str, Any]]], None],
 ) -> None:
-    """Run the application. Emit its events for the page, then its token counts. Raises
-    `QuickAppError` if the run fails.
+    """Run the application, and emit the events for the page. The last event has the token counts.
+    Raises `QuickAppError` if the run fails.
     """
     began, state = time.monotonic(), dict[str, Any]()
 
@@ -198,9 +197,7 @@ def spent_tokens(progress: Progress) -> dict[str, int]:
 
 
 def encode_event(event: Any) -> tuple[str, dict[str, Any]] | None:
-    """Convert a run event to a name and data for the page, or return None if the page does not show
-    it.
-    """
+    """Convert a run event to a name and data for the page. None means that the page ignores it."""
     match event:
         case TextDelta() | RefusalDelta():
             return "text", {"text": event.text}
@@ -223,7 +220,7 @@ def encode_event(event: Any) -> tuple[str, dict[str, Any]] | None:
 
 
 def sent_view(request: SentRequest) -> dict[str, Any]:
-    """Return the parts of a model request that the page shows, as JSON."""
+    """Convert a model request to JSON for the page."""
     members, parts = taken_apart(uuid4(), request.body or b"{}")
     prompt = [[span.layer, span.source, span.length] for span in request.prompt]
     row = SentRequestRow(model=request.model, members=members, prompt=prompt)

@@ -21,10 +21,9 @@ TAKEN = "A file named {!r} already exists. Rename your file, or replace the exis
 
 @for_editors
 def upload_file(request: HttpRequest, row: Application) -> JsonResponse:
-    """Store an uploaded file, and return its `path`. If `shared` is set, all applications can use
-    it.
+    """Store an uploaded file, and return its `path`. With `shared`, all applications can use it.
 
-    Raises `PermissionDenied` if the user may not add shared files.
+    Raises `PermissionDenied` for a shared file if the user may not add shared files.
     """
     sent, is_shared = request.FILES.get("file"), request.POST.get("shared") == "true"
     if is_shared and not request.user.has_perm(ADD):

@@ -1,4 +1,4 @@
-"""Raises the limit of a budget's current window on behalf of an operator, and records the reason."""
+"""Raises the limit of a budget's current window for an operator, and records the reason."""
 
 from decimal import Decimal
 
@@ -22,9 +22,7 @@ from apps.insights.budgets.rules import BudgetClaim
 
 
 class RaisedMeanwhile(Exception):
-    """Raised if another operator has raised a window of the budget since the page was loaded.
-    `last` is that override.
-    """
+    """Another operator has raised the budget since the page was loaded. `last` is that override."""
 
     def __init__(self, last: BudgetOverride) -> None:
         super().__init__(str(last))
@@ -36,7 +34,7 @@ def last_override(budget: Budget) -> BudgetOverride | None:
 
 
 def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
-    """Return the reason why the limit cannot be raised by this amount, or "" if it can."""
+    """Return the reason why an operator cannot raise the limit by this amount, or ""."""
     unit = standing.rule.unit
     if amount <= 0:
         return gettext("Enter an amount above 0.")
@@ -51,10 +49,10 @@ def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
 
 @transaction.atomic
 def raise_window(standing: BudgetStatus, amount: Decimal, note: str, by: str, seen: int) -> None:
-    """Raise the limit of a holder's current window, and record the reason in `note`.
+    """Raise the limit of a holder's current window. `note` is the reason, and `by` the operator.
 
-    `by` is the operator's name. `seen` is the ID of the last override that the operator saw, or 0.
-    Raises `RaisedMeanwhile` if there is a newer one.
+    `seen` is the ID of the newest override that the operator saw, or 0. Raises `RaisedMeanwhile` if
+    there is a newer one.
     """
     # Locked, so that the second of two operators who raise the window at the same time gets an
     # error.

@@ -1,7 +1,7 @@
-"""Reserves amounts in budget windows, settles them, and releases expired reservations.
+"""Reserves amounts in budget windows, charges costs, and releases reservations.
 
-These functions are synchronous and run on a database thread. Each transaction locks windows in the
-order of `BudgetClaim.place`.
+These functions are synchronous and run on a database thread. To avoid deadlocks, each transaction
+locks windows in the order of `BudgetClaim.place`.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ RELEASE_AND_COUNT = f"WITH gone AS ({RELEASE}) {COUNT.format(GONE)}"
 
 
 class TakenWindow(NamedTuple):
-    """A window's amounts after a reservation, in the smallest parts of the budget's unit."""
+    """The amounts of a window after a reservation, in the smallest parts of the budget's unit."""
 
     id: int
     spent: int
@@ -56,9 +56,7 @@ class TakenWindow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BudgetHold:
-    """A call's reservation in one window. `used` and `limit` are the window's amounts before the
-    reservation.
-    """
+    """A call's reservation in one window. `used` is the used amount before the reservation."""
 
     claim: BudgetClaim
     window: int
@@ -74,24 +72,22 @@ class BudgetHold:
 
 @dataclass(frozen=True, slots=True)
 class ReservationRequest:
-    """A reservation for a call that is about to be made. `amounts` maps budget IDs to the amounts
-    to reserve. `time_zone` is the user's time zone for notices.
-    """
+    """The input of `reserve`, for one call."""
 
     call: UUID
     claims: Sequence[BudgetClaim]
     amounts: Mapping[int, int]
+    """The amounts to reserve, by budget ID."""
     expires_at: datetime
     conversation: UUID | None = None
     time_zone: str = ""
 
 
 def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHold]]:
-    """Reserve amounts in all windows or in none. Return all reservations, and a second list of
-    those about which the user must be notified.
+    """Reserve amounts in all windows or in none. Return all reservations, and those that exceed a
+    soft limit of which the user has not been notified yet.
 
-    Raises `BudgetSpent` if a budget is used up, and `IntegrityError` if a budget was deleted in the
-    meantime.
+    Raises `BudgetSpent` if a budget is used up, and `IntegrityError` if a budget was deleted.
     """
     now = timezone.now()
     with all_or_none(len(wanted.claims)):
@@ -100,7 +96,7 @@ def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHo
 
 
 def all_or_none(windows: int) -> AbstractContextManager[Any]:
-    """Return a transaction, or a no-op context on PostgreSQL if a single statement suffices."""
+    """Return a transaction. On PostgreSQL, one window needs one statement and no transaction."""
     is_one = windows == 1 and connection.vendor == "postgresql"
     return nullcontext() if is_one else transaction.atomic()
 
@@ -110,8 +106,8 @@ def adapted_id(call: UUID) -> UUID | str:
 
 
 def take(claim: BudgetClaim, wanted: ReservationRequest, now: datetime) -> BudgetHold:
-    """Reserve the amount in one window. Raises `BudgetSpent` if the budget is used up, and
-    `BudgetReserved` if the rest is reserved.
+    """Reserve an amount in one window. Raises `BudgetSpent` if the budget is used up, and
+    `BudgetReserved` if running calls have reserved the remaining amount.
     """
     rule, amount = claim.rule, wanted.amounts[claim.rule.id]
     found = try_to_take(claim, wanted, now)
@@ -147,7 +143,7 @@ def try_to_take(
 
 
 def window_of(claim: BudgetClaim, now: datetime) -> int:
-    """Return the primary key of the current window, which is created if necessary."""
+    """Return the primary key of the current window. Create the window if necessary."""
     start, end = claim.rule.window_at(now)
     place = {"budget_id": claim.rule.id, "holder": claim.holder, "starts_at": start}
     row, _ = BudgetWindow.objects.get_or_create(**place, defaults={"ends_at": end})
@@ -156,7 +152,7 @@ def window_of(claim: BudgetClaim, now: datetime) -> int:
 
 @transaction.atomic
 def release_lapsed(window: int, now: datetime) -> None:
-    """Release the expired reservations in a window. Their processes have ended."""
+    """Release the expired reservations in a window, which belong to processes that have died."""
     BudgetWindow.objects.select_for_update().get(pk=window)
     lapsed = BudgetReservation.objects.filter(window=window, expires_at__lte=now)
     # A settlement locks its reservation and waits for the window. Waiting for the reservation here
@@ -177,8 +173,8 @@ def release_all_lapsed() -> None:
 
 
 def is_news(hold: BudgetHold, wanted: ReservationRequest) -> bool:
-    """Return True, once per conversation, if the user must be notified that the soft limit is
-    exceeded. Without a conversation, return True every time.
+    """Return True if the conversation has not shown a notice about this window yet, and record the
+    notice. Always returns True without a conversation.
     """
     if wanted.conversation is None:
         return True
@@ -191,7 +187,7 @@ def is_news(hold: BudgetHold, wanted: ReservationRequest) -> bool:
 
 
 class Settlement(NamedTuple):
-    """The final cost of a call in one window. `parts` is None if a price is missing."""
+    """The actual cost of a call, to charge in one window. `parts` is None without a price."""
 
     hold: BudgetHold
     call: UUID

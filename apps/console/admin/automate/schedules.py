@@ -42,9 +42,7 @@ STATE = (
 
 
 class OperatedScheduleForm(ZonedForm):
-    """The form of a schedule. A new schedule belongs to a service account, and the owner of a
-    stored schedule cannot be changed.
-    """
+    """The form for a schedule. Operators create schedules for service accounts only."""
 
     operator: Any = None
 

@@ -1,4 +1,4 @@
-"""Defines the admin pages for subscriptions: URLs that receive events of applications."""
+"""Defines the admin pages for event subscriptions, which send application events to a URL."""
 
 from typing import Any, ClassVar
 
@@ -68,9 +68,7 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
         return rows.filter(mine | of_seen(request, "application__slug"))
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Omit the state and the owner from the form for a new subscription: its creator becomes
-        the owner, and there is no state yet.
-        """
+        """Omit the state and the owner from the form for a new subscription."""
         if obj is not None:
             return super().get_fieldsets(request, obj)
         return (

@@ -25,11 +25,10 @@ changes little in a minute.
 
 @dataclass(frozen=True, slots=True)
 class WeekFigures:
-    """The usage of an application in the last seven days. `people` counts distinct users and API
-    keys.
-    """
+    """The usage of an application in the last seven days."""
 
     people: int = 0
+    """The number of distinct callers: users, API keys and visitors."""
     runs: int = 0
     failed: int = 0
     costs: Mapping[str, Decimal] = field(default_factory=dict)
@@ -44,7 +43,7 @@ on_reset(_known.clear)
 
 
 def week_figures(slugs: Collection[str]) -> dict[str, WeekFigures]:
-    """Return the usage of each application by slug, at most a minute old. Runs up to four queries."""
+    """Return the usage of each application by slug, at most a minute old."""
     found = {slug: kept for slug in slugs if (kept := _known.get(slug, KNOWN_SECONDS))}
     if missing := {*slugs} - {*found}:
         for slug, figures in read_week(missing, timezone.now()).items():
@@ -69,9 +68,7 @@ def read_week(slugs: Collection[str], now: datetime) -> dict[str, WeekFigures]:
 
 
 def read_costs(slugs: Collection[str], now: datetime) -> Mapping[str, Sums]:
-    """Return the costs of each application by slug. They include recent model calls that are not
-    yet in the hourly sums.
-    """
+    """Return the costs of each application by slug, including calls not yet in the hourly sums."""
     period = Period.ending(now, WEEK)
     found: dict[str, Sums] = defaultdict(Sums)
     stored = UsageSum.objects.filter(period.stored, dimension="application", name__in=slugs)

@@ -34,8 +34,8 @@ ANSWERS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "unknown"}
 
 
 def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
-    """Show the default of each capability in the form. The form of a user who may only view the
-    deployment lacks these fields.
+    """Show the default of each capability in the form, unless the form is read-only and therefore
+    has no such fields.
     """
     if not form.fields.keys() >= {*FLAGS, *LIMITS}:
         return
@@ -50,8 +50,8 @@ def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
 
 
 def known_labels(row: Deployment) -> dict[str, str]:
-    """Return the default of each capability as text, such as "Default: yes". What an operator has
-    set is ignored.
+    """Return the default of each capability as text, such as "Default: yes". Values that an
+    operator has set are ignored.
     """
     known = written_capabilities(row).over(known_capabilities(row))
     words = {name: ANSWERS[getattr(known, name)] for name in FLAGS}

@@ -49,8 +49,7 @@ from apps.live.run_summary import RunSummary
 BADGE = '<span class="console-badge {}">{}</span>'
 LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
 FROM_RUN, FROM_FEEDBACK = "run", "feedback"
-"""These query parameters of the form contain the ID of the run or feedback from which to create a
-test case.
+"""The query parameters with the ID of the run or feedback from which the form creates a test case.
 """
 
 
@@ -168,8 +167,8 @@ class CaseAdmin(RecordedAdmin[Case]):
         return initial
 
     def made_of_run(self, request: HttpRequest, number: str) -> Case | None:
-        """Return an unsaved test case from a run, or None if its messages cannot be read. The audit
-        log records that the run was read.
+        """Return an unsaved test case from a run, or None if its messages cannot be read. Records
+        the access in the audit log.
 
         Raises `PermissionDenied` if the user may not read the run or edit its application, and
         `Http404` if there is no such run.

@@ -48,9 +48,7 @@ class BudgetForm(VersionedForm[Budget]):
 
 
 class RaiseForm(forms.Form):
-    """The form with which an operator raises a budget. `seen` is the ID of the last override that
-    the operator saw, or 0.
-    """
+    """The form that raises a budget for one holder until the budget renews."""
 
     holder = forms.TypedChoiceField(label="Holder", coerce=str, empty_value="", required=False)
     amount = forms.DecimalField(
@@ -63,6 +61,7 @@ class RaiseForm(forms.Form):
         max_length=LONGEST_NOTE, help_text="The reason for the increase, which is logged."
     )
     seen = forms.IntegerField(widget=forms.HiddenInput)
+    """The ID of the newest override when the page was opened, or 0."""
 
     data: Any
 
@@ -124,9 +123,7 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return may and (obj is None or may_rule(request, obj.application))
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Offer only the applications that the user can edit, and require one, unless the user can
-        edit all applications.
-        """
+        """Require an application that the user can edit, unless the user can edit all of them."""
         if edits_all(request.user):
             return super().formfield_for_foreignkey(db_field, request, **options)
         model = db_field.related_model
@@ -182,9 +179,7 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return [standing, *super().get_urls()]
 
     def standing_view(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Show how much of the budget each holder has used, the overrides so far, and a form for a
-        new override.
-        """
+        """Show each holder's usage of the budget and the overrides. A POST adds an override."""
         budget = self.get_object(request, str(number))
         if budget is None or not budget.window:
             raise Http404
@@ -217,8 +212,8 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return self.page(request, "admin/budgets/standing.html", title, context)
 
     def raise_amount(self, request: HttpRequest, budget: Budget, form: RaiseForm) -> bool:
-        """Store an override that raises the budget. Return False, and show an error, if another
-        user has raised it in the meantime.
+        """Raise the budget. Return False and add a form error if another user has raised it since
+        the page was opened.
         """
         amount, note, seen = (form.cleaned_data[name] for name in ("amount", "note", "seen"))
         name = cast(User, request.user).get_username()

@@ -1,4 +1,4 @@
-"""Defines the admin pages for users and groups. Administrators cannot give more rights than they
+"""Defines the admin pages for users and groups. Administrators can grant only rights that they
 have.
 """
 
@@ -47,7 +47,7 @@ GIVEN = ("groups", "user_permissions", "permissions")
 
 
 class GivingAdmin(admin.ModelAdmin[Any]):
-    """Offers only rights that the operator may give, and preserves all other rights of the account."""
+    """Offers only rights that the operator may grant, and preserves an account's other rights."""
 
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
         if db_field.related_model is Permission:
@@ -78,7 +78,7 @@ LAST_SUPERUSER = (
 
 class UserForm(theme.UserChangeForm):  # type: ignore[misc]
     def clean(self) -> dict[str, Any]:
-        """Add an error if the change would leave the installation without an active superuser."""
+        """Refuse a change that leaves the installation without an active superuser."""
         cleaned: dict[str, Any] = super().clean()
         stays = all(
             cleaned.get(name, getattr(self.instance, name))
@@ -153,7 +153,7 @@ class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignor
         record_moves(request, form.instance, before, teams_by_name(form.instance))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return what would be deleted. The last superuser is protected."""
+        """Protect the last superuser from deletion."""
         deleted, counts, missing, protected = super().get_deleted_objects(objs, request)
         if is_last_superuser([user.pk for user in objs]):
             protected = [

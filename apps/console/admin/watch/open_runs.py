@@ -1,5 +1,5 @@
-"""Defines the admin pages for active and waiting runs of the chat page. Operators can stop them and
-answer their questions.
+"""Defines the admin pages for active and waiting runs. Operators can stop them and answer their
+questions.
 """
 
 from datetime import datetime
@@ -48,7 +48,7 @@ LONGEST_HEADING = 100
 GONE = "This question was already answered or withdrawn."
 OPEN = Interaction.objects.filter(answer__isnull=True).order_by("pk")
 WHILE_GOING = "elicitation"
-"""Only questions of this kind can be open while their run continues."""
+"""The only kind of question that does not pause its run."""
 ANSWERABLE = Q(run__status=Run.Status.WAITING) | Q(run__status=Run.Status.RUNNING, kind=WHILE_GOING)
 
 
@@ -171,8 +171,8 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         return [answer, *super().get_urls()]
 
     def answer_view(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Show a run's question and the form with which the operator can answer it. Raises
-        `PermissionDenied` if the user may not answer for others.
+        """Show a run's question, and answer it on a POST. Raises `PermissionDenied` if the operator
+        may not answer for other users.
         """
         if not may_answer(request):
             raise PermissionDenied
@@ -197,8 +197,8 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         return self.page(request, "admin/runs/answer.html", heading(asked), context)
 
     def give(self, request: HttpRequest, asked: Interaction, form: AnswerForm) -> bool:
-        """Send the operator's answer to the run, and log it. Return False, and show the reason, if
-        the run rejects it.
+        """Send the operator's answer to the run, and log it. Show the reason and return False if
+        the run rejects the answer.
         """
         user, run, answer = cast(User, request.user), asked.run, form.answer
         name = user.get_full_name() or user.get_username()

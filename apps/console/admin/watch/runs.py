@@ -1,6 +1,4 @@
-"""Defines the admin pages for runs. Operators can read, filter and stop them, and find a run by the
-reference in its error message.
-"""
+"""Defines the admin pages on which operators find, inspect and stop runs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -111,7 +109,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> RunSummary | None:
-        """Return the summary of a run. An active run has none yet, so an unsaved one is returned."""
+        """Return the summary of a run, or an unsaved summary if the run is still active."""
         row: RunSummary | None = super().get_object(request, object_id, from_field)
         if row is None and request.user.has_perm("runs.view_run"):
             going = going_run(request, object_id)
@@ -148,8 +146,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         return answer
 
     def beginning(self, request: HttpRequest, run: RunSummary) -> dict[str, Any]:
-        """Return the template context for the top of a run's page, and record the access to
-        contents in the audit log.
+        """Return the template context for the top of a run's page. If it includes the question and
+        the answer, record this access in the audit log.
         """
         said = said_in(run.pk) if may_read(request) else SaidInRun()
         if said != SaidInRun():
@@ -203,14 +201,14 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="versions")
     def versions(self, run: RunSummary) -> str:
-        """Return the application's versions that answered in this run."""
+        """List the versions of the application that made model calls in the run."""
         calls = ModelCall.objects.filter(run=run.pk, application=run.application).order_by()
         found = sorted(set(calls.values_list("version", flat=True)))
         return ", ".join(map(str, found)) or NOTHING
 
     @admin.display(description="sub-agents")
     def subagents(self, run: RunSummary) -> SafeString:
-        """List the run's sub-agents with their usage, which is included in the run's usage."""
+        """List the run's sub-agents. The run's usage includes theirs."""
         lines = format_html_join(
             "", "<li>{}</li>", ((subagent_line(row),) for row in subagents_of(run))
         )
@@ -269,9 +267,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
 
 def going_run(request: HttpRequest, number: str) -> Run | None:
-    """Return the active run with this ID, or None if there is none or the user may not see its
-    application.
-    """
+    """Return the active run with this ID, or None if the user may not see its application."""
     try:
         wanted = UUID(number)
     except ValueError:
@@ -286,7 +282,7 @@ class RunLink:
 
 
 def links_of(request: HttpRequest, run: RunSummary, said: SaidInRun) -> dict[str, Any]:
-    """Return the links on a run's page. If the run cannot be replayed, also return the reason."""
+    """Return the template context with the `links` on a run's page, and `why_no_replay`."""
     application = editable_applications(request).filter(slug=run.application).first()
     if application is None:
         return {"links": []}

@@ -8,7 +8,7 @@ from apps.insights.models import UsageSum
 from apps.insights.periods import Period
 
 CHARTED = PERCENTS[:2]
-"""The charts and their tables show these percentiles."""
+"""The percentiles in the charts and in the table of their data."""
 
 
 def charts(found: UsageReport) -> list[Chart]:

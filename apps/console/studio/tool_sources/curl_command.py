@@ -1,7 +1,7 @@
-"""Converts a pasted curl command to a REST tool. The command is never executed.
+"""Converts a pasted curl command to a REST tool, without executing the command.
 
-A reference to a secret replaces the credential in the command. The user decides whether to store
-the credential as this secret.
+The tool refers to a secret instead of the credential in the command. The user decides whether to
+store the credential as this secret.
 """
 
 import json
@@ -40,21 +40,18 @@ METHODS = frozenset({"get", "post", "put", "delete"})
 
 @dataclass(frozen=True, slots=True)
 class CurlTool:
-    """A REST tool made from a curl command. `credential` is the text that was removed from the
-    command, or "".
-
-    Only the user who pasted the credential sees it. It is never stored.
-    """
+    """A REST tool from a curl command."""
 
     base_url: str
     tool: Mapping[str, Any] = field(repr=False)
     authorization: SchemeAuthorization | None = None
     credential: str = field(default="", repr=False)
+    """The credential in the command, or "". Only the user who pasted it sees it."""
     notes: tuple[str, ...] = ()
 
 
 def read_curl(text: str) -> CurlTool:
-    """Parse a curl command. Raises `SourceInvalid` if no tool can send its request."""
+    """Parse a curl command. Raises `SourceInvalid` if no tool can send the request."""
     asked = read_command(text)
     addresses = [*asked.url, *asked.addresses]
     if len(addresses) != 1:
@@ -149,7 +146,7 @@ def headers_of(asked: Namespace, found: "Findings", notes: list[str]) -> dict[st
 
 
 class Findings:
-    """The first credential in a curl command, and how the command sends it."""
+    """Collects the first credential in a curl command, and notes for the user."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -196,7 +193,7 @@ class Findings:
                 yield RestParameter(key, where, schema_of(kept))
 
     def without_credentials(self, value: Any) -> Any:
-        """Replace each text in the value that looks like a credential with ""."""
+        """Replace the strings in the value that look like credentials with ""."""
         if isinstance(value, list):
             return [self.without_credentials(one) for one in value]
         if not isinstance(value, dict):
@@ -216,7 +213,7 @@ class Findings:
 
 
 def schema_of(value: Any) -> dict[str, Any]:
-    """Return the schema of a parameter. Its default is the value in the command."""
+    """Return a JSON schema for a parameter. Its default is the value in the command."""
     match value:
         case bool():
             return {"type": "boolean", "default": value}

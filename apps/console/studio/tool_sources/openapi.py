@@ -1,8 +1,6 @@
-"""Converts the operations of an OpenAPI document (2.0, 3.0 or 3.1) to REST tools, from which
-operators select some.
+"""Converts the operations of an OpenAPI document (2.0, 3.0 or 3.1) to REST tools.
 
-The document is untrusted, so references to other documents are not followed. An operation that no
-tool can call has a `problem`.
+The document is untrusted, so references to other documents are not followed.
 """
 
 import re
@@ -33,7 +31,7 @@ METHODS = ("get", "post", "put", "delete")
 UNUSABLE = ("patch", "head", "options", "trace")
 MOST_OPERATIONS = 5_000
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
-"""OpenAPI requires that header parameters with these names are ignored."""
+"""The OpenAPI specification requires ignoring header parameters with these names."""
 PLACES = {"query": "query", "path": "url", "header": "header"}
 MOST_NAMED = 5
 NOT_CALLED = "tools support only GET, POST, PUT and DELETE."
@@ -44,7 +42,7 @@ _bad_in_path = re.compile(r"[\s\\?#\x00-\x1f\x7f]|(?:^|/)(?:\.|%2e){1,2}(?:/|$)|
 
 @dataclass(frozen=True, slots=True)
 class DescribedOperation:
-    """An operation in an OpenAPI document. It has either a `tool` for a manifest, or a `problem`:
+    """An operation in an OpenAPI document. It has either a `tool` for a manifest or a `problem`,
     the reason why no tool can call it.
     """
 
@@ -61,13 +59,10 @@ class DescribedOperation:
 
 @dataclass(frozen=True, slots=True)
 class ServiceDescription:
-    """The service that an OpenAPI document describes. `base_url` is "" if the document contains no
-    usable URL.
-    """
-
     title: str
     description: str
     base_url: str
+    """The URL of the service, or "" if the document has no usable URL."""
     authorization: SchemeAuthorization | None
     notes: tuple[str, ...]
     operations: tuple[DescribedOperation, ...]
@@ -123,8 +118,8 @@ def check_version(document: Mapping[str, Any]) -> None:
 
 
 def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
-    """Return the URL of the first server, with the defaults of its variables, and notes. The URL is
-    "" if it cannot be used.
+    """Return the URL of the first server, with the defaults of its variables, and no notes. If the
+    URL cannot be used, return "" and notes for the user.
     """
     server = next((one for one in list_or_empty(servers) if isinstance(one, dict)), {})
     named, told = server.get("url"), server.get("variables")
@@ -144,7 +139,7 @@ def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
 
 
 class OperationReader:
-    """Reads the operations of one document, and gives their tools unique names."""
+    """Converts the operations of one document. Assigns unique names to their tools."""
 
     def __init__(self, document: Mapping[str, Any], base_url: str, address: str) -> None:
         self.references = References(document)
@@ -171,8 +166,8 @@ class OperationReader:
     def operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
     ) -> DescribedOperation:
-        """Describe the operation. Cut its parameters to the largest nesting depth that fits into a
-        tool.
+        """Describe the operation. Limit the nesting depth of its parameters, so that the tool does
+        not exceed the maximum size.
         """
         for deepest in DEPTHS:
             self.schemas.begin_tool(deepest)
@@ -189,8 +184,8 @@ class OperationReader:
     def described_operation(
         self, path: str, method: str, item: Mapping[str, Any], place: str
     ) -> DescribedOperation:
-        """Describe the operation with its parameters cut to the current nesting depth. Raises
-        `ToolTooLarge` if they do not fit into a tool.
+        """Describe the operation with the current limit for the nesting depth. Raises
+        `ToolTooLarge` if the tool exceeds the maximum size.
         """
         found = item[method]
         summary = description_or_default(found.get("summary")) or description_or_default(
@@ -237,10 +232,10 @@ class OperationReader:
     def fitting(
         self, parameters: Sequence[RestParameter], place: str, notes: list[str]
     ) -> list[RestParameter]:
-        """Return the parameters that fit into a tool.
+        """Return the parameters. Raises `ToolTooLarge` if they exceed the maximum size of a tool.
 
-        Raises `ToolTooLarge` if they do not fit. At depth 0, omits optional parameters instead, and
-        raises `SourceInvalid` if the required ones do not fit.
+        At depth 0, omits optional parameters instead, and raises `SourceInvalid` if the required
+        parameters alone exceed the maximum.
         """
         sizes = [parameter_size(one.key, one.schema) for one in parameters]
         if sum(sizes) <= MOST_TOOL_CHARACTERS:
@@ -308,8 +303,8 @@ class OperationReader:
     def parameter(
         self, parameter: Mapping[str, Any], at: str, notes: list[str]
     ) -> RestParameter | None:
-        """Return the parameter as tools send it, or None if they do not send it. Raises
-        `SourceInvalid` if it is required but cannot be sent.
+        """Convert a parameter, or return None if tools do not send it. Raises `SourceInvalid` if it
+        is required but cannot be sent.
         """
         key, where = parameter.get("name"), parameter.get("in")
         if not isinstance(key, str) or not key:

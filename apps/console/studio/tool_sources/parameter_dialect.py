@@ -1,6 +1,4 @@
-"""Converts JSON schemas in OpenAPI documents to the subset that manifests support for tool
-parameters.
-"""
+"""Converts JSON schemas in OpenAPI documents to the subset that tools in manifests support."""
 
 import json
 from collections.abc import Mapping
@@ -11,23 +9,17 @@ from apps.console.studio.tool_sources.references import References
 from apps.manifest.validation.warnings import LONGEST_DESCRIPTION, MOST_TOOL_CHARACTERS
 
 LONGEST_DEFAULT = 1_024
-"""A default with more characters of JSON than this is omitted, because the service applies it
-itself.
+"""The maximum length of a default as JSON. Longer defaults are omitted; the service applies them.
 """
 DEEPEST = 6
-"""The schema of a parameter has at most this many levels. Deeper values can be anything.
-
-A manifest has no references, so a schema that is used in several places is repeated.
-"""
+"""The maximum nesting depth of a parameter's schema. It allows any value below this depth."""
 DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
-"""The nesting depths to which a tool's schema is cut. They are tried in this order until the schema
-is small enough.
-"""
+"""Limits for the nesting depth, tried in this order until the tool's schema is small enough."""
 PART_CHARACTERS = 40
 """The approximate number of characters of one subschema, without its name and description."""
 MOST_PARTS = 400_000
-"""After this many subschemas in a document, nested values are no longer described. Without this
-limit, a short document could expand to any number of subschemas through its references.
+"""The maximum number of subschemas in a document; further nested values are not described. Without
+a limit, nested references in a short document could expand to any number of subschemas.
 """
 SIMPLE = ("string", "integer", "number", "boolean")
 MOST_CHOICES = 200
@@ -36,29 +28,27 @@ CHOICE_CHARACTERS = 40
 
 
 class ToolTooLarge(Exception):
-    """The schema of the tool is too large to be sent with each model request."""
+    """The tool's schema exceeds `MOST_TOOL_CHARACTERS`."""
 
 
 @dataclass(slots=True)
 class ParameterReader:
-    """Converts the schemas in one document.
-
-    `parts` counts the subschemas written so far. `left` is the approximate number of characters
-    that the schema of the current tool may still use. `deepest` is the nesting depth to which it is
-    cut.
-    """
+    """Converts the schemas in one document."""
 
     references: References
     parts: int = 0
+    """The number of subschemas so far."""
     left: int = MOST_TOOL_CHARACTERS
+    """The approximate number of characters that the current tool's schema may still use."""
     deepest: int = DEEPEST
+    """The limit for the nesting depth of the current tool's schema."""
 
     def begin_tool(self, deepest: int) -> None:
         self.left, self.deepest = MOST_TOOL_CHARACTERS, deepest
 
     def parameter(self, schema: Any, place: str, description: str = "") -> dict[str, Any]:
         """Convert the schema of a parameter. Raises `SourceInvalid` if it is invalid, and
-        `ToolTooLarge` if it does not fit into a tool.
+        `ToolTooLarge` if the tool exceeds the maximum size.
         """
         found = self.written(schema, place, frozenset(), 0)
         read, _ = self.merged(schema, place, frozenset())
@@ -98,8 +88,8 @@ class ParameterReader:
         return self.written_object(read, place, above, depth, words, is_open=is_open)
 
     def count(self, place: str, words: str) -> None:
-        """Subtract the size of a subschema from the limit of the current tool. Raises
-        `ToolTooLarge` if the limit is exceeded, except at depth 0.
+        """Subtract the size of a subschema from `left`. Raises `ToolTooLarge` if nothing is left,
+        except at depth 0.
         """
         self.parts += 1
         self.left -= PART_CHARACTERS + len(words) + len(place.rpartition(".")[2])
@@ -130,8 +120,8 @@ class ParameterReader:
     def merged(
         self, schema: Any, place: str, above: frozenset[str]
     ) -> tuple[dict[str, Any], frozenset[str]]:
-        """Resolve a schema's reference, merge its `allOf`, and merge the first option of its
-        `oneOf` or `anyOf`. Also return the references that were followed.
+        """Merge a schema with its reference, its `allOf`, and the first option of its `oneOf` or
+        `anyOf`. Also return all references that were followed.
 
         A circular reference becomes a schema that allows anything.
         """
@@ -157,9 +147,7 @@ class ParameterReader:
 
 
 def with_choices(words: str, choices: Any) -> str:
-    """Return the description. If there are too many choices for a model, append a few as
-    examples.
-    """
+    """Return the description. Append some of the choices if there are too many for an `enum`."""
     if not isinstance(choices, list) or len(choices) <= MOST_CHOICES:
         return words
     first = ", ".join(str(one)[:CHOICE_CHARACTERS] for one in choices[:CHOICES_NAMED])

@@ -1,6 +1,4 @@
-"""Resolves the references (`$ref`) in an OpenAPI document. References to other documents are
-rejected.
-"""
+"""Resolves the references (`$ref`) in an OpenAPI document, except those to other documents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,8 +20,8 @@ class References:
         """Return the value or, if it is a reference, the object to which it refers. Also return the
         references that were followed.
 
-        Raises `SourceInvalid` if a reference is circular or points to nothing. The message contains
-        `place`.
+        Raises `SourceInvalid` if a reference is circular, or its target is missing or no object.
+        The error message contains `place`, the path of the value.
         """
         hops: list[str] = []
         while isinstance(value, dict) and isinstance(value.get(REF), str):

@@ -1,4 +1,4 @@
-"""Converts the fields of an operation's request body to parameters of a tool."""
+"""Converts the fields of an operation's request body to tool parameters."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ class BodyReader:
     schemas: ParameterReader
 
     def parameters(self, body: Any, place: str, notes: list[str]) -> Iterator[RestParameter]:
-        """Yield a parameter for each field of the body. Raises `SourceInvalid` if no tool can send
-        the body.
+        """Yield one parameter per field of the body. Raises `SourceInvalid` if tools cannot send
+        it.
         """
         read, _ = self.schemas.references.follow(body, place)
         content = read.get("content")
@@ -52,7 +52,7 @@ class BodyReader:
 
 
 def json_type(content: Mapping[str, Any]) -> str:
-    """Return the key in `content` whose media type is JSON, or "" if there is none."""
+    """Return the media type in `content` that is JSON or allows JSON, or "" if there is none."""
     plain = {name: name.partition(";")[0].strip().lower() for name in content}
     wanted = (
         n for n, kind in plain.items() if kind == "application/json" or kind.endswith("+json")

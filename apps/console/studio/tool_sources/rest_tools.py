@@ -7,19 +7,17 @@ from typing import Any
 from apps.manifest.names import sanitize
 
 LONGEST_FUNCTION = 48
-"""A function name has at most this many characters. The toolset's name precedes it, and providers
-accept 64 in total.
+"""The maximum length of a function name. Providers accept 64 characters, including the toolset's
+name as a prefix.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class RestParameter:
-    """A parameter of a REST tool. `key` is the name that the service expects, and `where` is query,
-    url, body or header.
-    """
-
     key: str
+    """The name that the service expects."""
     where: str
+    """`query`, `url`, `body` or `header`."""
     schema: Mapping[str, Any] = field(repr=False)
     is_required: bool = False
 
@@ -52,7 +50,7 @@ def rest_tool(
 
 
 def function_name(text: str, taken: Collection[str]) -> str:
-    """Return a valid function name that is not in `taken`, such as `findPets` or `findPets_2`."""
+    """Return a valid and unused function name, such as `findPets` or `findPets_2`."""
     words = "_".join(filter(None, sanitize(text).split("_")))[:LONGEST_FUNCTION].strip("_-")
     return unique(words or "tool", taken)
 

@@ -1,6 +1,4 @@
-"""Converts OpenAPI 2.0 (Swagger) documents to OpenAPI 3.0. References and their targets do not
-change.
-"""
+"""Converts OpenAPI 2.0 (Swagger) documents to OpenAPI 3.0."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,14 +10,14 @@ from apps.console.studio.tool_sources.source_texts import SourceInvalid
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 AROUND_SCHEMA = ("name", "in", "description", "required")
-"""A parameter in OpenAPI 3.0 has these keys next to its schema."""
+"""The keys of a parameter that OpenAPI 3.0 has next to the parameter's schema."""
 FORM = "application/x-www-form-urlencoded"
 FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 
 
 def as_openapi(document: Mapping[str, Any], address: str) -> dict[str, Any]:
-    """Convert the document to OpenAPI 3.0. `address` is the URL from which it was fetched, or "" if
-    it was pasted.
+    """Convert a document to OpenAPI 3.0, except its schemas, which references can still find.
+    `address` is the URL of the document, or "" if it was pasted.
     """
     paths = document.get("paths")
     converter = Converter(document)
@@ -87,8 +85,8 @@ class Converter:
         return written
 
     def followed(self, parameters: list[Any], place: str) -> Iterator[dict[str, Any]]:
-        """Resolve the references to parameters. One that cannot be resolved remains, and is
-        reported when the operation is read.
+        """Resolve references to parameters. Unresolvable references remain, so that the operation
+        reports them.
         """
         for one in parameters:
             try:
