@@ -17,7 +17,9 @@ HOME = "admin:index"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A menu item. It opens the first of its pages, which are also the tabs of each page."""
+    """A menu item with the pages that the user may see. It opens the first; all of them are
+    tabs.
+    """
 
     pages: Sequence[AdminPage]
 

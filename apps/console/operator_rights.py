@@ -100,7 +100,9 @@ def may_grant(request: HttpRequest, application: Application | None) -> bool:
 
 
 def may_rule_publishing(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user can turn two-person publishing on or, only superusers, off."""
+    """Return True if the user can change whether publishing requires two users. Only superusers can
+    turn this off.
+    """
     if application is not None and application.needs_second_publisher:
         return bool(request.user.is_superuser)
     return may_grant(request, application)

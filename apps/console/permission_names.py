@@ -9,7 +9,7 @@ from django.contrib.auth import get_permission_codename
 
 
 def rename_permissions(using: str, apps: Any = installed_apps, **told: Any) -> None:
-    """Give the stored permissions the names that the code gives them."""
+    """Rename the stored permissions to their names in the code."""
     try:
         rows = apps.get_model("auth", "Permission")._default_manager.using(using)
     except LookupError:

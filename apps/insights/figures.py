@@ -192,7 +192,9 @@ def read_points(
 
 
 def dimension_filter(among: Collection[str] | None, *dimensions: str) -> Q:
-    """Return a filter for the stored sums of these dimensions, within applications if not None."""
+    """Return a filter for the stored sums of these dimensions. `among` restricts it to
+    applications.
+    """
     return Q(dimension__in=[one for base in dimensions for one in dimensions_within(base, among)])
 
 

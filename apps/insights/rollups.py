@@ -33,8 +33,8 @@ LATE = {
     UsageSum.Span.HOUR: timedelta(minutes=30),
     UsageSum.Span.DAY: 6 * HOUR,
 }
-"""The delay between the end of a span and its summing up. A call belongs to the span in which it
-began, but its row is written when it ends, or even later if the database is down.
+"""The delay between the end of a span and the computation of its sums. A call belongs to the span
+in which it began, but its row is written when it ends, or later if the database is down.
 
 Rows that are written after this delay are included only in the sums of the next longer span.
 """

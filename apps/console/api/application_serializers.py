@@ -176,7 +176,7 @@ class ApplicationSerializer(ListedApplicationSerializer):
 
     def before_save(self, row: Application, values: dict[str, Any]) -> None:
         """Replace the plain credentials in the manifest with secrets. Raises `PermissionDenied` if
-        the values belong to a version and the user may not publish.
+        the request changes versioned columns and the user may not publish.
         """
         if values.keys() & {*COLUMNS}:
             check_may_publish(self.context["request"])
@@ -228,7 +228,7 @@ class ManifestJson(serializers.JSONField):
         return mask_credentials(value)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Replace masks with the stored credentials. Raises `RowInvalid` if there is none."""
+        """Replace masks with the stored credentials. Raises `RowInvalid` if a mask matches none."""
         stored = getattr(self.root, "instance", None)
         current = stored.manifest if isinstance(stored, Application) else None
         found = unmask_document(super().to_internal_value(data), current)

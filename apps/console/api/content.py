@@ -70,7 +70,9 @@ class ItemSerializer(ListedItemSerializer):
 
 
 class ContentPermission(StaffWithPermission):
-    """Leaves it to the view whether PUT requires the permission to add or to change content."""
+    """Requires only the view permission for PUT. The view then checks the permission to add or to
+    change content.
+    """
 
     perms_map = {**StaffWithPermission.perms_map, "PUT": ["catalog.view_contentitem"]}
 

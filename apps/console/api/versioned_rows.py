@@ -1,4 +1,4 @@
-"""Defines the base classes of serializers and views for rows with a version, their ETag.
+"""Defines the base classes of serializers and views for rows whose ETag is their version.
 
 The API rejects edits of outdated versions: an outdated ETag in `If-Match` returns 412, and an
 outdated `version` in the body 409. Both responses list the changes since that version. If a request

@@ -34,7 +34,7 @@ GENERAL = {
 }
 """The fields that users edit in DIAL's chat, outside the frame, and their names in DIAL Core."""
 COMPUTED = frozenset({"invalid"})
-"""The fields that DIAL Core adds to its responses and rejects in requests."""
+"""The fields that DIAL Core adds to its responses. Requests must not contain them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,8 +72,8 @@ def preview_request(request: HttpRequest) -> StreamingHttpResponse:
 
 
 def read_draft(request: HttpRequest) -> tuple[ResolvedApplication, ChatPlace | None]:
-    """Prepare the application with the edited manifest. Return it with the chat place (a named part
-    of the chat with its own instructions) that the user chose, or None.
+    """Prepare the application with the edited manifest. Return it with the selected chat place, or
+    None. A chat place adds instructions for a part of a product from which users chat.
 
     Raises `Unpreviewable`, `ApplicationBroken` if references cannot be resolved, and
     `PlaceNotFound`.

@@ -30,8 +30,8 @@ class Beginning:
 
 
 def empty() -> Beginning:
-    """Return an empty draft with the installation's default model, or else its first model. The
-    demo model comes last.
+    """Return an empty draft with the installation's default model or, if there is none, its first
+    model, but the demo model only if there is no other.
     """
     return Beginning(manifest={**empty_manifest(), "orchestrator": {"deployment": first_model()}})
 

@@ -40,7 +40,7 @@ def section_tabs(context: template.RequestContext) -> dict[str, Any]:
 def page_path(context: template.RequestContext) -> dict[str, Any]:
     """Return the breadcrumbs in the header, from the menu item to the current page.
 
-    Pages of Django's admin set `own_path`: their breadcrumbs below the list.
+    Our own admin pages render their last breadcrumbs themselves, as `own_path`.
     """
     own_path = str(context.get("own_path") or "")
     found = parents(context) if own_path.strip() else crumbs(context)

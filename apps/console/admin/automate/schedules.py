@@ -112,8 +112,8 @@ class ScheduleAdmin(Admin[Schedule]):
         return rows.filter(of_seen(request, "application__slug"))
 
     def get_object(self, request: HttpRequest, *args: Any, **options: Any) -> Schedule | None:
-        """Return the schedule with this ID. If it belongs to a user, apply the changes that
-        operators have proposed.
+        """Return the schedule with this ID. For a schedule of another user, apply the changes that
+        operators have proposed, so that the form shows them.
         """
         found: Schedule | None = super().get_object(request, *args, **options)
         if found is None or is_ruled(request.user, found):

@@ -16,7 +16,9 @@ from apps.console.admin.connect.mcp_uses import PROGRAM, Use, server_key
 from apps.workspace.local.models import McpServer
 
 ORDER = ("connected", "starting", "sign-in needed", "error", "not started")
-"""If the sessions of a server have different states, the first of these is the server's state."""
+"""The states of sessions by priority. A server has the first of its sessions' states in this
+order.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,8 +69,8 @@ def first_choices(application: Application, target: str, *, is_recorded: bool) -
 
 
 def model_problem(application: Application, target: str) -> str:
-    """Return why the application cannot call its model, or "" if it can. `target` selects the draft
-    or the live version.
+    """Return the reason why the application cannot call its model, or "". `target` selects the
+    draft or the live version.
     """
     document = draft_of(application).manifest if target == DRAFT else application.manifest
     problems = unknown_deployments(document)

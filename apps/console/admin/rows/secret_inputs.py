@@ -25,7 +25,7 @@ class SecretInputsForm(forms.ModelForm[Row]):
                 self.fields[typed].help_text = self.secret_state(getattr(self.instance, column))
 
     def secret_state(self, stored: str) -> str:
-        """Return a help text for the input, such as "A key is stored."."""
+        """Return the input's help text about the stored value, which the form does not show."""
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any] | None:

@@ -275,8 +275,8 @@ def error_with_host(session: PooledSession) -> str:
 def read_daily_runs(
     now: datetime, ends: Mapping[str, datetime], among: Collection[str] | None = None
 ) -> dict[str, int]:
-    """Count all runs and failed runs of today and of yesterday until this time. The keys are
-    `FIGURES`. `ends` are the ends of the usage sums by span. Runs two queries.
+    """Count all runs and failed runs of today, and of yesterday up to the same time of day, by the
+    names in `FIGURES`. `ends` are the ends of the usage sums by span.
     """
     summed_until = ends.get(UsageSum.Span.HOUR)
     days = {

@@ -16,8 +16,8 @@ FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 
 
 def as_openapi(document: Mapping[str, Any], address: str) -> dict[str, Any]:
-    """Convert a document to OpenAPI 3.0, except its schemas, which references can still find.
-    `address` is the URL of the document, or "" if it was pasted.
+    """Convert a document to OpenAPI 3.0. Schemas do not move, so that references to them stay
+    valid. `address` is the URL of the document, or "" if it was pasted.
     """
     paths = document.get("paths")
     converter = Converter(document)
