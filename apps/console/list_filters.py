@@ -21,14 +21,14 @@ class FilterInvalid(ValueError):
         self.name = name
 
 
-def text_filter(asked: Mapping[str, Any], name: str) -> str:
+def text_filter(query: Mapping[str, Any], name: str) -> str:
     """Return a query parameter, truncated to `LONGEST_WORDS` characters, or "" if it is missing."""
-    return str(asked.get(name) or "").strip()[:LONGEST_WORDS]
+    return str(query.get(name) or "").strip()[:LONGEST_WORDS]
 
 
-def integer_filter(asked: Mapping[str, Any], name: str) -> int | None:
+def integer_filter(query: Mapping[str, Any], name: str) -> int | None:
     """Return a query parameter as an integer, or None if it is missing. Raises `FilterInvalid`."""
-    text = text_filter(asked, name)
+    text = text_filter(query, name)
     if not text:
         return None
     found = read_integer(text, LARGEST_COLUMN)
@@ -40,9 +40,9 @@ def integer_filter(asked: Mapping[str, Any], name: str) -> int | None:
     return found
 
 
-def time_filter(asked: Mapping[str, Any], name: str) -> datetime | None:
+def time_filter(query: Mapping[str, Any], name: str) -> datetime | None:
     """Return a query parameter as a time, or None if it is missing. Raises `FilterInvalid`."""
-    text = text_filter(asked, name)
+    text = text_filter(query, name)
     try:
         return read_datetime(text, timezone.get_current_timezone()) if text else None
     except ValueError as error:

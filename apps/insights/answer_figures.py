@@ -62,11 +62,11 @@ def has_cost(report: ModelCallReport, service: PricedService) -> bool:
 
 class FiguresMeter(msgspec.Struct):
     """Passes all reports to the meter of a run, and the reports about model calls also to
-    `tell`.
+    `on_model_call`.
     """
 
     meter: RunMeter
-    tell: Callable[[ModelCallReport], None]
+    on_model_call: Callable[[ModelCallReport], None]
 
     @property
     def keeps_requests(self) -> bool:
@@ -80,13 +80,13 @@ class FiguresMeter(msgspec.Struct):
 
     def model_called(self, report: ModelCallReport) -> None:
         self.meter.model_called(report)
-        self.tell(report)
+        self.on_model_call(report)
 
     def tool_called(self, report: ToolCallReport) -> None:
         self.meter.tool_called(report)
 
     def inside(self, application: str, version: int) -> "FiguresMeter":
-        return FiguresMeter(self.meter.inside(application, version), self.tell)
+        return FiguresMeter(self.meter.inside(application, version), self.on_model_call)
 
 
 def with_call(figures: AnswerFigures, report: ModelCallReport) -> AnswerFigures:

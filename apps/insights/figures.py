@@ -211,14 +211,17 @@ def recent_sums(
     uses: dict[datetime, list[UseRow]] = defaultdict(list)
     runs: dict[datetime, list[RunCount]] = defaultdict(list)
     for call in calls_between(since, until, among):
-        calls[period.place_of(call.started_at)].append(call)
+        calls[period.interval_of(call.started_at)].append(call)
     for use in uses_between(since, until, among):
-        uses[period.place_of(use.started_at)].append(use)
+        uses[period.interval_of(use.started_at)].append(use)
     for count in count_runs(since, until):
         if among is None or count.application in among:
-            runs[period.place_of(count.hour)].append(count)
-    places = {*calls, *uses, *runs}
-    return {place: sum_up_rows(calls[place], uses[place], runs[place]) for place in places}
+            runs[period.interval_of(count.hour)].append(count)
+    intervals = {*calls, *uses, *runs}
+    return {
+        interval: sum_up_rows(calls[interval], uses[interval], runs[interval])
+        for interval in intervals
+    }
 
 
 def read_lines(
@@ -255,17 +258,17 @@ def read_series(
     """Return a point for each hour or day of the period."""
     found: dict[tuple[str, datetime], Sums] = defaultdict(Sums)
     totals = dimension_filter(among, TOTAL, TOTAL_OF_TOOLS)
-    stored = UsageSum.objects.filter(period.stored_places & totals).order_by()
+    stored = UsageSum.objects.filter(period.stored_intervals & totals).order_by()
     names = ("dimension", "start", "currency", "cost", *COUNTS)
     for row in stored.values(*names, **HISTOGRAM_TEXTS):
-        found[base_dimension(row["dimension"]), period.place_of(row["start"])].add(row)
-    for place, sums in recent.items():
+        found[base_dimension(row["dimension"]), period.interval_of(row["start"])].add(row)
+    for interval, sums in recent.items():
         for (dimension, _, _), one in sums.items():
             if dimension in (TOTAL, TOTAL_OF_TOOLS):
-                found[dimension, place].merge(one)
+                found[dimension, interval].merge(one)
     return tuple(
-        Point(place, *(Figures("", found[one, place]) for one in (TOTAL, TOTAL_OF_TOOLS)))
-        for place in period.places
+        Point(interval, *(Figures("", found[one, interval]) for one in (TOTAL, TOTAL_OF_TOOLS)))
+        for interval in period.intervals
     )
 
 

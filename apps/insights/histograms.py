@@ -20,18 +20,18 @@ def bin_of(seconds: float) -> int:
     return math.ceil(math.log(max(seconds, SHORTEST)) / SCALE)
 
 
-def value_of(place: int) -> float:
+def value_of(number: int) -> float:
     """Return the middle value of a bin, in seconds."""
-    return float(2 * GROWTH**place / (GROWTH + 1))
+    return float(2 * GROWTH**number / (GROWTH + 1))
 
 
 def percentile(histogram: Histogram, percent: int) -> float | None:
     """Return a percentile in seconds, or None if the histogram is empty."""
     rank = nearest_rank(sum(histogram.values()), percent)
-    for place in sorted(histogram):
-        rank -= histogram[place]
+    for number in sorted(histogram):
+        rank -= histogram[number]
         if rank <= 0:
-            return value_of(place)
+            return value_of(number)
     return None
 
 

@@ -133,7 +133,7 @@ class Period:
         ]
 
     @property
-    def stored_places(self) -> Q:
+    def stored_intervals(self) -> Q:
         """A filter for the stored sums that cover the period, without spans that exceed a point of
         the chart.
         """
@@ -144,12 +144,12 @@ class Period:
             [*between(UsageSum.Span.DAY, self.since, self.days_until), *self.latest_parts]
         )
 
-    def place_of(self, moment: datetime) -> datetime:
+    def interval_of(self, moment: datetime) -> datetime:
         """Return the start of the chart's point (an hour or a day) that contains the moment."""
         return START_OF[self.span](moment)
 
     @property
-    def places(self) -> Iterator[datetime]:
+    def intervals(self) -> Iterator[datetime]:
         """Yield the start of each point in the chart."""
         start = self.since
         while start <= self.now:
@@ -164,7 +164,7 @@ def between(span: UsageSum.Span, since: datetime, until: datetime) -> Iterator[Q
     """
     if since < until:
         count = -((since - until) // LENGTHS[span])
-        yield Q(span=span, start__in=[since + place * LENGTHS[span] for place in range(count)])
+        yield Q(span=span, start__in=[since + number * LENGTHS[span] for number in range(count)])
 
 
 def any_of(parts: Iterable[Q]) -> Q:

@@ -48,13 +48,13 @@ CALLS = (ModelCall, ToolUse)
 
 def due_spans(span: UsageSum.Span) -> Iterator[datetime]:
     """Yield the start of each span that has ended and is not summed up yet, oldest first."""
-    length, start, until = LENGTHS[span], first_unsummed(span), known_until(span)
+    length, start, until = LENGTHS[span], first_unsummed(span), complete_until(span)
     while start is not None and until is not None and start + length <= until:
         yield start
         start += length
 
 
-def known_until(span: UsageSum.Span) -> datetime | None:
+def complete_until(span: UsageSum.Span) -> datetime | None:
     """Return the time up to which the input for sums of this span is complete, or None if there is
     no input yet.
     """
@@ -163,7 +163,7 @@ def stored_row(
 
 
 def stored_bins(histogram: Mapping[int, int]) -> dict[str, int]:
-    return {str(place): count for place, count in histogram.items()}
+    return {str(number): count for number, count in histogram.items()}
 
 
 def delete_old() -> int:

@@ -59,7 +59,7 @@ class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
     """Edits dependent rows on the page of their parent row."""
 
 
-class KnownRows(AutocompleteMixin):
+class LenientAutocomplete(AutocompleteMixin):
     """Ignores submitted values that are not IDs. Django's own autocomplete widgets fail on them."""
 
     def optgroups(
@@ -68,11 +68,11 @@ class KnownRows(AutocompleteMixin):
         return super().optgroups(name, [one for one in value if is_id(str(one))], attr)
 
 
-class RowChoice(KnownRows, AutocompleteSelect):
+class RowChoice(LenientAutocomplete, AutocompleteSelect):
     pass
 
 
-class RowChoices(KnownRows, AutocompleteSelectMultiple):
+class RowChoices(LenientAutocomplete, AutocompleteSelectMultiple):
     pass
 
 

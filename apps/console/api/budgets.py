@@ -16,7 +16,7 @@ from apps.accounts.models import ApiKey, Team
 from apps.catalog.models import Application
 from apps.console.api.versioned_rows import RowSerializer, RowViewSet
 from apps.console.operator_rights import may_rule, of_seen, visible_applications
-from apps.insights.budgets.budget_usage import BudgetStatus, standings_of
+from apps.insights.budgets.budget_usage import BudgetStatus, budget_statuses
 from apps.insights.budgets.models import FIXED, Budget
 
 NOT_YOURS = "Choose an application that you can edit."
@@ -103,19 +103,19 @@ class BudgetSerializer(RowSerializer[Budget]):
         if changed:
             raise serializers.ValidationError(dict.fromkeys(changed, UNCHANGEABLE))
 
-    def standing(self, budget: Budget) -> BudgetStatus | None:
-        listed: Mapping[int, list[BudgetStatus]] = self.context.get("standings", {})
+    def status_of(self, budget: Budget) -> BudgetStatus | None:
+        listed: Mapping[int, list[BudgetStatus]] = self.context.get("statuses", {})
         found = listed.get(budget.pk)
-        return next(iter(standings_of([budget])[budget.pk] if found is None else found), None)
+        return next(iter(budget_statuses([budget])[budget.pk] if found is None else found), None)
 
     @extend_schema_field(serializers.DecimalField(19, 6, allow_null=True))
     def get_spent(self, budget: Budget) -> str | None:
-        found = self.standing(budget)
+        found = self.status_of(budget)
         return None if found is None else write_amount(found.decimal(found.spent))
 
     @extend_schema_field(serializers.DecimalField(19, 6, allow_null=True))
     def get_reserved(self, budget: Budget) -> str | None:
-        found = self.standing(budget)
+        found = self.status_of(budget)
         return None if found is None else write_amount(found.decimal(found.reserved))
 
     @extend_schema_field(OpenApiTypes.DATETIME)
@@ -146,5 +146,5 @@ class BudgetViewSet(RowViewSet[Budget]):
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
         serializer: Any = super().get_serializer(*args, **kwargs)
         if kwargs.get("many"):  # Read for all rows at once, instead of one query per row.
-            serializer.child.context["standings"] = standings_of(args[0])
+            serializer.child.context["statuses"] = budget_statuses(args[0])
         return serializer

@@ -32,7 +32,7 @@ from apps.console.api.version_serializers import (
     RequestNoteSerializer,
     ReturnWordsSerializer,
 )
-from apps.console.api.versioned_rows import IF_MATCH, newest_version, wanted_tags
+from apps.console.api.versioned_rows import IF_MATCH, if_match_tags, newest_version
 from apps.console.operator_rights import PUBLISH
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
@@ -65,12 +65,12 @@ class DraftActions:
     @extend_schema(responses=DraftSerializer)
     @action(**OPTIONS)
     def draft(self, request: Request, slug: str) -> Response:
-        return told_draft(draft_of(self.get_object()))
+        return draft_response(draft_of(self.get_object()))
 
     @extend_schema(request=DraftSerializer, responses=DraftSerializer, parameters=[IF_MATCH])
     @draft.mapping.put
     def replace_draft(self, request: Request, slug: str) -> Response:
-        return told_draft(saved_draft(request, self.get_object()))
+        return draft_response(saved_draft(request, self.get_object()))
 
     @extend_schema(responses={204: None})
     @draft.mapping.delete
@@ -95,7 +95,7 @@ class DraftActions:
                 seen=seen_version(request),
                 address=address_of(request),
             )
-        return told_draft(found.draft)
+        return draft_response(found.draft)
 
     @extend_schema(request=ReturnWordsSerializer, responses=DraftSerializer)
     @action(**OPTIONS, methods=["post"], url_path="draft/return")
@@ -107,7 +107,7 @@ class DraftActions:
             found = send_back.execute(
                 row, sent["words"], user_of(request), address=address_of(request)
             )
-        return told_draft(found.draft)
+        return draft_response(found.draft)
 
     @extend_schema(request=ChoicesSerializer, responses=DraftSerializer, parameters=[IF_MATCH])
     @action(**OPTIONS, methods=["post"], url_path="draft/rebase")
@@ -119,7 +119,7 @@ class DraftActions:
         row, sent = self.get_object(), read_input(ChoicesSerializer, request)
         seen, live = seen_version(request), sent.get("live")
         with draft_errors():
-            return told_draft(
+            return draft_response(
                 take_over.execute(row, sent["choices"], user_of(request), seen=seen, live=live)
             )
 
@@ -140,7 +140,7 @@ def read_input(serializer: type[serializers.Serializer[Any]], request: Request) 
     return dict(found.validated_data)
 
 
-def told_draft(draft: ApplicationDraft) -> Response:
+def draft_response(draft: ApplicationDraft) -> Response:
     return Response(DraftSerializer(draft).data, headers={"ETag": f'"{draft.version}"'})
 
 
@@ -175,13 +175,13 @@ def draft_errors() -> Iterator[None]:
             yield
     except ConflictsOpen as error:
         raise EditConflict(
-            409, str(error), {"conflicts": [*map(told_clash, error.clashes)]}
+            409, str(error), {"conflicts": [*map(clash_json, error.clashes)]}
         ) from error
     except ValidationError as error:
         raise RowInvalid(problems_of_row(error)) from error
 
 
-def told_clash(clash: Clash) -> dict[str, Any]:
+def clash_json(clash: Clash) -> dict[str, Any]:
     """Convert a merge conflict to JSON. Omits the sides that have no value."""
     sides = {"base": clash.base, "mine": clash.mine, "theirs": clash.theirs}
     there = {name: value for name, value in sides.items() if value is not MISSING}
@@ -190,5 +190,5 @@ def told_clash(clash: Clash) -> dict[str, Any]:
 
 def seen_version(request: Request) -> int | None:
     """Return the version of the draft in `If-Match`, or None if any version is acceptable."""
-    tags = wanted_tags(request)
+    tags = if_match_tags(request)
     return newest_version(tags) if tags else None

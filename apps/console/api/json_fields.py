@@ -9,11 +9,11 @@ from rest_framework import serializers
 from apps.cases.case_messages import MOST_TURNS, CaseTurn
 from apps.cases.expectations import MOST_EXPECTATIONS, Expectation
 
-PLACE = "#/components/schemas/{model}"
+REFERENCE = "#/components/schemas/{model}"
 
 
 def list_of(name: str, most: int, least: int = 0) -> dict[str, Any]:
-    items = {"$ref": PLACE.format(model=name)}
+    items = {"$ref": REFERENCE.format(model=name)}
     return {"type": "array", "items": items, "minItems": least, "maxItems": most}
 
 
@@ -34,7 +34,7 @@ def add_components(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     kinds: dict[str, Any] = {"CaseTurn": CaseTurn, "CaseExpectation": Expectation}
     for name, kind in kinds.items():
-        schema = TypeAdapter[Any](kind).json_schema(ref_template=PLACE)
+        schema = TypeAdapter[Any](kind).json_schema(ref_template=REFERENCE)
         found |= schema.pop("$defs", {})
         found[name] = schema
     components = result["components"]["schemas"]

@@ -50,7 +50,7 @@ class UserField(serializers.SlugRelatedField[User]):
 
 
 class ApiKeySerializer(StrictModelSerializer[ApiKey]):
-    key_told = ""
+    created_key = ""
     """The secret of a key that this request has created, else ""."""
     serializer_field_mapping = FIELD_MAPPING
     user = UserField(
@@ -92,7 +92,7 @@ class ApiKeySerializer(StrictModelSerializer[ApiKey]):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_key(self, row: ApiKey) -> str | None:
-        return self.key_told or None
+        return self.created_key or None
 
     def validate_expiry_date(self, value: datetime | None) -> datetime | None:
         if value is not None and value <= timezone.now():
@@ -133,7 +133,7 @@ class ApiKeySerializer(StrictModelSerializer[ApiKey]):
         applications = validated_data.pop("applications", [])
         request = self.context["request"]
         row = ApiKey(**validated_data, created_by=request.user)
-        self.key_told = ApiKey.objects.assign_key(row)
+        self.created_key = ApiKey.objects.assign_key(row)
         row.save()
         row.applications.set(applications)
         record_key("key.created", row, request.user, address_of(request))

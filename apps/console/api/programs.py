@@ -51,7 +51,7 @@ class RedirectUrisField(serializers.ListField):
 
 
 class ProgramSerializer(StrictModelSerializer[Program]):
-    secret_told = ""
+    created_secret = ""
     """The secret of a program that this request has registered, else ""."""
     id = serializers.SerializerMethodField(
         help_text="The client ID, encoded for the URLs of this API."
@@ -82,7 +82,7 @@ class ProgramSerializer(StrictModelSerializer[Program]):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_client_secret(self, row: Program) -> str | None:
-        return self.secret_told or None
+        return self.created_secret or None
 
     def validate_name(self, value: str) -> str:
         checked(clients.check_name, value)
@@ -107,7 +107,7 @@ class ProgramSerializer(StrictModelSerializer[Program]):
         row = Program(name=validated_data["name"], type=validated_data["type"])
         row.set_redirect_uris(validated_data["redirect_uris"])
         try:
-            self.secret_told = programs.prepare_program(row)
+            self.created_secret = programs.prepare_program(row)
         except Refused as refusal:
             raise serializers.ValidationError({"name": [str(refusal)]}) from refusal
         row.save(force_insert=True)

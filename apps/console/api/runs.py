@@ -20,13 +20,13 @@ from rest_framework.viewsets import GenericViewSet
 
 from apps.console.admin.watch.run_contents import may_read, record_reading
 from apps.console.admin.watch.run_list import with_figures
-from apps.console.admin.watch.runs import STOP, going_run
+from apps.console.admin.watch.runs import STOP, find_active_run
 from apps.console.admin.watch.waterfall import waterfall_of
 from apps.console.api.authentication import StaffWithPermission
 from apps.console.api.strict_serializers import StrictModelSerializer, StrictSerializer
 from apps.console.list_filters import FilterInvalid
 from apps.console.operator_rights import of_seen
-from apps.console.run_search import STATES, GoingFirst, RunSearch, summary_of
+from apps.console.run_search import STATES, ActiveFirstRuns, RunSearch, summary_of
 from apps.live import doors
 from apps.live.history.request_view import RequestView, view_of
 from apps.live.history.sent_requests import requests_of
@@ -156,8 +156,8 @@ class RunViewSet(GenericViewSet[RunSummary]):
             search = RunSearch.of(request.query_params)
         except FilterInvalid as error:
             raise ValidationError({error.name: str(error)}) from error
-        over = search.over(request).order_by("-started_at", "pk")
-        page = self.paginate_queryset(GoingFirst(search.going(request), over))
+        finished = search.summaries(request).order_by("-started_at", "pk")
+        page = self.paginate_queryset(ActiveFirstRuns(search.active_runs(request), finished))
         return self.get_paginated_response(
             ListedRunSerializer(with_figures(page or []), many=True).data
         )
@@ -170,7 +170,7 @@ class RunViewSet(GenericViewSet[RunSummary]):
     def stop(self, request: Request, pk: str) -> Response:
         """Stop an active or waiting run. It stops within a second."""
         self.run(pk)
-        run = going_run(request, pk)
+        run = find_active_run(request, pk)
         if run is None or not async_to_sync(stop_run)(HUB, run):
             raise CannotBeStopped
         LogEntry.objects.log_actions(
@@ -205,7 +205,7 @@ class RunViewSet(GenericViewSet[RunSummary]):
         if found is not None:
             return found
         may_see = self.request.user.has_perm("runs.view_run")
-        going = going_run(self.request, number) if may_see else None
+        going = find_active_run(self.request, number) if may_see else None
         if going is None:
             raise Http404
         return summary_of(going)

@@ -12,7 +12,7 @@ from apps.console.admin.connect.secret_form import (
     MOST_CHARACTERS,
     NO_VAULT,
     TYPE_AGAIN,
-    TYPE_PLACE,
+    TYPE_VALUE_OR_PATH,
     is_for_more,
 )
 from apps.console.admin.connect.secrets import ANYWHERE
@@ -69,7 +69,7 @@ class SecretSerializer(RowSerializer[Secret]):
         was_in_vault = stored is not None and stored.is_in_vault
         is_in_vault = attrs.get("is_in_vault", was_in_vault)
         if stored is not None and is_in_vault != was_in_vault and "value" not in attrs:
-            raise serializers.ValidationError({"value": TYPE_PLACE})
+            raise serializers.ValidationError({"value": TYPE_VALUE_OR_PATH})
         if is_in_vault and "value" in attrs and not user.has_perm(ANYWHERE):
             raise serializers.ValidationError({"is_in_vault": NO_VAULT})
         return attrs

@@ -13,7 +13,7 @@ MOST_REPORTED = 20
 LONGEST_NAME = 100
 
 
-class KnownFields(serializers.BaseSerializer[Any]):
+class StrictFields(serializers.BaseSerializer[Any]):
     # No docstring: the OpenAPI description would show it for every subclass.
     # Read-only fields are ignored, so that clients can send back what they fetched.
 
@@ -35,7 +35,7 @@ class KnownFields(serializers.BaseSerializer[Any]):
         return found
 
 
-class StrictSerializer(KnownFields, serializers.Serializer[T]): ...
+class StrictSerializer(StrictFields, serializers.Serializer[T]): ...
 
 
-class StrictModelSerializer(KnownFields, serializers.ModelSerializer[M]): ...
+class StrictModelSerializer(StrictFields, serializers.ModelSerializer[M]): ...

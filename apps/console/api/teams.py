@@ -188,7 +188,7 @@ class TeamViewSet(viewsets.ModelViewSet[Team]):
         if is_one is not None:
             with reported_at("is_administrator"):
                 set_administrator(team, user, is_one=is_one)
-        return self.told(before, team)
+        return self.recorded_response(before, team)
 
     @extend_schema(responses={200: TeamSerializer}, parameters=[USERNAME])
     @put_member.mapping.delete
@@ -200,8 +200,8 @@ class TeamViewSet(viewsets.ModelViewSet[Team]):
         before = team_state(team.group_id)
         with reported_at("administrators"):
             remove_member(team, user)
-        return self.told(before, team)
+        return self.recorded_response(before, team)
 
-    def told(self, before: Any, team: Team) -> Response:
+    def recorded_response(self, before: Any, team: Team) -> Response:
         self.record(before, team)
         return Response(self.get_serializer(TeamViewSet.queryset.get(pk=team.pk)).data)

@@ -116,7 +116,7 @@ class RowViewSet(viewsets.ModelViewSet[Row]):
 
 def check_version(request: Request, row: Versioned) -> None:
     """Raise `EditConflict` if the request is based on an outdated version of the row."""
-    wanted = wanted_tags(request)
+    wanted = if_match_tags(request)
     if wanted and f'"{row.version}"' not in wanted:
         message = f"The row is at version {row.version}; fetch it again."
         raise EditConflict(412, message, changes_since(row, newest_version(wanted)))
@@ -127,7 +127,7 @@ def check_version(request: Request, row: Versioned) -> None:
         raise EditConflict(409, f"{message}; fetch it again.", changes_since(row, edited))
 
 
-def wanted_tags(request: Request) -> list[str]:
+def if_match_tags(request: Request) -> list[str]:
     """Return the ETags in `If-Match`, or [] if any ETag is acceptable."""
     header = request.headers.get("If-Match", "")
     tags = [tag.strip().removeprefix("W/") for tag in header.split(",") if tag.strip()]

@@ -61,7 +61,7 @@ class VersionActions(DraftActions):
     @extend_schema(responses=WholeVersionSerializer)
     @action(**OPTIONS, url_path=r"versions/(?P<number>\d{1,9})")
     def version(self, request: Request, slug: str, number: str) -> Response:
-        return told_version(get_version(self.get_object(), int(number)))
+        return version_response(get_version(self.get_object(), int(number)))
 
     @extend_schema(request=RestoredNoteSerializer, responses=WholeVersionSerializer)
     @action(**OPTIONS, methods=["post"], url_path=r"versions/(?P<number>\d{1,9})/restore")
@@ -84,7 +84,7 @@ class VersionActions(DraftActions):
             withdraw.execute(version)
         except ValidationError as error:
             raise RowInvalid(problems_of_row(error)) from error
-        return told_version(version)
+        return version_response(version)
 
     @extend_schema(request=None, responses={204: None})
     @action(**OPTIONS, methods=["post"])
@@ -107,7 +107,7 @@ class VersionActions(DraftActions):
         return Response(status=204)
 
 
-def told_version(version: ApplicationVersion) -> Response:
+def version_response(version: ApplicationVersion) -> Response:
     return Response(WholeVersionSerializer(version).data)
 
 
@@ -127,4 +127,4 @@ def publish_version(row: Application, make: Any) -> Response:
     except ValidationError as error:
         raise RowInvalid(problems_of_row(error)) from error
     version.application.refresh_from_db(fields=["live_number"])
-    return told_version(version)
+    return version_response(version)

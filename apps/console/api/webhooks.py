@@ -51,7 +51,7 @@ class AccountField(serializers.SlugRelatedField[ServiceAccount]):
 
 
 class WebhookSerializer(RowSerializer[Webhook]):
-    secret_told = ""
+    created_secret = ""
     """The secret of a webhook that this request has created, else ""."""
     application = ApplicationField()
     account = AccountField(help_text="The username of a service account.")
@@ -79,7 +79,7 @@ class WebhookSerializer(RowSerializer[Webhook]):
 
     def before_save(self, row: Webhook, values: dict[str, Any]) -> None:
         if row._state.adding:
-            self.secret_told = renew_secret(row)
+            self.created_secret = renew_secret(row)
         row.saved_by = self.context["request"].user
         row.problem = webhook_problem(row)
 
@@ -88,7 +88,7 @@ class WebhookSerializer(RowSerializer[Webhook]):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_secret(self, row: Webhook) -> str | None:
-        return self.secret_told or None
+        return self.created_secret or None
 
 
 @extend_schema_field(
@@ -98,7 +98,7 @@ class EventsField(serializers.JSONField): ...
 
 
 class SubscriptionSerializer(RowSerializer[Subscription]):
-    secret_told = ""
+    created_secret = ""
     """The secret of a subscription that this request has created, else ""."""
     application = ApplicationField(
         required=False,
@@ -129,7 +129,7 @@ class SubscriptionSerializer(RowSerializer[Subscription]):
 
     def before_save(self, row: Subscription, values: dict[str, Any]) -> None:
         if row._state.adding:
-            row.secret = self.secret_told = new_secret()
+            row.secret = self.created_secret = new_secret()
         row.saved_by = self.context["request"].user
         if row.is_enabled:
             row.problem = ""
@@ -139,7 +139,7 @@ class SubscriptionSerializer(RowSerializer[Subscription]):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_secret(self, row: Subscription) -> str | None:
-        return self.secret_told or None
+        return self.created_secret or None
 
 
 def refuse_changes(stored: Any, attrs: Mapping[str, Any], names: tuple[str, ...]) -> None:

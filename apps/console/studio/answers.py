@@ -45,7 +45,7 @@ from apps.cases.case_messages import LONGEST_NAME
 from apps.catalog.models import Application
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.console.studio.access import draft_caller, for_editors
-from apps.console.studio.asked_version import asked_version
+from apps.console.studio.selected_version import select_version
 from apps.console.studio.typed_draft import UnreadableDraft, body_of
 from apps.doors.run_slots import AdmittedRun, answer_request, run_slot
 from apps.errors import ApplicationBroken, QuickAppError
@@ -59,7 +59,7 @@ from apps.runs.requests import RunRequest
 from apps.runs.workspaces import open_workspace
 
 MOST_MESSAGES = 200
-Tell = Callable[[str, dict[str, Any]], None]
+Send = Callable[[str, dict[str, Any]], None]
 
 
 class WatchedMeter:
@@ -69,31 +69,31 @@ class WatchedMeter:
 
     keeps_requests = True
 
-    def __init__(self, meter: Meter, tell: Tell) -> None:
+    def __init__(self, meter: Meter, send: Send) -> None:
         self.meter = meter
-        self.tell = tell
+        self.send = send
 
     async def admit(self, deployment: str, request: ModelRequest) -> Reservation | None:
         return await self.meter.admit(deployment, request)
 
     def request_sent(self, request: SentRequest) -> None:
-        self.tell("sent", sent_view(request))
+        self.send("sent", sent_view(request))
         if self.meter.keeps_requests:
             self.meter.request_sent(request)
 
     def model_called(self, report: ModelCallReport) -> None:
         if report.error not in ("", CANCELLED):
             failed = {"model": report.deployment, "error": report.error, "said": report.said}
-            self.tell("failed", failed)
+            self.send("failed", failed)
         self.meter.model_called(report)
 
     def tool_called(self, report: ToolCallReport) -> None:
         told = {"tool": report.tool, "seconds": report.seconds, "failed": report.has_failed}
-        self.tell("tool", told)
+        self.send("tool", told)
         self.meter.tool_called(report)
 
     def inside(self, application: str, version: int) -> "WatchedMeter":
-        return WatchedMeter(self.meter.inside(application, version), self.tell)
+        return WatchedMeter(self.meter.inside(application, version), self.send)
 
 
 @for_editors
@@ -102,7 +102,7 @@ def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
     body = body_of(request)
     messages = messages_in(body)
     try:
-        version = asked_version(row, body)
+        version = select_version(row, body)
         application = version.resolve(version.document)
     except ApplicationBroken as error:
         return JsonResponse({"message": " ".join(error.problems)}, status=422)
@@ -168,23 +168,23 @@ async def run_draft(
     """
     began, state = time.monotonic(), dict[str, Any]()
 
-    def tell(name: str, data: dict[str, Any]) -> None:
+    def send(name: str, data: dict[str, Any]) -> None:
         emit((name, data))
 
     def heard(event: Any) -> None:
         if isinstance(event, StateSaved):
             state.update(event.state)
         elif (told := encode_event(event)) is not None:
-            tell(*told)
+            send(*told)
 
     workspace = open_workspace(caller, application)
     run = AdmittedRun(PAGE, application, RunRequest(messages), workspace, caller)
     async with run_slot(run, HUB.places, HUB.summaries.recorded) as progress:
-        progress.meter = WatchedMeter(progress.meter, tell)
+        progress.meter = WatchedMeter(progress.meter, send)
         ledger = await answer_request(run, heard, progress)
     if isinstance(ledger, AskingLedger) and ledger.asked is not None:
-        tell("ask", {"kind": ledger.asked.kind})
-    tell("end", {**spent_tokens(progress), "seconds": time.monotonic() - began, "state": state})
+        send("ask", {"kind": ledger.asked.kind})
+    send("end", {**spent_tokens(progress), "seconds": time.monotonic() - began, "state": state})
 
 
 def spent_tokens(progress: Progress) -> dict[str, int]:

@@ -155,11 +155,11 @@ def start_from_form(form: NewApplicationForm, request: HttpRequest) -> Applicati
     try:
         return form.make(request.user, operator(request))
     except ValidationError as error:
-        tell(form, error)
+        add_errors(form, error)
         return None
 
 
-def tell(form: NewApplicationForm, error: ValidationError) -> None:
+def add_errors(form: NewApplicationForm, error: ValidationError) -> None:
     """Add the errors to the form. All errors except those of the title and the slug appear at the
     selected starting point.
     """

@@ -32,7 +32,7 @@ AUTHORIZATIONS = (
 CREDENTIALS = {"bearer": "token", "api_key": "key", "basic": "password"}
 LOGINS = {"api_key": "name", "basic": "username"}
 NO_CREDENTIAL = "Choose a secret, or enter the credential."
-TAKEN = "A predefined toolset with this name already exists."
+NAME_IN_USE = "A predefined toolset with this name already exists."
 
 
 class RegisteredServerForm(forms.Form):
@@ -66,7 +66,7 @@ class RegisteredServerForm(forms.Form):
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if name in installed_content().items["toolset"]:
-            raise forms.ValidationError(TAKEN)
+            raise forms.ValidationError(NAME_IN_USE)
         return name
 
     def clean_url(self) -> str:
@@ -107,7 +107,7 @@ class RegisteredServerForm(forms.Form):
             found[CREDENTIALS[kind]] = {"$secret": secret.name} if secret else typed["credential"]
         return found
 
-    def tell(self, refused: RowInvalid) -> None:
+    def add_errors(self, refused: RowInvalid) -> None:
         """Add each error to the form field to which it belongs."""
         for one in refused.problems:
             place = one.message.partition(": ")[0] if one.path == "text" else one.path
@@ -128,7 +128,7 @@ def register(request: HttpRequest) -> HttpResponse:
         try:
             save_row(ContentItem(), {"kind": KIND, "name": name, "text": text}, request.user)
         except RowInvalid as refused:
-            form.tell(refused)
+            form.add_errors(refused)
         else:
             said = f"{name} is registered. Add it to applications in the studio, under Tools."
             messages.success(request, said)

@@ -16,7 +16,7 @@ from apps.workspace.local.models import SharedFile
 
 ADD = "workspace.add_sharedfile"
 NO_FILE = "Choose a file."
-TAKEN = "A file named {!r} already exists. Rename your file, or replace the existing one under Shared files."
+NAME_IN_USE = "A file named {!r} already exists. Rename your file, or replace the existing one under Shared files."
 
 
 @for_editors
@@ -33,7 +33,7 @@ def upload_file(request: HttpRequest, row: Application) -> JsonResponse:
     written = sent.name or ""
     name = written if is_shared else upload_name(row, written)
     if SharedFile.objects.filter(name=name).exists():
-        return JsonResponse({"message": TAKEN.format(name)}, status=422)
+        return JsonResponse({"message": NAME_IN_USE.format(name)}, status=422)
     kind = mimetypes.guess_type(name)[0] or sent.content_type or UNKNOWN_TYPE
     try:
         files.check_size(sent.size or 0)

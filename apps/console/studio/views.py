@@ -43,7 +43,7 @@ from apps.integers import is_integer
 from apps.manifest.aliases import with_own_names
 from apps.workspace.local.deployments.deployment import Deployment
 
-HELD = "Not saved yet. When you leave the field, the credential becomes a secret."
+NOT_SAVED_YET = "Not saved yet. When you leave the field, the credential becomes a secret."
 
 
 @require_safe
@@ -110,7 +110,7 @@ def save_typed(request: HttpRequest, row: Application) -> JsonResponse:
     picked = {str(k): str(v) for k, v in picked.items()} if isinstance(picked, dict) else {}
     try:
         if body.get("is_automatic") is True and makes_secrets(typed, row):
-            return JsonResponse({"message": HELD}, status=202)
+            return JsonResponse({"message": NOT_SAVED_YET}, status=202)
         saved = save_working_copy(row, typed, seen_in(body) or 0, base, picked, request.user)
     except DraftRefused as error:
         findings = [asdict(one) for one in error.findings]
@@ -118,7 +118,7 @@ def save_typed(request: HttpRequest, row: Application) -> JsonResponse:
     except DraftClashing as error:
         return JsonResponse({"message": str(error), "clashes": error.clashes}, status=409)
     findings = [asdict(one) for one in saved.findings]
-    return stored_response(request, row, saved.said, refused=saved.refused, findings=findings)
+    return stored_response(request, row, saved.message, refused=saved.refused, findings=findings)
 
 
 @for_editors
@@ -219,9 +219,11 @@ def refusal_response(row: Application, error: ValidationError, otherwise: str) -
     return JsonResponse({"message": message, "findings": findings}, status=422)
 
 
-def stored_response(request: HttpRequest, row: Application, said: str, **more: Any) -> JsonResponse:
+def stored_response(
+    request: HttpRequest, row: Application, message: str, **more: Any
+) -> JsonResponse:
     row = application_seen(request, row.pk)  # The old object caches its draft.
-    return JsonResponse({**stored_data(request, row), "message": said, **more})
+    return JsonResponse({**stored_data(request, row), "message": message, **more})
 
 
 @for_editors

@@ -55,7 +55,7 @@ def draft_sources(row: Application) -> list[Any]:
 class SavedDraft:
     """The result of saving a draft."""
 
-    said: str
+    message: str
     """The message for the user."""
     refused: list[str]
     """The fields with invalid values, which were not saved."""
@@ -77,20 +77,20 @@ def save_working_copy(
     Raises `DraftRefused` if the manifest cannot be saved, and `DraftClashing` if `choices` does not
     resolve a conflict.
     """
-    said = overtaken_by = ""
+    message = overtaken_by = ""
     for _ in range(MOST_ATTEMPTS):
         values = {**typed.as_json(), "manifest": with_own_names(typed.manifest)}
         if typed.skills is None:
             del values["skills"]
         try:
-            return save_valid(row, typed, values, seen, user, said)
+            return save_valid(row, typed, values, seen, user, message)
         except DraftOvertaken as overtaken:
             row = Application.objects.get(pk=row.pk)
             draft, overtaken_by = overtaken.draft or draft_of(row), str(overtaken)
         stored = shown_definition(draft)
         typed = merge_drafts(typed, base, stored, choices, overtaken_by)
         base, seen = stored, draft.version
-        said = f"{overtaken_by} Both edits were merged."
+        message = f"{overtaken_by} Both edits were merged."
     raise DraftClashing(overtaken_by, [])
 
 
@@ -100,7 +100,7 @@ def save_valid(
     values: dict[str, Any],
     seen: int,
     user: Any,
-    said: str,
+    message: str,
 ) -> SavedDraft:
     """Save the fields with valid values. Raises `DraftRefused` if the manifest is invalid, and
     `DraftOvertaken` if another user has saved the draft.
@@ -113,11 +113,11 @@ def save_valid(
         if not refused or not refused <= values.keys() - {"manifest"}:
             raise DraftRefused(findings) from error
         others = {name: value for name, value in values.items() if name not in refused}
-        saved = save_valid(row, typed, others, seen, user, said)
+        saved = save_valid(row, typed, others, seen, user, message)
         found = [*findings, *saved.findings]
         return SavedDraft(refusal_of(found), [*sorted(refused), *saved.refused], found)
-    said = " ".join(filter(None, ("Saved.", said, *map(stored_secret, made))))
-    return SavedDraft(said, [], [])
+    message = " ".join(filter(None, ("Saved.", message, *map(stored_secret, made))))
+    return SavedDraft(message, [], [])
 
 
 def stored_secret(secret: Secret) -> str:

@@ -93,12 +93,12 @@ def open_windows(
         sums = (row.spent, row.held, row.raised, row.unpriced)
         rule = by_id[row.budget_id]
         found[rule.id].append(BudgetStatus(rule, row.holder, *sums))
-    for standings in found.values():
-        standings.sort(key=lambda one: one.used, reverse=True)
+    for statuses in found.values():
+        statuses.sort(key=lambda one: one.used, reverse=True)
     return found
 
 
-def standings_of(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
+def budget_statuses(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
     """Return the usage of budgets by budget ID, most used first.
 
     A budget for one subject always has one entry. Budgets for runs have none, because each run has
@@ -125,12 +125,12 @@ def check_start(caller: Caller, door: str, application: str, time_zone: str) -> 
         lambda entry: None, door, caller.bucket, chain=(application,), team=caller.team
     )
     now = timezone.now()
-    for one in standings_for(rules, holders_of(meter), now):
+    for one in statuses_for(rules, holders_of(meter), now):
         if one.spent >= one.limit:
             raise spent_error(one.rule, one.spent, one.limit, now, time_zone)
 
 
-def standings_for(
+def statuses_for(
     rules: BudgetRules, holders: Iterable[Holder], now: datetime
 ) -> list[BudgetStatus]:
     """Return the usage of the budgets that apply to a call of these holders."""
@@ -153,5 +153,5 @@ def own_sentences(user_id: int, team: int | None = None) -> list[str]:
     now, holders = timezone.now(), [person_holder(bucket_of(user_id))]
     if team is not None:
         holders.append(team_holder(team))
-    found = standings_for(read_rules(), holders, now)
+    found = statuses_for(read_rules(), holders, now)
     return [sentence(one.rule, one.used, one.limit, now) for one in found]

@@ -33,14 +33,14 @@ def last_override(budget: Budget) -> BudgetOverride | None:
     return BudgetOverride.objects.filter(window__budget=budget).first()
 
 
-def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
+def raise_problem(status: BudgetStatus, amount: Decimal) -> str:
     """Return the reason why an operator cannot raise the limit by this amount, or ""."""
-    unit = standing.rule.unit
+    unit = status.rule.unit
     if amount <= 0:
         return gettext("Enter an amount above 0.")
     if problem := amount_problem(amount, unit):
         return problem
-    if standing.limit + in_parts(amount, unit) > in_parts(MOST[unit], unit):
+    if status.limit + in_parts(amount, unit) > in_parts(MOST[unit], unit):
         return gettext("The limit plus this amount can’t exceed {most}.").format(
             most=number_format(MOST[unit], force_grouping=True)
         )
@@ -48,7 +48,7 @@ def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
 
 
 @transaction.atomic
-def raise_window(standing: BudgetStatus, amount: Decimal, note: str, by: str, seen: int) -> None:
+def raise_window(status: BudgetStatus, amount: Decimal, note: str, by: str, seen: int) -> None:
     """Raise the limit of a holder's current window. `note` is the reason, and `by` the operator.
 
     `seen` is the ID of the newest override that the operator saw, or 0. Raises `RaisedMeanwhile` if
@@ -56,11 +56,11 @@ def raise_window(standing: BudgetStatus, amount: Decimal, note: str, by: str, se
     """
     # Locked, so that the second of two operators who raise the window at the same time gets an
     # error.
-    budget = Budget.objects.select_for_update().get(pk=standing.rule.id)
+    budget = Budget.objects.select_for_update().get(pk=status.rule.id)
     last = last_override(budget)
     if last is not None and last.pk != seen:
         raise RaisedMeanwhile(last)
-    window = window_of(BudgetClaim(standing.rule, standing.holder), timezone.now())
+    window = window_of(BudgetClaim(status.rule, status.holder), timezone.now())
     parts = in_parts(amount, budget.unit)
     BudgetWindow.objects.filter(pk=window).update(raised=F("raised") + parts)
     BudgetOverride.objects.create(window_id=window, amount=amount, note=note, by=by)

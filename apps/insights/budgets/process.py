@@ -64,7 +64,7 @@ class ProcessBudgets:
     def __init__(self, execute: Execute) -> None:
         self.execute = execute
         self.rules: BudgetRules | None = None
-        self.asked_at = 0.0
+        self.requested_at = 0.0
         self.change = 0
         """The number of the newest budget change that `rules` includes."""
         self.reading: asyncio.Future[BudgetRules] | None = None
@@ -85,9 +85,9 @@ class ProcessBudgets:
         """Return all budgets, cached for `RULES_SECONDS`, or longer if the database is down."""
         now, change, rules = time.monotonic(), newest_change(), self.rules
         if rules is not None and self.change == change:
-            if now - self.asked_at < RULES_SECONDS:
+            if now - self.requested_at < RULES_SECONDS:
                 return rules
-            self.asked_at = now  # Other calls use the old rules in the meantime.
+            self.requested_at = now  # Other calls use the old rules in the meantime.
         try:
             return await self.read(change)
         except (OperationalError, InterfaceError):
@@ -98,7 +98,7 @@ class ProcessBudgets:
     async def read(self, change: int) -> BudgetRules:
         """Read all budgets. Concurrent calls with the same `change` share one query."""
         if self.reading is None or self.reading.done() or self.read_change != change:
-            self.asked_at, self.read_change = time.monotonic(), change
+            self.requested_at, self.read_change = time.monotonic(), change
             self.reading = asyncio.ensure_future(self.execute(read_rules))
         reading = self.reading
         rules = await asyncio.shield(reading)
@@ -140,7 +140,7 @@ class ProcessBudgets:
         try:
             holds, told = await asyncio.shield(reserving)
         except asyncio.CancelledError:
-            reserving.add_done_callback(partial(self.give_up, call))
+            reserving.add_done_callback(partial(self.release_canceled, call))
             raise
         self.held[call] = holds
         self.renewing = begin_work(self.renewing, self.keep_renewing)
@@ -161,10 +161,10 @@ class ProcessBudgets:
             )
         )
 
-    def give_up(self, call: UUID, reserving: asyncio.Future[Any]) -> None:
+    def release_canceled(self, call: UUID, reserving: asyncio.Future[Any]) -> None:
         """Release the reservations of a call that was canceled while `reserving` was running."""
         if not reserving.cancelled() and reserving.exception() is None:
-            self.take(FinishedCall(call, reserving.result()[0]))
+            self.queue_settlement(FinishedCall(call, reserving.result()[0]))
 
     async def keep_renewing(self) -> None:
         """Renew the reservations of running calls until all calls have ended."""
@@ -183,14 +183,14 @@ class ProcessBudgets:
             return
         call = report.reservation.call
         self.outputs.add(report.deployment, report.usage)
-        self.take(FinishedCall(call, self.held.pop(call, ()), report, entry.ended_at))
+        self.queue_settlement(FinishedCall(call, self.held.pop(call, ()), report, entry.ended_at))
         if not self.held and self.renewing is not None:
             self.renewing.cancel()
             self.renewing = (
                 None  # The task has not ended yet, and the next call needs its own reservation.
             )
 
-    def take(self, finished: FinishedCall) -> None:
+    def queue_settlement(self, finished: FinishedCall) -> None:
         self.unsettled.append(finished)
         self.settling = begin_work(self.settling, self.keep_settling)
 

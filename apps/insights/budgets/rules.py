@@ -30,7 +30,7 @@ LARGEST = 10**15
 BILLED = frozenset({"", CANCELLED, "stream"})
 """The error types of calls that a service may bill without reporting their usage."""
 
-_told = AgedCache[tuple[str, str], bool]()
+_logged = AgedCache[tuple[str, str], bool]()
 """The deployments and currencies for which this process has logged a missing price."""
 CHARACTERS_PER_TOKEN = 4
 """The estimated number of characters per token: the vendors' rule of thumb for English."""
@@ -105,7 +105,7 @@ class BudgetClaim:
     holder: str
 
     @property
-    def place(self) -> tuple[int, str]:
+    def lock_order(self) -> tuple[int, str]:
         """The sort key for locking windows. A common order in all transactions prevents
         deadlocks.
         """
@@ -128,7 +128,7 @@ class BudgetRules:
             for holder in holders
             for rule in self.of(holder)
         }
-        return sorted(found, key=lambda claim: claim.place)
+        return sorted(found, key=lambda claim: claim.lock_order)
 
     def of(self, holder: Holder) -> Sequence[Rule]:
         own = self.by_subject.get((holder.kind, holder.subject), ())
@@ -181,7 +181,7 @@ def holders_of(meter: RunMeter) -> Iterator[Holder]:
         yield Holder("application", text(name), text(name))
 
 
-on_reset(_told.clear)
+on_reset(_logged.clear)
 
 
 def usage_amount(
@@ -200,7 +200,7 @@ def usage_amount(
         model = service.model_of(deployment, usage)
         rates = service.rates(model, day, is_only=len(entries) <= 1)
         if rates is None or rates.currency != rule.currency:
-            tell_of_missing_price(deployment, rule.currency)
+            log_missing_price(deployment, rule.currency)
             return None
         cost += rates.cost(usage, has_failed=bool(error)) or 0
     return limit_parts(in_parts(min(cost, Decimal(LARGEST)), rule.unit))
@@ -210,10 +210,10 @@ def limit_parts(parts: int) -> int:
     return min(max(parts, 0), LARGEST)
 
 
-def tell_of_missing_price(deployment: str, currency: str) -> None:
+def log_missing_price(deployment: str, currency: str) -> None:
     """Log a missing price, once per process, deployment and currency."""
-    if _told.get((deployment, currency)) is None:
-        _told.put((deployment, currency), True)
+    if _logged.get((deployment, currency)) is None:
+        _logged.put((deployment, currency), True)
         logger.warning(
             "Calls of %s have no price in %s: budgets of money do not count them",
             deployment,

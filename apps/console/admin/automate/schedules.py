@@ -34,7 +34,7 @@ from apps.schedules.proposals import LIMITS, TIMES, proposed_schedule
 from apps.triggers.access_problems import NO_RIGHTS, note_access
 from apps.triggers.schedules.form import ZonedForm
 
-ASKED = ("pinned_version", "name", "message", "is_same_conversation")
+OWNER_FIELDS = ("pinned_version", "name", "message", "is_same_conversation")
 STATE = (
     *("runs", "next_times", "made_by", "run_count", "last_at", "last_problem"),
     *("is_paused", "pause_reason"),
@@ -128,10 +128,10 @@ class ScheduleAdmin(Admin[Schedule]):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
-            about: Any = (None, {"fields": ("application", "account", *ASKED)})
+            about: Any = (None, {"fields": ("application", "account", *OWNER_FIELDS)})
             return about, *self.rules_of()
-        asked = ASKED if is_ruled(request.user, obj) else ("answers",)
-        about = (None, {"fields": ("application", "user", "team", *asked)})
+        shown = OWNER_FIELDS if is_ruled(request.user, obj) else ("answers",)
+        about = (None, {"fields": ("application", "user", "team", *shown)})
         return about, ("State", {"fields": STATE}), *self.rules_of()
 
     def rules_of(self) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from apps.live.run_summary import RunSummary
 from apps.process_state import on_reset
 
 WEEK = timedelta(days=7)
-KNOWN_SECONDS = 60.0
+CACHE_SECONDS = 60.0
 """Counts are cached for this many seconds. Counting a week with many runs is slow, and the result
 changes little in a minute.
 """
@@ -38,16 +38,16 @@ class WeekFigures:
         return self.failed / self.runs if self.runs else None
 
 
-_known = AgedCache[str, WeekFigures](2_000)
-on_reset(_known.clear)
+_cached = AgedCache[str, WeekFigures](2_000)
+on_reset(_cached.clear)
 
 
 def week_figures(slugs: Collection[str]) -> dict[str, WeekFigures]:
     """Return the usage of each application by slug, at most a minute old."""
-    found = {slug: kept for slug in slugs if (kept := _known.get(slug, KNOWN_SECONDS))}
+    found = {slug: kept for slug in slugs if (kept := _cached.get(slug, CACHE_SECONDS))}
     if missing := {*slugs} - {*found}:
         for slug, figures in read_week(missing, timezone.now()).items():
-            _known.put(slug, figures)
+            _cached.put(slug, figures)
             found[slug] = figures
     return found
 

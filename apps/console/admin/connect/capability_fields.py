@@ -33,13 +33,13 @@ WORDS: Mapping[str, str] = {
 ANSWERS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "unknown"}
 
 
-def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
+def show_defaults(form: forms.ModelForm[Any], row: Deployment) -> None:
     """Show the default of each capability in the form, unless the form is read-only and therefore
     has no such fields.
     """
     if not form.fields.keys() >= {*FLAGS, *LIMITS}:
         return
-    labels = known_labels(row)
+    labels = default_labels(row)
     for name in FLAGS:
         widget: Any = form.fields[name].widget
         widget.choices = [("unknown", labels[name]), ("true", "Yes"), ("false", "No")]
@@ -49,7 +49,7 @@ def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
         field.help_text = format_html(words, field.help_text, name, labels[name])
 
 
-def known_labels(row: Deployment) -> dict[str, str]:
+def default_labels(row: Deployment) -> dict[str, str]:
     """Return the default of each capability as text, such as "Default: yes". Values that an
     operator has set are ignored.
     """

@@ -25,8 +25,8 @@ from apps.catalog.uses import ItemUser, deployment_uses
 from apps.console.admin.connect.breakers import BreakersAdmin
 from apps.console.admin.connect.capability_fields import (
     CAPABILITY_FIELDS,
+    default_labels,
     details,
-    known_labels,
     summary,
 )
 from apps.console.admin.connect.deployment_form import DeploymentForm
@@ -183,7 +183,7 @@ class DeploymentAdmin(BreakersAdmin):
             result = try_connection(form.instance)
             offered = listed_models(form.instance) if result.failed not in UNREACHED else []
             told = {"models": [model.id for model in offered]} if offered else {}
-            told |= told_capabilities(form.instance, offered)
+            told |= reported_capabilities(form.instance, offered)
             message = result.text
             if offered and result.failed == "model":
                 message = f"The service has no model {form.instance.model_name!r}."
@@ -205,7 +205,7 @@ def listed_models(deployment: Deployment) -> list[ListedModel]:
         return []
 
 
-def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> dict[str, Any]:
+def reported_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> dict[str, Any]:
     """Return the default capabilities of a chat model, and those that the service reports, for the
     form's script. Returns {} for other kinds of models.
     """
@@ -215,7 +215,7 @@ def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> 
     model = next((model for model in listed if model.id == name), None)
     columns = told_columns(model, deployment.provider) if model is not None else {}
     told = {name: columns[name] for name in CAPABILITIES if columns.get(name) is not None}
-    return {"known": known_labels(deployment), **({"told": told} if told else {})}
+    return {"known": default_labels(deployment), **({"told": told} if told else {})}
 
 
 def try_connection(deployment: Deployment) -> ProbeResult:

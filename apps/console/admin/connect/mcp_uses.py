@@ -71,12 +71,12 @@ def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
         for application in Application.objects.all()
         for toolset in toolsets_of(application)
         if isinstance(toolset, Described) and isinstance(toolset.server, McpServerInfo)
-        for tool in by_server.get(place_of(toolset.server), ())
+        for tool in by_server.get(server_name(toolset.server), ())
         for name in possible_names(toolset.name, tool)
     }
 
 
-def place_of(info: McpServerInfo) -> str:
+def server_name(info: McpServerInfo) -> str:
     """Return the name of an MCP server's program, or its URL's host, or "" if the URL is
     invalid.
     """

@@ -113,7 +113,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
             said = f"A credential is now stored as the secret {secret.name!r}, for {servers}."
             self.message_user(request, said)
         reload_content()
-        self.tell_pending(request)
+        self.warn_about_old_content(request)
         if obj.kind in DOCUMENTS:
             for doubt in doubts_of(obj.text, (), obj.name):
                 self.message_user(request, f"{doubt.path}: {doubt.message}", messages.WARNING)
@@ -121,9 +121,9 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
     def delete_model(self, request: HttpRequest, obj: ContentItem) -> None:
         super().delete_model(request, obj)
         reload_content()
-        self.tell_pending(request)
+        self.warn_about_old_content(request)
 
-    def tell_pending(self, request: HttpRequest) -> None:
+    def warn_about_old_content(self, request: HttpRequest) -> None:
         """Warn about the user's applications that still use the old predefined content."""
         mine = with_role(request, Role.EDITOR).order_by().values_list("pk", flat=True)
         if found := pending_content(mine):

@@ -20,7 +20,7 @@ from apps.integers import read_integer
 
 
 @dataclass(frozen=True, slots=True)
-class PendingApplication:
+class OutdatedApplication:
     pending: PendingContent
     differences: list[RenderedDifference]
 
@@ -35,7 +35,7 @@ def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
         return redirect(admin.url("unpublished"))
     seen = with_role(request, Role.EDITOR).order_by().values_list("pk", flat=True)
     found = [
-        PendingApplication(pending, rendered_differences(differences_of(pending)))
+        OutdatedApplication(pending, rendered_differences(differences_of(pending)))
         for pending in pending_content(seen)
     ]
     context = {"found": found, "may_publish": may_publish, "longest_note": LONGEST_NOTE}

@@ -56,7 +56,7 @@ FROM_RUN, FROM_FEEDBACK = "run", "feedback"
 @admin.register(Case)
 class CaseAdmin(RecordedAdmin[Case]):
     form = CaseForm
-    list_display = ("name", "application", "standing", "last_run")
+    list_display = ("name", "application", "last_result", "last_run")
     list_filter = (OfApplication, "is_from_real_run")
     list_select_related = ("application",)
     search_fields = ("name", "application__slug", "application__title")
@@ -124,7 +124,7 @@ class CaseAdmin(RecordedAdmin[Case]):
         return page
 
     @admin.display(description="last result")
-    def standing(self, case: Any) -> SafeString:
+    def last_result(self, case: Any) -> SafeString:
         if case.found is None:
             return format_html(BADGE, "", "never run")
         kind = "console-good" if case.found.has_passed else "console-bad"

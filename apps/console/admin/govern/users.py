@@ -43,7 +43,7 @@ admin.site.unregister(EmailAddress)  # Always empty: allauth handles only sign-i
 
 SHOWN_GROUPS = 3
 """The list of users shows at most this many groups of each user."""
-GIVEN = ("groups", "user_permissions", "permissions")
+RIGHT_FIELDS = ("groups", "user_permissions", "permissions")
 
 
 class GivingAdmin(admin.ModelAdmin[Any]):
@@ -58,7 +58,9 @@ class GivingAdmin(admin.ModelAdmin[Any]):
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         kept = {
-            name: list(not_offered(form, name)) for name in GIVEN if change and name in form.fields
+            name: list(not_offered(form, name))
+            for name in RIGHT_FIELDS
+            if change and name in form.fields
         }
         super().save_related(request, form, formsets, change)
         for name, rows in kept.items():

@@ -136,5 +136,5 @@ class OperatedRows(RecordedAdmin[Row]):
         return page
 
 
-def tell_count(page: admin.ModelAdmin[Any], request: HttpRequest, words: str, count: int) -> None:
+def show_count(page: admin.ModelAdmin[Any], request: HttpRequest, words: str, count: int) -> None:
     page.message_user(request, f"{words}: {count}.", messages.SUCCESS)

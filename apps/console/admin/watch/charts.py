@@ -114,7 +114,7 @@ class Chart:
         return "".join(parts)
 
     @property
-    def places(self) -> list[ChartPoint]:
+    def tooltips(self) -> list[ChartPoint]:
         found = []
         for x, label in enumerate(self.labels):
             known = [(one.name, one.values[x]) for one in self.series]

@@ -138,7 +138,7 @@ def needs(request: HttpRequest, counts: Counts, used: UsedBudgets) -> Iterator[F
         yield Fact("Waiting approvals", f"{waiting.used:,}", "bad", runs)
     if other := waiting.all - waiting.used:
         yield Fact("Other open questions", f"{other:,}", "", runs)
-    yield from asked_of_staff(counts)
+    yield from staff_tasks(counts)
     if request.user.has_perm("insights.view_budget") and sees_all(request.user):
         yield from spent_budgets(used)
     if request.user.has_perm("catalog.view_contentitem"):
@@ -164,7 +164,7 @@ def broken_content() -> Iterator[Fact]:
         yield Fact("Content layers with errors", f"{layers:,}", "bad", url)
 
 
-def asked_of_staff(counts: Counts) -> Iterator[Fact]:
+def staff_tasks(counts: Counts) -> Iterator[Fact]:
     applications = reverse("admin:catalog_application_changelist")
     feedback = reverse("admin:feedback_feedback_changelist")
     for name, count, url in (

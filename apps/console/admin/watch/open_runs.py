@@ -146,10 +146,10 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
             return "room"
         is_going = run.status == Run.Status.RUNNING
         asking = (one for one in run.asking if not is_going or one.kind == WHILE_GOING)
-        lines = ((self.asked_link(run, asked),) for asked in asking)
+        lines = ((self.question_link(run, asked),) for asked in asking)
         return format_html_join(SafeString("<br>"), "{}", lines)
 
-    def asked_link(self, run: Any, asked: Interaction) -> str | SafeString:
+    def question_link(self, run: Any, asked: Interaction) -> str | SafeString:
         if not run.may_answer:
             return card_kind(asked)  # The question is part of the run's contents.
         words = Truncator(heading(asked)).chars(LONGEST_HEADING)
@@ -183,7 +183,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
             return redirect(self.url("changelist"))
         record_reading(request, asked.run, f"question: {card_kind(asked)}", is_allowed=True)
         form = FORMS[asked.kind](asked.asked, request.POST or None)
-        if form.is_valid() and self.give(request, asked, form):
+        if form.is_valid() and self.send_answer(request, asked, form):
             return redirect(self.url("changelist"))
         context = {
             "asked": asked,
@@ -196,7 +196,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         }
         return self.page(request, "admin/runs/answer.html", heading(asked), context)
 
-    def give(self, request: HttpRequest, asked: Interaction, form: AnswerForm) -> bool:
+    def send_answer(self, request: HttpRequest, asked: Interaction, form: AnswerForm) -> bool:
         """Send the operator's answer to the run, and log it. Show the reason and return False if
         the run rejects the answer.
         """

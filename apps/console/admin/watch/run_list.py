@@ -23,7 +23,7 @@ from apps.console.run_search import (
     MOST_LISTED,
     PARAMETERS,
     STATES,
-    GoingFirst,
+    ActiveFirstRuns,
     RunSearch,
 )
 from apps.insights.sums import costs_of_runs
@@ -54,12 +54,12 @@ class RunList(RowList):
             self.search = RunSearch.of(request.GET)
         except ValueError as error:
             raise IncorrectLookupParameters(error) from error
-        self.root_queryset = self.search.over(request)
+        self.root_queryset = self.search.summaries(request)
         rows: QuerySet[RunSummary] = super().get_queryset(request, exclude_parameters)
         return rows
 
     def get_results(self, request: HttpRequest) -> None:
-        rows = GoingFirst(self.search.going(request), self.queryset)
+        rows = ActiveFirstRuns(self.search.active_runs(request), self.queryset)
         paginator = Paginator(rows, self.list_per_page)
         try:
             page = paginator.page(self.page_num)

@@ -19,7 +19,7 @@ SHOWN_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class SaidInRun:
+class RunTranscript:
     """The user's last question in a run, and the answer. A text is "" if it is not stored."""
 
     question: str = ""
@@ -30,7 +30,7 @@ class SaidInRun:
     """True if the stored messages suffice for a replay or a test case."""
 
 
-def said_in(run: UUID) -> SaidInRun:
+def read_transcript(run: UUID) -> RunTranscript:
     """Read the question and the answer of a run. The caller must check the permission and record
     the access in the audit log.
     """
@@ -38,11 +38,11 @@ def said_in(run: UUID) -> SaidInRun:
     questions = [message for message in messages if message.role == "user"]
     answer = shorten_text(answer_of(run), SHOWN_CHARACTERS)
     if not questions:
-        return SaidInRun(answer=answer)
+        return RunTranscript(answer=answer)
     last = questions[-1]
     files = tuple(one.title or one.type for one in last.attachments)
     question = shorten_text(last.text.strip(), SHOWN_CHARACTERS)
-    return SaidInRun(question, files, answer, has_turns=bool(turns_of(messages)))
+    return RunTranscript(question, files, answer, has_turns=bool(turns_of(messages)))
 
 
 def answer_of(run: UUID) -> str:

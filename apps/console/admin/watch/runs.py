@@ -24,7 +24,7 @@ from apps.console.admin.list_cells import two_lines
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.watch.run_contents import may_read, record_reading
 from apps.console.admin.watch.run_list import RunList, kept_parameters, selects, with_figures
-from apps.console.admin.watch.run_outcome import SaidInRun, failed_call, said_in
+from apps.console.admin.watch.run_outcome import RunTranscript, failed_call, read_transcript
 from apps.console.admin.watch.waterfall import duration, waterfall_of
 from apps.console.operator_rights import editable_applications, of_seen
 from apps.console.run_search import summary_of
@@ -112,7 +112,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         """Return the summary of a run, or an unsaved summary if the run is still active."""
         row: RunSummary | None = super().get_object(request, object_id, from_field)
         if row is None and request.user.has_perm("runs.view_run"):
-            going = going_run(request, object_id)
+            going = find_active_run(request, object_id)
             row = None if going is None else summary_of(going)
         # The admin asks for the value of each field five times.
         return None if row is None else with_figures([row])[0]
@@ -149,8 +149,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         """Return the template context for the top of a run's page. If it includes the question and
         the answer, record this access in the audit log.
         """
-        said = said_in(run.pk) if may_read(request) else SaidInRun()
-        if said != SaidInRun():
+        said = read_transcript(run.pk) if may_read(request) else RunTranscript()
+        if said != RunTranscript():
             record_reading(request, run, "question and answer", is_allowed=True)
         return {"may_read": may_read(request), "said": said, "failed_call": failed_call(run)}
 
@@ -257,7 +257,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         """Stop an active run. Raises `PermissionDenied` if the user may not stop runs."""
         if not request.user.has_perm(STOP):
             raise PermissionDenied
-        run = going_run(request, str(number))
+        run = find_active_run(request, str(number))
         if run is not None and async_to_sync(stop_run)(HUB, run):
             self.log_change(request, run, "Stopped.")
             self.message_user(request, "The run is stopping.")
@@ -266,7 +266,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         return redirect(self.url("change", number))
 
 
-def going_run(request: HttpRequest, number: str) -> Run | None:
+def find_active_run(request: HttpRequest, number: str) -> Run | None:
     """Return the active run with this ID, or None if the user may not see its application."""
     try:
         wanted = UUID(number)
@@ -281,7 +281,7 @@ class RunLink:
     url: str
 
 
-def links_of(request: HttpRequest, run: RunSummary, said: SaidInRun) -> dict[str, Any]:
+def links_of(request: HttpRequest, run: RunSummary, said: RunTranscript) -> dict[str, Any]:
     """Return the template context with the `links` on a run's page, and `why_no_replay`."""
     application = editable_applications(request).filter(slug=run.application).first()
     if application is None:

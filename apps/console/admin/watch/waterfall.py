@@ -79,7 +79,7 @@ def waterfall_of(run: RunSummary) -> Waterfall:
     ]
     inside = [call for call in calls if call.application != run.application]
     spans = [span_of(call, is_inside=call.application != run.application) for call in calls]
-    spans = sorted([*spans, *runs_inside(inside), *waits_of(run)], key=place_of)
+    spans = sorted([*spans, *runs_inside(inside), *waits_of(run)], key=sort_key)
     shown = spans[:MOST_SPANS]
     begin = min([run.started_at, *(one.began for one in shown)])
     end = max([run.started_at + timedelta(seconds=run.seconds or 0), *(one.end for one in shown)])
@@ -91,7 +91,7 @@ def waterfall_of(run: RunSummary) -> Waterfall:
     )
 
 
-def place_of(span: TimeSpan) -> tuple[datetime, bool]:
+def sort_key(span: TimeSpan) -> tuple[datetime, bool]:
     """Return the sort key of a span. A nested run comes before its first call."""
     return span.began, span.kind != "run"
 

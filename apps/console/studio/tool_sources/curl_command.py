@@ -52,8 +52,8 @@ class CurlTool:
 
 def read_curl(text: str) -> CurlTool:
     """Parse a curl command. Raises `SourceInvalid` if no tool can send the request."""
-    asked = read_command(text)
-    addresses = [*asked.url, *asked.addresses]
+    command = read_command(text)
+    addresses = [*command.url, *command.addresses]
     if len(addresses) != 1:
         raise SourceInvalid(f"The command has {len(addresses)} URLs. Use a command with one URL.")
     url = addresses[0] if "://" in addresses[0] else f"https://{addresses[0]}"
@@ -64,20 +64,20 @@ def read_curl(text: str) -> CurlTool:
     except (AddressInvalid, ValueError) as error:
         raise SourceInvalid(f"The command's URL cannot be used: {error}") from None
     notes: list[str] = []
-    fields = dict(body_fields(asked, notes))
-    method = method_of(asked, has_body=bool(fields))
+    fields = dict(body_fields(command, notes))
+    method = method_of(command, has_body=bool(fields))
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
-    if asked.get:
+    if command.get:
         query, fields = {**query, **{k: as_text(v) for k, v in fields.items()}}, {}
     elif fields and method in {"get", "delete"}:
         raise SourceInvalid("Tools can send a body only with POST and PUT.")
     title = parts.hostname or "service"
     found = Findings(title)
-    if user := asked.user or unquote(parts.netloc.rpartition("@")[0]):
+    if user := command.user or unquote(parts.netloc.rpartition("@")[0]):
         found.basic(user)
-    if asked.bearer:
-        found.bearer(asked.bearer)
-    headers = headers_of(asked, found, notes)
+    if command.bearer:
+        found.bearer(command.bearer)
+    headers = headers_of(command, found, notes)
     parameters = [
         *found.parameters("query", query),
         *found.parameters("header", headers),
@@ -94,9 +94,11 @@ def read_curl(text: str) -> CurlTool:
     return CurlTool(bare, tool, found.authorization, found.credential, (*notes, *found.notes))
 
 
-def method_of(asked: Namespace, *, has_body: bool) -> str:
-    named = (asked.request or "").lower()
-    method = "head" if asked.head else named or ("post" if has_body and not asked.get else "get")
+def method_of(command: Namespace, *, has_body: bool) -> str:
+    named = (command.request or "").lower()
+    method = (
+        "head" if command.head else named or ("post" if has_body and not command.get else "get")
+    )
     if method not in METHODS:
         raise SourceInvalid(
             "The command has an unsupported method. Tools can use GET, POST, PUT and DELETE."
@@ -104,9 +106,9 @@ def method_of(asked: Namespace, *, has_body: bool) -> str:
     return method
 
 
-def body_fields(asked: Namespace, notes: list[str]) -> Iterator[tuple[str, Any]]:
+def body_fields(command: Namespace, notes: list[str]) -> Iterator[tuple[str, Any]]:
     """Yield the name and value of each field in the request body, which may be JSON or a form."""
-    given = {name: getattr(asked, f"data{name}") for name in DATA}
+    given = {name: getattr(command, f"data{name}") for name in DATA}
     if any(text.startswith("@") for texts in given.values() for text in texts):
         raise SourceInvalid("The command reads its body from a file. Paste the content instead.")
     forms = [text for name in ("-F", "--form", "--form-string") for text in given.pop(name)]
@@ -127,13 +129,13 @@ def body_fields(asked: Namespace, notes: list[str]) -> Iterator[tuple[str, Any]]
         yield from body.items()
         return
     yield from parse_qsl(whole, keep_blank_values=True)
-    if (forms or whole) and not asked.get:
+    if (forms or whole) and not command.get:
         notes.append("The command sends a form. The tool sends JSON, which the service may refuse.")
 
 
-def headers_of(asked: Namespace, found: "Findings", notes: list[str]) -> dict[str, str]:
+def headers_of(command: Namespace, found: "Findings", notes: list[str]) -> dict[str, str]:
     kept = {}
-    for line in asked.header:
+    for line in command.header:
         name, _, value = line.partition(":")
         name, value = name.strip(), value.strip()
         if name.lower() == "authorization":

@@ -76,8 +76,8 @@ def check_server(server: dict[str, Any]) -> McpServerInfo:
         return McpServerInfo.model_validate(server)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise SourceInvalid(f"{place or 'The server'}: {first['msg']}.") from None
+        location = ".".join(map(str, first["loc"]))
+        raise SourceInvalid(f"{location or 'The server'}: {first['msg']}.") from None
 
 
 def describe_tool(tool: Tool) -> dict[str, Any]:

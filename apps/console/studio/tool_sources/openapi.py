@@ -32,7 +32,7 @@ UNUSABLE = ("patch", "head", "options", "trace")
 MOST_OPERATIONS = 5_000
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
 """The OpenAPI specification requires ignoring header parameters with these names."""
-PLACES = {"query": "query", "path": "url", "header": "header"}
+PARAMETER_TYPES = {"query": "query", "path": "url", "header": "header"}
 MOST_NAMED = 5
 NOT_CALLED = "tools support only GET, POST, PUT and DELETE."
 
@@ -151,20 +151,20 @@ class OperationReader:
 
     def operations(self, paths: Mapping[str, Any]) -> Iterator[DescribedOperation]:
         for path, item in paths.items():
-            place = f"paths.{path[:100]}"
+            location = f"paths.{path[:100]}"
             if path.startswith("x-"):
                 continue
             try:
-                item, _ = self.references.follow(item, place)
+                item, _ = self.references.follow(item, location)
             except SourceInvalid as error:
                 yield DescribedOperation("", path, problem=str(error))
                 continue
             for method in (*METHODS, *UNUSABLE):
                 if isinstance(item.get(method), dict):
-                    yield self.operation(path, method, item, f"{place}.{method}")
+                    yield self.operation(path, method, item, f"{location}.{method}")
 
     def operation(
-        self, path: str, method: str, item: Mapping[str, Any], place: str
+        self, path: str, method: str, item: Mapping[str, Any], location: str
     ) -> DescribedOperation:
         """Describe the operation. Limit the nesting depth of its parameters, so that the tool does
         not exceed the maximum size.
@@ -172,7 +172,7 @@ class OperationReader:
         for deepest in DEPTHS:
             self.schemas.begin_tool(deepest)
             try:
-                found = self.described_operation(path, method, item, place)
+                found = self.described_operation(path, method, item, location)
             except ToolTooLarge:
                 continue
             if deepest == DEEPEST:
@@ -182,7 +182,7 @@ class OperationReader:
         raise AssertionError  # At depth 0, arguments are omitted instead of raising an error.
 
     def described_operation(
-        self, path: str, method: str, item: Mapping[str, Any], place: str
+        self, path: str, method: str, item: Mapping[str, Any], location: str
     ) -> DescribedOperation:
         """Describe the operation with the current limit for the nesting depth. Raises
         `ToolTooLarge` if the tool exceeds the maximum size.
@@ -194,16 +194,16 @@ class OperationReader:
         is_deprecated = found.get("deprecated") is True
         try:
             if method not in METHODS:
-                raise SourceInvalid(f"{place}: {NOT_CALLED}")
+                raise SourceInvalid(f"{location}: {NOT_CALLED}")
             if not path.startswith("/") or _bad_in_path.search(path):
-                raise SourceInvalid(f"{place}: this is not a valid path.")
+                raise SourceInvalid(f"{location}: this is not a valid path.")
             notes: list[str] = []
-            parameters = [*self.parameters(item, found, path, place, notes)]
+            parameters = [*self.parameters(item, found, path, location, notes)]
             if "requestBody" in found:
-                body = f"{place}.requestBody"
+                body = f"{location}.requestBody"
                 parameters += self.bodies.parameters(found["requestBody"], body, notes)
-            parameters = self.fitting(parameters, place, notes)
-            url = self.url_of(path, item, found, place)
+            parameters = self.fitting(parameters, location, notes)
+            url = self.url_of(path, item, found, location)
         except SourceInvalid as error:
             return DescribedOperation(method, path, "", summary, (), is_deprecated, str(error))
         wanted = found.get("operationId")
@@ -230,7 +230,7 @@ class OperationReader:
         )
 
     def fitting(
-        self, parameters: Sequence[RestParameter], place: str, notes: list[str]
+        self, parameters: Sequence[RestParameter], location: str, notes: list[str]
     ) -> list[RestParameter]:
         """Return the parameters. Raises `ToolTooLarge` if they exceed the maximum size of a tool.
 
@@ -246,7 +246,7 @@ class OperationReader:
         left = MOST_TOOL_CHARACTERS - sum(sizes[index] for index in needed)
         if left < 0:
             raise SourceInvalid(
-                f"{place}: its {len(needed):,} required arguments are too large; the limit of "
+                f"{location}: its {len(needed):,} required arguments are too large; the limit of "
                 f"one tool is {MOST_TOOL_CHARACTERS:,} characters."
             )
         kept = set(needed)
@@ -264,7 +264,7 @@ class OperationReader:
         return [parameters[index] for index in sorted(kept)]
 
     def url_of(
-        self, path: str, item: Mapping[str, Any], found: Mapping[str, Any], place: str
+        self, path: str, item: Mapping[str, Any], found: Mapping[str, Any], location: str
     ) -> str:
         """Return the path of the operation, or its whole URL if it has servers of its own."""
         servers = found.get("servers") or item.get("servers")
@@ -272,7 +272,7 @@ class OperationReader:
             return path
         own, notes = server_address(servers, self.address)
         if notes:
-            raise SourceInvalid(f"{place}.servers: the list has no URL that can be called.")
+            raise SourceInvalid(f"{location}.servers: the list has no URL that can be called.")
         return path if own == self.base_url else f"{own}{path}"
 
     def parameters(
@@ -280,12 +280,12 @@ class OperationReader:
         item: Mapping[str, Any],
         found: Mapping[str, Any],
         path: str,
-        place: str,
+        location: str,
         notes: list[str],
     ) -> Iterator[RestParameter]:
         # Parameters of the operation replace those of its path.
         named: dict[tuple[str, str], RestParameter] = {}
-        both = [(f"paths.{path}", item), (place, found)]
+        both = [(f"paths.{path}", item), (location, found)]
         for where, holder in both:
             for index, raw in enumerate(list_or_empty(holder.get("parameters"))):
                 at = f"{where}.parameters[{index}]"
@@ -310,7 +310,7 @@ class OperationReader:
         if not isinstance(key, str) or not key:
             raise SourceInvalid(f"{at}: the parameter has no name.")
         is_required = parameter.get("required") is True or where == "path"
-        if where not in PLACES:
+        if where not in PARAMETER_TYPES:
             if is_required:
                 raise SourceInvalid(f"{at}: {key} is sent in a cookie, which tools do not support.")
             return None
@@ -329,4 +329,4 @@ class OperationReader:
             and parameter.get("explode") is not False
         ):
             notes.append(f"{key} is sent as one comma-separated text, not once per value.")
-        return RestParameter(key, PLACES[where], written, is_required)
+        return RestParameter(key, PARAMETER_TYPES[where], written, is_required)

@@ -46,12 +46,12 @@ class ParameterReader:
     def begin_tool(self, deepest: int) -> None:
         self.left, self.deepest = MOST_TOOL_CHARACTERS, deepest
 
-    def parameter(self, schema: Any, place: str, description: str = "") -> dict[str, Any]:
+    def parameter(self, schema: Any, location: str, description: str = "") -> dict[str, Any]:
         """Convert the schema of a parameter. Raises `SourceInvalid` if it is invalid, and
         `ToolTooLarge` if the tool exceeds the maximum size.
         """
-        found = self.written(schema, place, frozenset(), 0)
-        read, _ = self.merged(schema, place, frozenset())
+        found = self.written(schema, location, frozenset(), 0)
+        read, _ = self.merged(schema, location, frozenset())
         own = description_or_default(description)
         if own and found["type"] in SIMPLE:
             own = with_choices(own, read.get("enum"))
@@ -66,10 +66,12 @@ class ParameterReader:
             found["default"] = default
         return found
 
-    def written(self, schema: Any, place: str, above: frozenset[str], depth: int) -> dict[str, Any]:
-        read, above = self.merged(schema, place, above)
+    def written(
+        self, schema: Any, location: str, above: frozenset[str], depth: int
+    ) -> dict[str, Any]:
+        read, above = self.merged(schema, location, above)
         words = description_or_default(read.get("description") or read.get("title"))
-        self.count(place, words)
+        self.count(location, words)
         kind = schema_type(read)
         if kind in SIMPLE:
             choices = read.get("enum")
@@ -83,23 +85,23 @@ class ParameterReader:
         is_open = depth >= self.deepest or self.parts > MOST_PARTS
         if kind == "array":
             inside = {} if is_open else read.get("items", {})
-            items = self.written(inside, f"{place}.items", above, depth + 1)
+            items = self.written(inside, f"{location}.items", above, depth + 1)
             return {"type": "array", "items": items, "description": words or "A list."}
-        return self.written_object(read, place, above, depth, words, is_open=is_open)
+        return self.written_object(read, location, above, depth, words, is_open=is_open)
 
-    def count(self, place: str, words: str) -> None:
+    def count(self, location: str, words: str) -> None:
         """Subtract the size of a subschema from `left`. Raises `ToolTooLarge` if nothing is left,
         except at depth 0.
         """
         self.parts += 1
-        self.left -= PART_CHARACTERS + len(words) + len(place.rpartition(".")[2])
+        self.left -= PART_CHARACTERS + len(words) + len(location.rpartition(".")[2])
         if self.left < 0 and self.deepest > DEPTHS[-1]:
             raise ToolTooLarge
 
     def written_object(
         self,
         read: Mapping[str, Any],
-        place: str,
+        location: str,
         above: frozenset[str],
         depth: int,
         words: str,
@@ -108,7 +110,7 @@ class ParameterReader:
     ) -> dict[str, Any]:
         fields = {} if is_open else parameter_fields(read)
         properties = {
-            str(name): self.written(part, f"{place}.properties.{name}", above, depth + 1)
+            str(name): self.written(part, f"{location}.properties.{name}", above, depth + 1)
             for name, part in fields.items()
             if not is_read_only(part)
         }
@@ -118,7 +120,7 @@ class ParameterReader:
         return found
 
     def merged(
-        self, schema: Any, place: str, above: frozenset[str]
+        self, schema: Any, location: str, above: frozenset[str]
     ) -> tuple[dict[str, Any], frozenset[str]]:
         """Merge a schema with its reference, its `allOf`, and the first option of its `oneOf` or
         `anyOf`. Also return all references that were followed.
@@ -127,13 +129,13 @@ class ParameterReader:
         """
         if schema is True or schema is False or schema is None:
             return {}, above
-        read, hops = self.references.follow(schema, place)
+        read, hops = self.references.follow(schema, location)
         if not above.isdisjoint(hops):
             kind = "array" if schema_type(read) == "array" else "object"
             return {"type": kind, "description": read.get("description")}, above
         above = above.union(hops)
         for part in list_or_empty(read.get("allOf")):
-            inner, above = self.merged(part, f"{place}.allOf", above)
+            inner, above = self.merged(part, f"{location}.allOf", above)
             read = together(inner, read)
         choices = [
             one
@@ -141,7 +143,7 @@ class ParameterReader:
             if not (isinstance(one, dict) and one.get("type") == "null")
         ]
         if choices and "type" not in read and "properties" not in read:
-            inner, above = self.merged(choices[0], f"{place}.oneOf", above)
+            inner, above = self.merged(choices[0], f"{location}.oneOf", above)
             read = together(inner, read)
         return read, above
 

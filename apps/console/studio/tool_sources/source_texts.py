@@ -74,8 +74,8 @@ def json_or_yaml(text: str) -> Any:
         raise SourceInvalid("The document is nested too deeply.") from None
     except json.JSONDecodeError as error:
         if text.lstrip().startswith('{"'):
-            place = f"line {error.lineno}, column {error.colno}"
-            raise SourceInvalid(f"This is not valid JSON: {error.msg}, {place}.") from None
+            location = f"line {error.lineno}, column {error.colno}"
+            raise SourceInvalid(f"This is not valid JSON: {error.msg}, {location}.") from None
     except ValueError:
         raise SourceInvalid(f"This is not valid JSON: {TOO_MANY_DIGITS}") from None
     if len(text) > MOST_YAML_CHARACTERS:

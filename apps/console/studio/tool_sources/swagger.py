@@ -51,23 +51,25 @@ class Converter:
         self.references = References(document)
         self.consumes = document.get("consumes")
 
-    def path_item(self, item: Any, place: str) -> Any:
+    def path_item(self, item: Any, location: str) -> Any:
         if not isinstance(item, dict):
             return item
         shared = list_or_empty(item.get("parameters"))
         return {
-            key: self.operation(value, shared, f"{place}.{key}")
+            key: self.operation(value, shared, f"{location}.{key}")
             if key in METHODS and isinstance(value, dict)
             else value
             for key, value in item.items()
             if key != "parameters"
         }
 
-    def operation(self, operation: Mapping[str, Any], shared: list[Any], place: str) -> Any:
+    def operation(self, operation: Mapping[str, Any], shared: list[Any], location: str) -> Any:
         # Parameters of the operation come last and replace those of its path.
         given = {
             (str(one.get("in")), str(one.get("name") or one)): one
-            for one in self.followed([*shared, *list_or_empty(operation.get("parameters"))], place)
+            for one in self.followed(
+                [*shared, *list_or_empty(operation.get("parameters"))], location
+            )
         }
         kinds = [one for one in list_or_empty(operation.get("consumes") or self.consumes) if one]
         parameters = [one for one in given.values() if one.get("in") not in ("body", "formData")]
@@ -84,13 +86,13 @@ class Converter:
             written["requestBody"] = form_body(form, kinds)
         return written
 
-    def followed(self, parameters: list[Any], place: str) -> Iterator[dict[str, Any]]:
+    def followed(self, parameters: list[Any], location: str) -> Iterator[dict[str, Any]]:
         """Resolve references to parameters. Unresolvable references remain, so that the operation
         reports them.
         """
         for one in parameters:
             try:
-                yield self.references.follow(one, place)[0]
+                yield self.references.follow(one, location)[0]
             except SourceInvalid:
                 yield one if isinstance(one, dict) else {}
 

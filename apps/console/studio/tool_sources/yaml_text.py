@@ -41,8 +41,8 @@ def read_yaml(text: str) -> Any:
 
 
 def invalid(problem: str, mark: Any) -> YamlInvalid:
-    place = f", line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
-    return YamlInvalid(f"{problem}{place}.")
+    location = f", line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+    return YamlInvalid(f"{problem}{location}.")
 
 
 def value_of(events: Iterator[Any]) -> Any:

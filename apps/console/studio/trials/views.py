@@ -15,7 +15,7 @@ from apps.agent.tools import Tool
 from apps.catalog.models import Application
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.console.studio.access import draft_caller, for_editors
-from apps.console.studio.asked_version import LIVE, AskedVersion, asked_version
+from apps.console.studio.selected_version import LIVE, SelectedVersion, select_version
 from apps.console.studio.tool_sources.parameter_dialect import list_or_empty
 from apps.console.studio.trials.argument_form import arguments, fill_fields, schema_fields
 from apps.console.studio.trials.parameters import example, indent_json, read_parameters
@@ -53,7 +53,7 @@ def trial_context(row: Application, body: dict[str, Any], caller: Caller) -> dic
     Raises `Http404` if the toolset does not exist, `UnreadableDraft` if the request is invalid, and
     `ApplicationBroken` if the application has errors.
     """
-    version = asked_version(row, body)
+    version = select_version(row, body)
     application = version.resolve(version.document)  # A run needs the whole document.
     index = toolset_index(row, version, body)
     if index is not None:
@@ -70,7 +70,7 @@ def trial_context(row: Application, body: dict[str, Any], caller: Caller) -> dic
     return {**context, **tool_context(application, caller, offered, name, texts)}
 
 
-def toolset_index(row: Application, version: AskedVersion, body: dict[str, Any]) -> int | None:
+def toolset_index(row: Application, version: SelectedVersion, body: dict[str, Any]) -> int | None:
     """Return the index in this version of the toolset at the index `place` in the draft, or None
     for all toolsets.
 

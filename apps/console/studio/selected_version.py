@@ -17,14 +17,14 @@ LIVE = "live"
 
 
 @dataclass(frozen=True, slots=True)
-class AskedVersion:
+class SelectedVersion:
     document: Any
     """The manifest, with unmasked credentials."""
     resolve: Callable[[Any], ResolvedApplication]
     """Prepares this manifest, or a reduced copy of it, to run."""
 
 
-def asked_version(row: Application, body: dict[str, Any]) -> AskedVersion:
+def select_version(row: Application, body: dict[str, Any]) -> SelectedVersion:
     """Return the version that the request selects. Raises `UnreadableDraft` if the request is
     invalid, and `ApplicationBroken` if the draft has errors.
     """
@@ -37,10 +37,10 @@ def asked_version(row: Application, body: dict[str, Any]) -> AskedVersion:
         lines = tuple(f"{one.path}: {one.message}" for one in error.findings)
         raise ApplicationBroken(row.slug, lines) from error
     draft = as_written(row, {"title": typed.title, "description": typed.description})
-    return AskedVersion(document, partial(resolve_draft, draft, skills=typed.skills))
+    return SelectedVersion(document, partial(resolve_draft, draft, skills=typed.skills))
 
 
-def live_version(row: Application) -> AskedVersion:
+def live_version(row: Application) -> SelectedVersion:
     """Return the live version. Raises `UnreadableDraft` if there is none."""
     if not row.live_number:
         raise UnreadableDraft("The application is not published yet.")
@@ -48,4 +48,4 @@ def live_version(row: Application) -> AskedVersion:
     def resolve(document: Any) -> ResolvedApplication:
         return prepare_version(as_written(row, {"manifest": document}), row.live_number)
 
-    return AskedVersion(row.manifest, resolve)
+    return SelectedVersion(row.manifest, resolve)
