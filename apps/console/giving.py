@@ -1,5 +1,5 @@
-"""Determines which permissions and groups a user can give to others. Users cannot give more rights
-than they have.
+"""Determines which permissions and groups a user can grant to others: only rights that the user
+has.
 """
 
 from typing import Any
@@ -20,9 +20,8 @@ def givable_permissions(giver: Any) -> QuerySet[Permission]:
 
 
 def givable_groups(giver: Any) -> QuerySet[Group]:
-    """Return the groups that the giver can give. Such a group has no permission that the giver
-    lacks. It has no roles in applications, unless the giver is a member or can access all
-    applications.
+    """Return the groups whose membership the user can grant. They have no permissions that the user
+    lacks, and no roles in applications, unless the user is a member or can access all applications.
     """
     too_much = Group.objects.filter(permissions__in=beyond(giver)).order_by()
     groups = Group.objects.exclude(pk__in=too_much.values("pk"))
@@ -37,7 +36,9 @@ def may_give(giver: Any, group: Group) -> bool:
 
 
 def may_change_key(manager: Any, key: ApiKey | OperatorKey) -> bool:
-    """Return True if the manager may change the key. A manager who may not can still revoke it."""
+    """Return True if the manager may change the key. Revoking a key requires only the permission to
+    change keys.
+    """
     if key.user is None:
         return edits_all(manager)
     if key.user_id != manager.pk and not edits_all(manager):

@@ -1,8 +1,7 @@
-"""Creates the initial groups: administrator, operator, auditor, publisher, reader of runs.
+"""Creates the initial groups, such as operator and auditor, and their permissions.
 
-Each migration adds new permissions to these groups. A renamed group keeps its role, and a group
-that an administrator created with one of these names is not changed. Groups and permissions that
-were removed are not added again.
+After each migration, the groups get permissions that are new, but not those that an administrator
+has removed. Renamed groups keep their role. Deleted groups are not created again.
 """
 
 from collections.abc import Iterable
@@ -14,11 +13,9 @@ from django.db.models import Q
 
 ACTIONS = ("add", "change", "delete", "view")
 LIBRARIES = ("account", "mfa", "socialaccount", "usersessions")
-"""Nobody can be granted permissions for the tables of these libraries, even if the admin shows
-them.
-"""
+"""Administrators cannot grant permissions for the tables of these libraries."""
 FOR_SUPERUSERS = ("runs.read_run_contents",)
-"""The group of administrators does not get these permissions."""
+"""The permissions that the group of administrators does not get."""
 
 
 def everything_of(app: str, *models: str) -> tuple[str, ...]:
@@ -29,7 +26,7 @@ SHAPES = (
     *("runs.view_run", "runs.view_runsummary", "insights.view_usagesum", "insights.view_price"),
     "schedules.view_schedule",
 )
-"""These permissions show the results and costs of runs, but not their contents."""
+"""The permissions to see the results and costs of runs, but not their contents."""
 OPERATOR = (
     *everything_of("catalog", "application", "contentitem"),
     "catalog.publish_application",
@@ -69,8 +66,8 @@ PERMISSIONS: dict[str, tuple[str, ...]] = {
 
 
 def grantable_permissions() -> Q:
-    """Return a filter for the permissions that administrators can grant: those for pages of the
-    admin, and special permissions.
+    """Return a filter for the permissions that administrators can grant: those of models with admin
+    pages, and those in `Meta.permissions`.
     """
     found = Q(pk__in=())
     for model in installed_apps.get_models():
@@ -83,9 +80,7 @@ def grantable_permissions() -> Q:
 
 
 def keep_groups(using: str, apps: Any = installed_apps, **told: Any) -> None:
-    """Create those initial groups that have never existed. Add new permissions to all initial
-    groups.
-    """
+    """Create the initial groups that have never existed, and add new permissions to all of them."""
     try:
         roles = apps.get_model("accounts", "InstallationRole")._default_manager.using(using)
     except LookupError:

@@ -33,7 +33,7 @@ from apps.insights.latency import (
 from apps.live.history.run_rows import count_runs
 
 OPERATORS = "insights.view_usagesum"
-"""Users with this permission see the calls of all users."""
+"""The permission to see the latency of all users' calls."""
 SIGN_IN = "Sign in first. You see the latency of your own calls, or of all calls if you have the permission."
 OF_MODELS = (
     *("Calls", "Errors", "First token p50", "First token p95"),
@@ -46,7 +46,9 @@ MINUTES = int(PERIOD.total_seconds() // 60)
 @require_safe
 @never_cache
 def ai_latency(request: HttpRequest) -> HttpResponse:
-    """Show the latency of all calls or, without the permission, of the user's own calls."""
+    """Show the latency of all calls or, without the permission `OPERATORS`, the user's own
+    calls.
+    """
     if not settings.DEV_ENDPOINTS:
         raise Http404
     wants_page = request.get_preferred_type(["text/html", "application/json"]) == "text/html"
@@ -86,7 +88,7 @@ def page(request: HttpRequest, found: LatencyReport, *, sees_all: bool) -> HttpR
 
 
 def usage_report(request: HttpRequest) -> UsageReport:
-    """Return the total usage of the last 24 hours, without a breakdown by deployment."""
+    """Return the total usage of the last 24 hours, for the charts."""
     return report("deployment", timedelta(days=1), count_runs, most=0, among=seen_slugs(request))
 
 

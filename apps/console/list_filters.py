@@ -1,4 +1,4 @@
-"""Parses the filters in the URL of a list."""
+"""Parses filters in the query parameters of a list."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,23 +14,21 @@ LONGEST_QUOTE = 40
 
 
 class FilterInvalid(ValueError):
-    """The URL parameter `name` has an invalid value."""
+    """The query parameter `name` has an invalid value."""
 
     def __init__(self, name: str, message: str) -> None:
         super().__init__(message)
         self.name = name
 
 
-def text_filter(asked: Mapping[str, Any], name: str) -> str:
-    """Return a URL parameter as text, truncated to `LONGEST_WORDS`, or "" if it is missing."""
-    return str(asked.get(name) or "").strip()[:LONGEST_WORDS]
+def text_filter(query: Mapping[str, Any], name: str) -> str:
+    """Return a query parameter, truncated to `LONGEST_WORDS` characters, or "" if it is missing."""
+    return str(query.get(name) or "").strip()[:LONGEST_WORDS]
 
 
-def integer_filter(asked: Mapping[str, Any], name: str) -> int | None:
-    """Return a URL parameter as an integer, or None if it is missing. Raises `FilterInvalid` if it
-    is not a whole number.
-    """
-    text = text_filter(asked, name)
+def integer_filter(query: Mapping[str, Any], name: str) -> int | None:
+    """Return a query parameter as an integer, or None if it is missing. Raises `FilterInvalid`."""
+    text = text_filter(query, name)
     if not text:
         return None
     found = read_integer(text, LARGEST_COLUMN)
@@ -42,11 +40,9 @@ def integer_filter(asked: Mapping[str, Any], name: str) -> int | None:
     return found
 
 
-def time_filter(asked: Mapping[str, Any], name: str) -> datetime | None:
-    """Return a URL parameter as a time, or None if it is missing. Raises `FilterInvalid` if it is
-    not a time.
-    """
-    text = text_filter(asked, name)
+def time_filter(query: Mapping[str, Any], name: str) -> datetime | None:
+    """Return a query parameter as a time, or None if it is missing. Raises `FilterInvalid`."""
+    text = text_filter(query, name)
     try:
         return read_datetime(text, timezone.get_current_timezone()) if text else None
     except ValueError as error:

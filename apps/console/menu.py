@@ -1,4 +1,4 @@
-"""Builds the admin's menu from the pages that apps declare, grouped by task, with their tabs."""
+"""Builds the admin's menu and tabs from the pages that the Django apps declare."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ HOME = "admin:index"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A menu item, with the pages that the user may see. It opens the first page; the others are
+    """A menu item with the pages that the user may see. It opens the first; all of them are
     tabs.
     """
 
@@ -58,9 +58,7 @@ def entry(section: Section, current: AdminPage | None) -> dict[str, Any]:
 
 
 def sections(request: HttpRequest) -> list[Section]:
-    """Return the menu items in order. If the user may not see an item's first page, it opens the
-    first tab that the user may see.
-    """
+    """Return the menu items in order, with only the pages that the user may see."""
     pages = declared_pages()
     tops = [page for page in pages if not page.below]
     families = ([top, *(page for page in pages if page.below == top.title)] for top in tops)
@@ -69,7 +67,7 @@ def sections(request: HttpRequest) -> list[Section]:
 
 
 def tabs(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the tabs of the requested page, or [] if it is not itself a page of the menu."""
+    """Return the tabs of the requested page, or [] if it has none, such as the form for a row."""
     current = current_page(request)
     if current is None or page_url(current) != request.path:
         return []
@@ -82,7 +80,7 @@ def tabs(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def current_page(request: HttpRequest) -> AdminPage | None:
-    """Return the menu page to which the requested URL belongs, or None."""
+    """Return the menu page with the longest URL that is a prefix of the requested URL, or None."""
     if request.path == reverse(HOME):
         return next(page for page in declared_pages() if page.url == HOME)
     around = [
@@ -99,7 +97,9 @@ def page_of_list(model: str) -> AdminPage | None:
 
 
 def list_title(opts: Any) -> str:
-    """Return the title of a model's list, for the menu, the breadcrumbs and the browser tab."""
+    """Return the title of a model's list: its title in the menu, or else the model's plural
+    name.
+    """
     page = page_of_list(opts.label_lower)
     name = str(opts.verbose_name_plural)
     return page.title if page else name[:1].upper() + name[1:]

@@ -1,5 +1,5 @@
-"""Changes schedules for operators. They change their own and those of service accounts directly,
-and propose changes to other users' schedules.
+"""Changes schedules for operators. Operators directly change their own schedules and those of
+service accounts. For other users' schedules, they propose changes.
 """
 
 from typing import Any
@@ -20,9 +20,7 @@ OF_OPERATORS = "An operator paused it."
 
 
 def new_of_account(account: ServiceAccount, operator: Any) -> Schedule:
-    """Return a new, empty schedule that runs as the service account. `operator` is recorded as its
-    last editor.
-    """
+    """Return a new, unsaved schedule that runs as the service account."""
     caller = caller_in(account.user_id)
     row = Owner(caller.bucket, account.user_id, None, reference_of(caller)).new(
         0, Schedule.Maker.OPERATOR, {}
@@ -33,8 +31,8 @@ def new_of_account(account: ServiceAccount, operator: Any) -> Schedule:
 
 
 def is_ruled(operator: Any, row: Schedule) -> bool:
-    """Return True if the operator can read and change the schedule like its owner. It must be the
-    operator's own, or that of a service account that the operator manages.
+    """Return True if the operator can read and change the schedule like its owner: the operator
+    owns the schedule, or manages the service account that owns it.
     """
     if row.user_id == operator.pk:
         return True
@@ -55,8 +53,8 @@ def may_change_schedule(operator: Any, row: Schedule) -> bool:
 
 
 def save_change(row: Schedule, operator: Any) -> bool:
-    """Save a changed schedule, or store the changes as a proposal. Return True if its owner must
-    accept them.
+    """Save a changed schedule, or store the changes as a proposal. Return True for a proposal,
+    which the owner must accept.
 
     Raises `ValidationError` if the schedule is invalid or was deleted.
     """
@@ -77,8 +75,6 @@ def pause_schedule(row: Schedule) -> None:
 
 
 def resume_schedule(row: Schedule, operator: Any) -> bool:
-    """Resume the schedule, and record the operator as its last editor. Return False if the schedule
-    has no future run times.
-    """
+    """Resume the schedule. Return False if it has no future run times."""
     row.saved_by_id = operator.pk
     return user_schedules.resume_schedule(row)

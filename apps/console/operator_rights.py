@@ -1,8 +1,7 @@
-"""Determines which applications an operator can see and edit, for the admin, the API and the
-editor.
+"""Determines which applications an operator can see and edit.
 
-Users see the applications that they can edit through ownership or a grant. Users with a special
-permission see all applications. Usage, runs and history of other applications are hidden as well.
+Operators see the applications that they own or have a grant to edit, and only their usage, runs and
+history. Operators with a special permission see everything.
 """
 
 from typing import Any
@@ -26,7 +25,7 @@ ERASE = "catalog.erase_application"
 
 
 def operator(request: HttpRequest) -> Caller:
-    """Return the signed-in user as a caller in the user's current team."""
+    """Return the caller for the signed-in user in the current team."""
     return caller_in(request.user.pk, team_of(request.user, request.session))
 
 
@@ -40,8 +39,8 @@ def edits_all(user: Any) -> bool:
 
 
 def may(request: HttpRequest, permission: str) -> bool:
-    """Return True if the user has the permission. Editors of any application may also view and
-    change applications without it.
+    """Return True if the user has the permission. Viewing and changing applications requires none
+    for users who can edit an application.
     """
     if request.user.has_perm(permission):
         return True
@@ -54,10 +53,7 @@ def may_view_applications(request: HttpRequest) -> bool:
 
 def is_editor(request: HttpRequest, application: Application | None = None) -> bool:
     """Return True if the user is staff, and owns the application or has a grant to edit it. For
-    None, any application counts.
-
-    A role that comes from a permission does not count, because the permission itself already allows
-    viewing and changing applications.
+    None, any application counts. Permissions to access all applications do not count.
     """
     user = request.user
     if not (user.is_active and getattr(user, "is_staff", False)):
@@ -84,9 +80,7 @@ def with_role(request: HttpRequest, least: int) -> QuerySet[Application]:
 
 
 def has_role(request: HttpRequest, application: Application, least: Role) -> bool:
-    """Return True if the user has at least the role `least` in the application. Runs a query unless
-    the row has its `role`.
-    """
+    """Return True if the user has at least the role `least` in the application."""
     role = getattr(application, "role", None)
     if role is None:
         return with_role(request, least).filter(pk=application.pk).exists()
@@ -101,15 +95,13 @@ def may_rule(request: HttpRequest, application: Application | None) -> bool:
 
 
 def may_grant(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user owns the application, or if it is None. None means a new application,
-    which the user will own.
-    """
+    """Return True if the user owns the application. None means a new application of the user."""
     return application is None or has_role(request, application, Role.OWNER)
 
 
 def may_rule_publishing(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user can change whether two people are needed to publish the application.
-    Only a superuser can turn this off.
+    """Return True if the user can change whether publishing requires two users. Only superusers can
+    turn this off.
     """
     if application is not None and application.needs_second_publisher:
         return bool(request.user.is_superuser)
@@ -117,21 +109,21 @@ def may_rule_publishing(request: HttpRequest, application: Application | None) -
 
 
 def seen_names(request: HttpRequest) -> QuerySet[Any] | None:
-    """Return a query for the slugs of the applications that the user can see, or None for all."""
+    """Return a query for the slugs of the applications that the user can see. None means all."""
     return (
         None if sees_all(request.user) else editable_applications(request).order_by().values("slug")
     )
 
 
 def seen_slugs(request: HttpRequest) -> frozenset[str] | None:
-    """Return the slugs of the applications that the user can see, or None for all."""
+    """Return the slugs of the applications that the user can see. None means all."""
     names = seen_names(request)
     return None if names is None else frozenset(names.values_list("slug", flat=True))
 
 
 def of_seen(request: HttpRequest, column: str = "application") -> Q:
-    """Return a filter for the rows of applications that the user can see. `column` contains the
-    application's slug.
+    """Return a filter for the rows of applications that the user can see, by the application's slug
+    in this column.
     """
     names = seen_names(request)
     return Q() if names is None else Q(**{f"{column}__in": names})

@@ -1,8 +1,4 @@
-"""Searches pages, applications, content, deployments, users and runs for the admin's command
-palette.
-
-Users find only what they may see in the admin. Each kind of result takes at most one query.
-"""
+"""Searches pages and rows for the admin's command palette. Users find only what they may see."""
 
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -51,8 +47,8 @@ Finder = Callable[[HttpRequest, str], Iterator[PaletteEntry]]
 
 @require_safe
 def search_palette(request: HttpRequest) -> JsonResponse:
-    """Return the search results as JSON: `{"groups": [{"title": "Applications", "found": [{"title",
-    "detail", "url"}]}]}`.
+    """Return the results as JSON: `{"groups": [{"title", "found": [{"title", "detail",
+    "url"}]}]}`.
     """
     words = request.GET.get("q", "").strip()[:LONGEST_QUERY]
     groups = [
@@ -64,9 +60,7 @@ def search_palette(request: HttpRequest) -> JsonResponse:
 
 
 def pages(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
-    """Yield the matching menu pages and their tabs, followed by the matching pages that add a
-    row.
-    """
+    """Yield the matching pages of the menu, then the matching pages that add a row."""
     wanted = words.lower()
     for page in visible_pages(request):
         if wanted in page.title.lower():
@@ -146,7 +140,7 @@ def keys(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
 
 
 def runs(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
-    """Yield the run with this error reference or ID. No index supports a search for anything else."""
+    """Yield the runs with this error reference, request ID or run ID, which have indexes."""
     if not words or not request.user.has_perm("runs.view_runsummary"):
         return
     wanted = of_reference(words)

@@ -1,7 +1,7 @@
-"""Searches users, groups and teams by name, for operators.
+"""Searches users, groups and teams by name.
 
-Users who may view all accounts or groups find all of them. Other users find members of their own
-groups and teams, and users who already have a role in the application.
+Operators with permission to view accounts or groups find all of them. Other operators find members
+of their own groups and teams, and users with a role in the application.
 """
 
 from typing import Any

@@ -1,5 +1,5 @@
-"""Updates the names of permissions after a migration. Django creates permissions, but never renames
-them.
+"""Updates the names of permissions after a migration. Django creates permissions, but does not
+rename them.
 """
 
 from typing import Any
@@ -9,7 +9,7 @@ from django.contrib.auth import get_permission_codename
 
 
 def rename_permissions(using: str, apps: Any = installed_apps, **told: Any) -> None:
-    """Rename stored permissions after the code has changed their names or those of their models."""
+    """Rename the stored permissions to their names in the code."""
     try:
         rows = apps.get_model("auth", "Permission")._default_manager.using(using)
     except LookupError:
@@ -30,9 +30,7 @@ def rename_permissions(using: str, apps: Any = installed_apps, **told: Any) -> N
 
 
 def permission_names(meta: Any) -> list[tuple[str, str]]:
-    """Return the codename of each of a model's permissions, with the name that Django would give it
-    today.
-    """
+    """Return the codename and name of each permission of a model, as Django would create it."""
     default = [
         (get_permission_codename(action, meta), f"Can {action} {meta.verbose_name_raw}")
         for action in meta.default_permissions

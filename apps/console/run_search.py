@@ -1,6 +1,5 @@
-"""Searches runs for operators, in the admin and the API. Active runs come before finished runs.
-
-The search never reads the texts of conversations, and matches words exactly.
+"""Searches active and finished runs, for the admin and the API. Filters match whole values, and the
+search never reads the texts of conversations.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,33 +28,31 @@ PARAMETERS = (
     *("q", "application", "version", "user", "status", "door", "error", "tool"),
     *("hours", "since", "until"),
 )
-GOING_ON: Mapping[str, str] = {str(one.value): str(one.label) for one in Run.OPEN}
+ACTIVE_STATES: Mapping[str, str] = {str(one.value): str(one.label) for one in Run.OPEN}
 OPEN_STATES = "open"
-"""This value of the state filter selects all unfinished runs."""
+"""The value of the state filter that selects all unfinished runs."""
 STATES: Mapping[str, str] = {
     OPEN_STATES: "In progress",
-    **{name: label.capitalize() for name, label in GOING_ON.items()},
+    **{name: label.capitalize() for name, label in ACTIVE_STATES.items()},
     **{str(one.value): str(one.label) for one in RunSummary.Status if one != "running"},
 }
 HOURS: Mapping[str, str] = {"1": "1 hour", "24": "24 hours", "168": "7 days", "720": "30 days"}
 MOST_LISTED = 10_000
-"""The list shows at most this many runs. Users narrow the search to find others."""
-MOST_GOING = 500
+"""The list shows at most this many finished runs. Users find older ones with a narrower search."""
+MOST_ACTIVE = 500
 AGE = Coalesce("started_at", "seen_at")
-"""Sort key that no index covers. It forces the database to filter runs before it sorts them."""
+"""A sort key without an index, so that the database filters runs before it sorts them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunSearch:
-    """The filters of a run search. A filter that is "" or None does not apply.
-
-    `words` is an error reference, the ID of a request or a run, the slug of an application, a
-    caller's bucket, or a username. `version` applies only together with an application.
-    """
+    """The filters of a run search. A filter that is "" or None does not apply."""
 
     words: str = ""
+    """An error reference, the ID of a run or request, an application's slug, or a caller."""
     application: str = ""
     version: int | None = None
+    """The version of the application. Ignored without an application."""
     user: str = ""
     status: str = ""
     door: str = ""
@@ -65,31 +62,29 @@ class RunSearch:
     until: datetime | None = None
 
     @classmethod
-    def of(cls, asked: Mapping[str, Any]) -> "RunSearch":
-        """Parse the filters in a URL. Raises `FilterInvalid` for an invalid version, number of
-        hours or time.
-        """
-        said = {name: text_filter(asked, name) for name in PARAMETERS}
-        version, hours = (integer_filter(asked, name) for name in ("version", "hours"))
-        since, until = (time_filter(asked, name) for name in ("since", "until"))
+    def of(cls, query: Mapping[str, Any]) -> "RunSearch":
+        """Parse the filters in query parameters. Raises `FilterInvalid`."""
+        texts = {name: text_filter(query, name) for name in PARAMETERS}
+        version, hours = (integer_filter(query, name) for name in ("version", "hours"))
+        since, until = (time_filter(query, name) for name in ("since", "until"))
         if hours is not None:
             since = timezone.now() - timedelta(hours=min(max(hours, 1), 100_000))
         return cls(
-            said["q"],
-            said["application"],
+            texts["q"],
+            texts["application"],
             version,
-            user=said["user"],
-            status=said["status"],
-            door=said["door"],
-            error=said["error"],
-            tool=said["tool"],
+            user=texts["user"],
+            status=texts["status"],
+            door=texts["door"],
+            error=texts["error"],
+            tool=texts["tool"],
             since=since,
             until=until,
         )
 
     @property
     def common(self) -> Q:
-        """Return the conditions that apply to active and finished runs."""
+        """The conditions for both active and finished runs."""
         found = Q()
         if self.application:
             found &= Q(application=self.application)
@@ -120,8 +115,8 @@ class RunSearch:
             found &= Q(pk__in=calls.values("run"))
         return found
 
-    def over(self, request: HttpRequest) -> QuerySet[RunSummary]:
-        """Return the finished runs that match, in applications that the user can see."""
+    def summaries(self, request: HttpRequest) -> QuerySet[RunSummary]:
+        """Return the matching summaries of runs in applications that the user can see."""
         rows = RunSummary.objects.filter(of_seen(request), self.common)
         if self.words:
             rows = rows.filter(of_words(self.words) | of_reference(self.words))
@@ -129,26 +124,26 @@ class RunSearch:
             return rows.filter(status=RunSummary.Status.RUNNING)
         return rows.filter(status=self.status) if self.status else rows
 
-    def going(self, request: HttpRequest) -> QuerySet[Run]:
-        """Return the unfinished runs that match, newest first, in applications that the user can
-        see.
+    def active_runs(self, request: HttpRequest) -> QuerySet[Run]:
+        """Return the matching unfinished runs in applications that the user can see, newest
+        first.
         """
-        if not request.user.has_perm("runs.view_run") or self.is_of_the_past:
+        if not request.user.has_perm("runs.view_run") or self.is_finished_only:
             return Run.objects.none()
         rows = Run.objects.filter(of_seen(request), self.common, status__in=Run.OPEN)
         if self.words:
             rows = rows.filter(of_words(self.words))
-        if self.status in GOING_ON:
+        if self.status in ACTIVE_STATES:
             rows = rows.filter(status=self.status)
         return rows.order_by("-started_at", "pk")
 
     @property
-    def is_of_the_past(self) -> bool:
-        return self.status not in ("", OPEN_STATES, *GOING_ON)
+    def is_finished_only(self) -> bool:
+        return self.status not in ("", OPEN_STATES, *ACTIVE_STATES)
 
 
 def of_words(words: str) -> Q:
-    """Return a filter for the search text. Each of its conditions can use an index."""
+    """Return a filter for the search text. Each condition can use an index."""
     found = Q(application=words) | of_caller(words)
     try:
         return found | Q(pk=UUID(words))
@@ -163,7 +158,7 @@ def of_reference(words: str) -> Q:
 
 def of_caller(words: str) -> Q:
     """Return a filter for the runs of a caller: a bucket, or a user's username, name or email
-    address. A user's runs in all teams are found.
+    address. It matches the user's runs in all teams.
     """
     found = Q(bucket=words)
     for person in people_named(words):
@@ -185,12 +180,14 @@ def summary_of(run: Run) -> RunSummary:
     )
 
 
-class GoingFirst(Sequence[RunSummary]):
-    """A sequence of active runs followed by finished runs. It counts at most `MOST_LISTED` runs."""
+class ActiveFirstRuns(Sequence[RunSummary]):
+    """A sequence of active runs followed by at most `MOST_LISTED` finished runs, for a
+    paginator.
+    """
 
-    def __init__(self, going: QuerySet[Run], over: QuerySet[RunSummary]) -> None:
-        self.going = [summary_of(run) for run in going[:MOST_GOING]]
-        self.over = over
+    def __init__(self, active: QuerySet[Run], finished: QuerySet[RunSummary]) -> None:
+        self.active = [summary_of(run) for run in active[:MOST_ACTIVE]]
+        self.finished = finished
 
     def count(self, value: Any = None) -> int:
         return len(self)
@@ -200,28 +197,28 @@ class GoingFirst(Sequence[RunSummary]):
 
     @cached_property
     def length(self) -> int:
-        return len(self.going) + self.over.order_by()[:MOST_LISTED].count()
+        return len(self.active) + self.finished.order_by()[:MOST_LISTED].count()
 
     @overload
-    def __getitem__(self, place: int) -> RunSummary: ...
+    def __getitem__(self, index: int) -> RunSummary: ...
     @overload
-    def __getitem__(self, place: slice) -> list[RunSummary]: ...
-    def __getitem__(self, place: int | slice) -> RunSummary | list[RunSummary]:
-        if isinstance(place, int):
-            return self[place : place + 1][0]
-        start, stop = place.start or 0, place.stop or len(self)
-        before = len(self.going)
+    def __getitem__(self, index: slice) -> list[RunSummary]: ...
+    def __getitem__(self, index: int | slice) -> RunSummary | list[RunSummary]:
+        if isinstance(index, int):
+            return self[index : index + 1][0]
+        start, stop = index.start or 0, index.stop or len(self)
+        before = len(self.active)
         is_few = len(self) - before < MOST_LISTED
-        over = sorted_by_themselves(self.over) if is_few else self.over
-        rest = over[max(start - before, 0) : max(stop - before, 0)]
-        return [*self.going[start:stop], *rest]
+        finished = sort_without_index(self.finished) if is_few else self.finished
+        rest = finished[max(start - before, 0) : max(stop - before, 0)]
+        return [*self.active[start:stop], *rest]
 
 
-def sorted_by_themselves(rows: QuerySet[RunSummary]) -> QuerySet[RunSummary]:
-    """Sort the rows by a key that no index covers, so that the database filters before it sorts.
+def sort_without_index(rows: QuerySet[RunSummary]) -> QuerySet[RunSummary]:
+    """Sort the rows by a key without an index, so that the database filters before it sorts.
 
-    Otherwise, PostgreSQL reads all runs by age until a page is full, which takes seconds if few
-    runs match.
+    Otherwise, PostgreSQL reads runs by age until a page is full. If few runs match, that takes
+    seconds.
     """
     by_age = {"started_at": AGE.asc(), "-started_at": AGE.desc()}
     return rows.order_by(*(by_age.get(str(name), name) for name in rows.query.order_by))

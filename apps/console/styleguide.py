@@ -1,4 +1,4 @@
-"""Shows every element of the pages in every state, for staff who change the styles."""
+"""Serves the style guide: a page with every element of the user interface in every state."""
 
 import re
 from pathlib import Path
@@ -25,5 +25,4 @@ def styleguide(request: HttpRequest) -> HttpResponse:
 
 
 def source(name: str) -> str:
-    """Return the text of a static file."""
     return Path(str(finders.find(name))).read_text("utf-8")

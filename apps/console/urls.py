@@ -1,4 +1,4 @@
-"""Routes the URLs of the API for scripts, of DIAL's editor, and of the studio."""
+"""Routes the URLs of the admin API, the framed editor, the studio and other pages of the admin."""
 
 from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path, re_path

@@ -1,4 +1,4 @@
-"""Updates an answer's list of models and its costs after each model call, at current prices."""
+"""Collects the models and costs of an answer while it runs, at current prices."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,25 +14,22 @@ from apps.insights.prices import PRICES, PricedService
 from apps.manifest.features.features import Figure
 
 MOST_MODELS = 20
-"""The maximum number of models that an answer lists, because a sub-agent may call any number of
-them.
-"""
+"""The maximum number of models that an answer lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFigures:
-    """The models and costs of an answer so far, including calls by nested applications.
-
-    `models` lists deployment titles in the order of their first calls, and `costs` maps currencies
-    to amounts. If `is_priced` is False, the cost of a call is unknown, and `costs` is incomplete.
-    `told` names the metrics that the application shows, or is None for all.
-    """
+    """The models and costs of an answer so far, including calls by nested applications."""
 
     version: int = 0
     models: tuple[str, ...] = ()
+    """The titles of the deployments, in the order of their first calls."""
     costs: Mapping[str, Decimal] = field(default_factory=dict)
+    """The amounts by currency."""
     is_priced: bool = True
+    """False if the cost of a call is unknown, so that `costs` is incomplete."""
     told: tuple[Figure, ...] | None = None
+    """The metrics that the application shows to users, or None for all."""
 
     def tells(self, figure: Figure) -> bool:
         return self.told is None or figure in self.told
@@ -64,12 +61,12 @@ def has_cost(report: ModelCallReport, service: PricedService) -> bool:
 
 
 class FiguresMeter(msgspec.Struct):
-    """Forwards usage reports to another meter, and also passes the reports about model calls to
-    `tell`.
+    """Passes all reports to the meter of a run, and the reports about model calls also to
+    `on_model_call`.
     """
 
     meter: RunMeter
-    tell: Callable[[ModelCallReport], None]
+    on_model_call: Callable[[ModelCallReport], None]
 
     @property
     def keeps_requests(self) -> bool:
@@ -83,16 +80,16 @@ class FiguresMeter(msgspec.Struct):
 
     def model_called(self, report: ModelCallReport) -> None:
         self.meter.model_called(report)
-        self.tell(report)
+        self.on_model_call(report)
 
     def tool_called(self, report: ToolCallReport) -> None:
         self.meter.tool_called(report)
 
     def inside(self, application: str, version: int) -> "FiguresMeter":
-        return FiguresMeter(self.meter.inside(application, version), self.tell)
+        return FiguresMeter(self.meter.inside(application, version), self.on_model_call)
 
 
 def with_call(figures: AnswerFigures, report: ModelCallReport) -> AnswerFigures:
-    """Return the metrics including this call, at the prices in the process's cache."""
+    """Add a model call to the metrics, at the cached prices."""
     today = datetime.now(UTC).date()
     return figures.with_call(report, PRICES.service(report.deployment), today)

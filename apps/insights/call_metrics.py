@@ -1,4 +1,4 @@
-"""Updates the call metrics when the rows of calls are written, so that the calls are not delayed."""
+"""Updates the call metrics when call records are written, so that calls do not wait for it."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,14 +8,12 @@ from apps.metrics import OTHER, Instrument
 
 MODEL = ("provider", "model")
 DURATIONS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0)
-"""The histogram buckets for durations in seconds, from the shortest noticeable time to twice the
-tool timeout.
+"""The histogram buckets for durations in seconds: from the shortest noticeable duration to twice
+the tool timeout.
 """
 RATIOS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 MOST_MODELS = 200
-"""The maximum number of models with separate time series. Services may report any number of model
-names.
-"""
+"""The maximum number of models with separate time series. Services can report any model name."""
 
 TURN_SECONDS = Instrument(
     "quickapps_turn_seconds", "The duration of model calls.", MODEL, DURATIONS
@@ -49,7 +47,7 @@ TOOL_SECONDS = Instrument(
 
 KINDS = ("input", "cached", "created", "output", "reasoning")
 REASONS = frozenset({"timeout", "connection", "stream", "answer", CANCELLED})
-"""The error types that have a separate outcome label, in addition to HTTP status codes."""
+"""The error types with an outcome label of their own, in addition to HTTP status codes."""
 
 Row = Mapping[str, Any]
 
@@ -57,7 +55,7 @@ _models: set[tuple[str, str]] = set()
 
 
 def count(calls: Iterable[Row], uses: Iterable[Row]) -> None:
-    """Add model calls and tool calls to the metrics. Each row is a dictionary by column name."""
+    """Add model calls and tool calls to the metrics. Rows map column names to values."""
     for call in calls:
         count_model_call(call)
     for use in uses:
@@ -87,8 +85,8 @@ def count_model_call(row: Row) -> None:
 
 
 def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]:
-    """Return a model's labels. A model that has never responded may not exist, and gets the label
-    `OTHER`.
+    """Return the labels for a model. Models that have never responded, and may not exist, share the
+    label `OTHER`.
     """
     labels = provider, model
     if labels in _models:
@@ -100,7 +98,7 @@ def labels_of(provider: str, model: str, *, has_failed: bool) -> tuple[str, str]
 
 
 def outcome_of(error: str) -> str:
-    """Return the outcome label for an error type. The number of labels is small."""
+    """Return the outcome label for an error type. The set of labels is limited."""
     if not error:
         return "done"
     reason, _, status = error.partition(" ")

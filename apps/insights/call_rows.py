@@ -75,7 +75,7 @@ def name_columns(columns: Sequence[str]) -> Callable[[Sequence[Any]], Mapping[st
 def model_rows(
     entry: CallEntry, report: ModelCallReport, services: Mapping[str, PricedService], ops: Ops
 ) -> Iterable[tuple[Any, ...]]:
-    """Yield the row values for each model in the report. Only the first row has durations."""
+    """Yield the values of one row per model in the report. Only the first row has durations."""
     service = services[text(report.deployment)]
     entries: Sequence[ModelUsage | None] = report.usage or (None,)
     for place, usage in enumerate(entries):
@@ -110,7 +110,7 @@ def tool_row(entry: CallEntry, report: ToolCallReport, ops: Ops) -> tuple[Any, .
 def common(
     entry: CallEntry, iteration: int, seconds: float | None, duration: float, ops: Ops
 ) -> tuple[Any, ...]:
-    """Return the values of the columns that model call rows and tool call rows have in common."""
+    """Return the values of the columns in `COMMON`."""
     run = entry.of
     return (
         run.run and run.run.hex,
@@ -129,9 +129,7 @@ def common(
 
 @lru_cache(maxsize=4096)
 def caller_kind(bucket: str, door: str) -> str:
-    """Return the kind of caller: `user`, `key`, `server`, `visitor`, or `dial` for callers through
-    DIAL Core.
-    """
+    """Return the kind of a caller: `user`, `key`, `server`, `visitor`, or `dial` (DIAL Core)."""
     if door == "core":
         return "dial"
     kind = bucket.partition("-")[0]

@@ -1,4 +1,4 @@
-"""Reads today's model costs (UTC), and yesterday's costs up to the same time of day."""
+"""Reads the model costs of today (UTC), and of yesterday up to the same time of day."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from apps.insights.periods import DAY, ends_of_sums, start_of_day, start_of_hour
 from apps.insights.sums import TOTAL, Sums, of_applications
 
 Costs = Mapping[str, Decimal]
-"""Maps currencies, such as USD, to amounts."""
+"""Amounts by currency, such as USD."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,11 @@ class DailySpend:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The time range from midnight (UTC) to `until`. Stored sums cover the calls before
-    `rows_since`; later calls are read from their rows.
-    """
+    """A time range within a day, from midnight (UTC)."""
 
     since: datetime
     rows_since: datetime
+    """Stored sums include the calls before this time. Later calls are read from their rows."""
     until: datetime
 
     @classmethod
@@ -54,8 +53,8 @@ def read_daily_spend(
 ) -> DailySpend:
     """Return today's costs, and yesterday's costs up to the same time of day.
 
-    `among` restricts them to applications with these slugs; None means all. Runs two queries, and a
-    third if `ends`, the result of `ends_of_sums`, is None.
+    `among` restricts them to applications with these slugs. `ends` is the result of `ends_of_sums`,
+    if the caller already has it.
     """
     summed_until = (ends_of_sums() if ends is None else ends).get(UsageSum.Span.HOUR)
     today, yesterday = (Stretch.to(until, summed_until) for until in (now, now - DAY))
@@ -68,9 +67,7 @@ def read_daily_spend(
 
 
 def add_costs(spent: Mapping[str, Sums], rows: QuerySet[Any], today: Q, yesterday: Q) -> None:
-    """Add the costs of both days to `spent`, with one query. `today` and `yesterday` filter the
-    rows.
-    """
+    """Add the costs in rows that match the filters `today` and `yesterday` to `spent`."""
     priced = rows.filter(today | yesterday).exclude(currency="").order_by().values("currency")
     sums = {"today": Sum("cost", filter=today), "yesterday": Sum("cost", filter=yesterday)}
     for row in priced.annotate(**sums):

@@ -1,7 +1,7 @@
 """Reads the usage in a period: totals, a time series, and one line for each value of a dimension.
 
-The usage is computed from stored sums and newer call rows, with a fixed number of queries.
-Histograms are read only for the lines that are shown.
+Combines stored sums and newer call rows with a fixed number of queries. Reads histograms only for
+the lines that the page shows.
 """
 
 from collections import defaultdict
@@ -46,14 +46,13 @@ SLOWEST = 10
 """The number of slowest tools in a report."""
 
 Percentiles = tuple[float | None, ...]
-"""Durations in seconds for each of `PERCENTS`, accurate to 5 %."""
+"""One duration in seconds for each of `PERCENTS`, accurate to 5 %."""
 Lines = Mapping[str, Sums]
-"""Maps names in a dimension to their sums."""
+"""The sums in a dimension, by name."""
 FindTitles = Callable[[Iterable[str]], Mapping[str, str]]
-"""A function that maps names, such as slugs, to titles. A name without a title is shown unchanged.
-"""
+"""A function that maps names, such as slugs, to titles. It can omit names without a title."""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
-"""Maps the start of each hour or day to the sums of its recent calls."""
+"""The sums of recent calls, by the start of their hour or day."""
 CALLERS = ("user", "key")
 SORT_VALUES: Mapping[str, Callable[[Sums], float | Decimal | None]] = {
     "runs": lambda sums: sums.runs,
@@ -78,14 +77,12 @@ SORT_COLUMNS: Mapping[Order, Sequence[str]] = {
     "cached": ("cache_shares", "cache_reports"),
     "mean": ("total_seconds", "calls"),
 }
-"""The columns from which each sort value is computed. The order `name` needs one only because a
-query must sum at least one column.
-"""
+"""The columns that a query must sum for each order. For `name`, any column will do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The metrics of calls to one model, or of one tool."""
+    """The metrics of one name in a dimension, such as a deployment, a tool or a user."""
 
     name: str
     sums: Sums
@@ -110,10 +107,9 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """The usage in a period. `lines` contains the first lines of `count` lines in total.
+    """The usage in a period. `lines` contains the first of `count` lines.
 
-    `callers` is the number of different users and keys. `errors` lists the metrics of
-    model errors by type, most frequent first.
+    `callers` is the number of different users and keys. `errors` are the model errors by type.
     """
 
     period: Period
@@ -149,9 +145,9 @@ def report(
 ) -> UsageReport:
     """Return the usage in the period of this length that ends now, with up to `most` lines.
 
-    `among` restricts it to applications with these slugs; None means all. If `with_percentiles` is
-    False, lines have no percentiles, and their histograms are not read. `find_titles` returns the
-    titles by which the order `name` sorts.
+    `among` restricts the usage to applications with these slugs. Without `with_percentiles`, lines
+    have no percentiles, and no histograms are read for them. The order `name` sorts by the titles
+    from `find_titles`.
     """
     period = Period.ending(timezone.now(), length)
     recent = recent_sums(period, count_runs, among)
@@ -190,14 +186,14 @@ def report(
 def read_points(
     length: timedelta, count_runs: RunCounter, among: Collection[str] | None = None
 ) -> tuple[Period, tuple[Point, ...]]:
-    """Return the period of this length that ends now, and its time series, without a full report."""
+    """Return the period of this length that ends now, and its time series."""
     period = Period.ending(timezone.now(), length)
     return period, read_series(period, recent_sums(period, count_runs, among), among)
 
 
 def dimension_filter(among: Collection[str] | None, *dimensions: str) -> Q:
-    """Return a filter for the stored sums of these dimensions, restricted to these applications.
-    None means all applications.
+    """Return a filter for the stored sums of these dimensions. `among` restricts it to
+    applications.
     """
     return Q(dimension__in=[one for base in dimensions for one in dimensions_within(base, among)])
 
@@ -215,14 +211,17 @@ def recent_sums(
     uses: dict[datetime, list[UseRow]] = defaultdict(list)
     runs: dict[datetime, list[RunCount]] = defaultdict(list)
     for call in calls_between(since, until, among):
-        calls[period.place_of(call.started_at)].append(call)
+        calls[period.interval_of(call.started_at)].append(call)
     for use in uses_between(since, until, among):
-        uses[period.place_of(use.started_at)].append(use)
+        uses[period.interval_of(use.started_at)].append(use)
     for count in count_runs(since, until):
         if among is None or count.application in among:
-            runs[period.place_of(count.hour)].append(count)
-    places = {*calls, *uses, *runs}
-    return {place: sum_up_rows(calls[place], uses[place], runs[place]) for place in places}
+            runs[period.interval_of(count.hour)].append(count)
+    intervals = {*calls, *uses, *runs}
+    return {
+        interval: sum_up_rows(calls[interval], uses[interval], runs[interval])
+        for interval in intervals
+    }
 
 
 def read_lines(
@@ -233,8 +232,8 @@ def read_lines(
 ) -> Mapping[str, dict[str, Sums]]:
     """Return the period's sums by dimension and name, without stored histograms.
 
-    `wanted` filters the stored sums; recent calls are always included. Only `columns` are read,
-    because there may be one line per user.
+    `wanted` filters the stored sums, but not the recent calls. Reads only `columns`, because there
+    may be one line per user.
     """
     names = ("dimension", "name", *(["currency"] if "cost" in columns else []))
     found: dict[str, dict[str, Sums]] = defaultdict(lambda: defaultdict(Sums))
@@ -248,9 +247,7 @@ def read_lines(
 
 
 def add_histograms(period: Period, lines: Mapping[str, Lines], wanted: Iterable[Q]) -> None:
-    """Add stored duration histograms to the lines. A histogram is added if it matches a filter in
-    `wanted`.
-    """
+    """Add the stored histograms that match a filter in `wanted` to the lines."""
     for row in of_period(period, *wanted).values("dimension", "name", **HISTOGRAM_TEXTS):
         lines[base_dimension(row["dimension"])][row["name"]].add_bins(row)
 
@@ -261,26 +258,24 @@ def read_series(
     """Return a point for each hour or day of the period."""
     found: dict[tuple[str, datetime], Sums] = defaultdict(Sums)
     totals = dimension_filter(among, TOTAL, TOTAL_OF_TOOLS)
-    stored = UsageSum.objects.filter(period.stored_places & totals).order_by()
+    stored = UsageSum.objects.filter(period.stored_intervals & totals).order_by()
     names = ("dimension", "start", "currency", "cost", *COUNTS)
     for row in stored.values(*names, **HISTOGRAM_TEXTS):
-        found[base_dimension(row["dimension"]), period.place_of(row["start"])].add(row)
-    for place, sums in recent.items():
+        found[base_dimension(row["dimension"]), period.interval_of(row["start"])].add(row)
+    for interval, sums in recent.items():
         for (dimension, _, _), one in sums.items():
             if dimension in (TOTAL, TOTAL_OF_TOOLS):
-                found[dimension, place].merge(one)
+                found[dimension, interval].merge(one)
     return tuple(
-        Point(place, *(Figures("", found[one, place]) for one in (TOTAL, TOTAL_OF_TOOLS)))
-        for place in period.places
+        Point(interval, *(Figures("", found[one, interval]) for one in (TOTAL, TOTAL_OF_TOOLS)))
+        for interval in period.intervals
     )
 
 
 def count_callers(
     period: Period, recent: RecentSums, by: By, ranked: Lines, among: Collection[str] | None
 ) -> int:
-    """Return the number of different users and keys. `ranked` has the names in the
-    dimension `by`.
-    """
+    """Count the different users and keys. `ranked` contains all names in the dimension `by`."""
     known = {name for sums in recent.values() for one, name, _ in sums if one in CALLERS}
     others = [one for one in CALLERS if one != by]
     if by in CALLERS:
@@ -295,8 +290,8 @@ def count_callers(
 def of_period(period: Period, *wanted: Q) -> QuerySet[UsageSum]:
     """Return the period's stored sums that match one of the filters in `wanted`.
 
-    The condition is one union of index ranges. If it were an intersection of two unions, over spans
-    and over dimensions, PostgreSQL would read the sums of all dimensions.
+    The condition is a single union of index ranges. For an intersection of two unions, PostgreSQL
+    reads the sums of all dimensions.
     """
     ranges = any_of(part & one for part in period.stored_parts for one in wanted)
     return UsageSum.objects.filter(ranges).order_by()
@@ -316,8 +311,8 @@ def in_order(
     ascending: bool = False,
     titles: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
-    """Sort names by their value, largest first unless `ascending`. Names without a value
-    are last.
+    """Sort names by their value, largest first unless `ascending`. Names without a value are
+    last.
     """
     names = sorted(lines, key=lambda name: (titles.get(name, name).casefold(), name))
     if order == "name":

@@ -1,7 +1,7 @@
 """Defines duration histograms. Each bin is 10 % wider than the previous one.
 
-Percentiles are accurate to 5 %: with a growth factor g, a bin's middle value differs from its
-values by at most (g - 1) / (g + 1) of them (DDSketch, Masson et al. 2019).
+Percentiles are accurate to 5 %: if bins grow by a factor g, the relative error of a bin's middle
+value is at most (g - 1) / (g + 1) (DDSketch, Masson et al. 2019).
 """
 
 import math
@@ -13,28 +13,28 @@ SHORTEST = 1e-4
 SCALE = math.log(GROWTH)
 
 Histogram = Mapping[int, int]
-"""Maps each bin to its number of values. Bin n ends at `GROWTH` ** n seconds."""
+"""The number of values in each bin. Bin n ends at `GROWTH` ** n seconds."""
 
 
 def bin_of(seconds: float) -> int:
     return math.ceil(math.log(max(seconds, SHORTEST)) / SCALE)
 
 
-def value_of(place: int) -> float:
+def value_of(number: int) -> float:
     """Return the middle value of a bin, in seconds."""
-    return float(2 * GROWTH**place / (GROWTH + 1))
+    return float(2 * GROWTH**number / (GROWTH + 1))
 
 
 def percentile(histogram: Histogram, percent: int) -> float | None:
     """Return a percentile in seconds, or None if the histogram is empty."""
     rank = nearest_rank(sum(histogram.values()), percent)
-    for place in sorted(histogram):
-        rank -= histogram[place]
+    for number in sorted(histogram):
+        rank -= histogram[number]
         if rank <= 0:
-            return value_of(place)
+            return value_of(number)
     return None
 
 
 def nearest_rank(count: int, percent: int) -> int:
-    """Return the rank, from 1, of a percentile in `count` sorted values."""
+    """Return the rank of a percentile in `count` sorted values, starting at 1."""
     return (count * percent + 99) // 100

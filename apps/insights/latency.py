@@ -16,14 +16,12 @@ PERIOD = timedelta(minutes=60)
 PERCENTS = (50, 95, 99)
 
 Seconds = dict[str, float | None]
-"""Maps percentiles, such as p95, to seconds, or to None if there are no values."""
+"""Durations by percentile, such as `p95`, in seconds, or None if there are no values."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelLatency:
-    """A model's latencies. `cache_hit_rate` is the mean share of input tokens from the service's
-    cache, in calls that report it.
-    """
+    """The latencies of a model."""
 
     provider: str
     model: str
@@ -32,13 +30,12 @@ class ModelLatency:
     first_text_seconds: Seconds
     turn_seconds: Seconds
     cache_hit_rate: float | None
+    """The mean share of input tokens from the service's cache, or None if no call reported it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolLatency:
-    """The latencies of a tool, or of all tools at a `location`. They are unknown for tools that run
-    on clients.
-    """
+    """The latencies of a tool, or of all tools at a `location`. Clients report no latencies."""
 
     tool: str
     location: str
@@ -76,8 +73,8 @@ class Samples:
 def latency_report(
     now: datetime, bucket: str | None = None, among: Collection[str] | None = None
 ) -> LatencyReport:
-    """Return the latencies in the hour before `now`. `bucket` restricts them to a caller, and
-    `among` to applications; None means all.
+    """Return the latencies in the hour before `now`, of one caller if `bucket` is not None, and of
+    these applications if `among` is not None.
     """
     recent = Q(started_at__gte=now - PERIOD) & of_applications(among)
     if bucket is not None:
@@ -91,7 +88,7 @@ def latency_report(
 
 
 def model_lines(calls: QuerySet[ModelCall]) -> Iterator[ModelLatency]:
-    """Yield each model's latencies. Models with the most calls come first."""
+    """Yield the latencies of each model, the models with the most calls first."""
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
     columns = ("seconds", "first_text_seconds", "error", "input_tokens", "cached_tokens")
     for provider, model, *values in calls.values_list("provider", "model", *columns).iterator():
@@ -127,7 +124,7 @@ def add_call(
 
 
 def tool_lines(uses: QuerySet[ToolUse], *, by_tool: bool) -> Iterator[ToolLatency]:
-    """Yield the latencies per location, or per tool and location if `by_tool` is True. Lines with
+    """Yield the latencies per location or, if `by_tool` is True, per tool and location. Lines with
     the most calls come first.
     """
     found: defaultdict[tuple[str, str], Samples] = defaultdict(Samples)
@@ -149,7 +146,7 @@ def in_order(
 
 
 def percentiles(values: list[float]) -> Seconds:
-    """Return exact percentiles, computed by the nearest-rank method."""
+    """Return exact percentiles by the nearest-rank method."""
     values.sort()
     return {
         f"p{percent}": values[nearest_rank(len(values), percent) - 1] if values else None

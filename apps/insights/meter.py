@@ -1,6 +1,4 @@
-"""Adds run data, such as the caller, to usage reports. The reports are written to the database
-later.
-"""
+"""Adds data of the run, such as the caller, to usage reports, and passes them on to be stored."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -14,7 +12,7 @@ from apps.agent.model import ModelRequest
 
 
 class CallEntry(msgspec.Struct, frozen=True, gc=False):
-    """A call's usage report and the meter of its run. `ended_at` is in seconds since 1970."""
+    """A call's usage report and the meter of its run. `ended_at` is a Unix timestamp."""
 
     of: "RunMeter"
     report: ModelCallReport | ToolCallReport
@@ -22,14 +20,14 @@ class CallEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 SERVER = "server"
-"""The name of both the door and the bucket for calls that the installation itself makes."""
+"""The door (the API of a call) and the bucket (the caller) of calls by the installation itself."""
 
 Keep = Callable[[CallEntry], None]
-"""A function that stores a usage report. It must not block or raise."""
+"""A function that queues a usage report for storage. It must not block or raise."""
 
 
 class Budgets(Protocol):
-    """Admits calls until a budget is used up, and charges their costs to the budgets."""
+    """Admits calls until a budget is used up, and charges the calls' costs to budgets."""
 
     async def admit(
         self, meter: "RunMeter", deployment: str, request: ModelRequest
@@ -56,13 +54,11 @@ UNLIMITED = NoBudgets()
 
 
 class KeptRequest(msgspec.Struct, frozen=True, gc=False):
-    """A model request that is stored with its run. `at` is in seconds since 1970.
-
-    `stream` is the ID of the conversation, or of the run if an API client started it.
-    """
+    """A model request that is stored with its run. `at` is a Unix timestamp."""
 
     run: UUID
     stream: UUID
+    """The ID of the conversation, or of the run if an API client started it."""
     application: str
     is_of_page: bool
     request: SentRequest
@@ -70,29 +66,28 @@ class KeptRequest(msgspec.Struct, frozen=True, gc=False):
 
 
 KeepRequest = Callable[[KeptRequest], object]
-"""A function that stores a model request. It must not block or raise."""
+"""A function that queues a model request for storage. It must not block or raise."""
 
 
 class RunMeter(msgspec.Struct, frozen=True):
-    """Reports a run's model and tool calls. `run` is None for a request that is not a run.
-
-    `bucket` and `team` identify the caller. `chain` lists the nested applications, outermost first.
-    `time_zone` is the user's time zone, or "" if unknown. Model requests are stored only if
-    `keep_request` is set.
-    """
+    """Reports the model and tool calls of a run by the caller `bucket`."""
 
     keep: Keep
     door: str
+    """The API or page that received the request; see `apps.live.doors`."""
     bucket: str
     run: UUID | None = None
+    """The ID of the run, or None for a request that is not a run, such as an embedding."""
     conversation: UUID | None = None
     application: str = ""
     version: int = 0
     budgets: Budgets = UNLIMITED
     chain: tuple[str, ...] = ()
+    """The slugs of the nested applications, outermost first."""
     time_zone: str = ""
     team: int | None = None
     keep_request: KeepRequest | None = None
+    """Stores model requests, or is None if they are not stored."""
 
     @property
     def keeps_requests(self) -> bool:

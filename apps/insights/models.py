@@ -1,7 +1,7 @@
 """Defines the database models for calls, usage sums and prices.
 
-No row contains text from conversations, arguments or results. The row of a failed model call
-contains the service's error message, without credentials.
+Rows never contain text from conversations or tools. The row of a failed model call contains the
+service's error message, without credentials.
 """
 
 from typing import Any
@@ -17,24 +17,21 @@ from apps.workspace.versions import Versioned
 LONGEST_NAME = 255
 LONGEST_WORD = 50
 LONGEST_SAID = 500
-"""The maximum length of a stored error message in characters, as in
-`apps.workspace.services.failures`.
-"""
+"""The maximum length of a stored error message."""
 LONGEST_VERSION = 11
-"""A version adds up to this many characters to an application's name: "@" and ten digits."""
+"""The maximum length of "@" and a version number after the slug of an application."""
 LONGEST_DIMENSION = 20 + len("@") + LONGEST_NAME
-"""The maximum length of a dimension within an application, in characters."""
+"""The maximum length of a dimension's name with "@" and the slug of an application."""
 COST_DIGITS, COST_PLACES = 20, 10
-"""The digits of a cost, in total and after the decimal point: enough for a tenth of a token at a
-price of 0.001 per million.
-"""
+"""The digits of a cost, in total and after the decimal point."""
 
 
 class CallRecord(models.Model):
-    """A call that a run made. Calls of a nested run have the outer `run`, but the nested
-    `application`.
+    """A call in a run. In a nested run, `run` is the outer run, but `application` is the nested
+    one.
 
-    `run` is null for a request that is not a run. `bucket_kind` is the kind of caller.
+    `run` is null for a request that is not a run. `bucket` is the caller, and `door` the API that
+    the caller used.
     """
 
     run = models.UUIDField(null=True)
@@ -58,8 +55,8 @@ class CallRecord(models.Model):
 class ModelCall(CallRecord):
     """A call to a deployment. Token counts and `cost` are null if unknown.
 
-    If an application on another server reports several models, each has its own row, and only the
-    first row has `seconds`.
+    A call to an application on another server may report several models. Each has a row, and only
+    the first row has `seconds`.
     """
 
     deployment = models.CharField(max_length=LONGEST_NAME)
@@ -116,7 +113,9 @@ class ModelCall(CallRecord):
 
 
 class ToolUse(CallRecord):
-    """A call to a tool. `location` is where the tool runs. `iteration` is 0 for a hook's call."""
+    """A call to a tool, on the server or the client (`location`). A hook's call has `iteration`
+    0.
+    """
 
     tool = models.CharField(max_length=LONGEST_NAME)
     location = models.CharField(max_length=10)
@@ -148,9 +147,9 @@ class UsageSum(models.Model):
     """Usage sums for one `name` in one dimension, over five minutes, an hour, a day or a week
     (UTC).
 
-    `apps.insights.sums` lists the dimensions, also within applications. `apps.insights.histograms`
-    defines the histograms. `cache_reports` is the number of calls that report the cached share of
-    their input, and `cache_shares` the sum of these shares.
+    `apps.insights.sums` defines the dimensions, and `apps.insights.histograms` the histograms.
+    `cache_reports` is the number of calls that report the cached share of their input, and
+    `cache_shares` the sum of these shares.
     """
 
     class Span(models.TextChoices):
@@ -221,7 +220,7 @@ AMOUNT: dict[str, Any] = {
 
 
 class Price(Versioned):
-    """A deployment's price from a given day on. It overrides the service's list price."""
+    """The price of a deployment from a day on, which overrides the service's list price."""
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="prices")
     valid_from = models.DateField(help_text="The first day, in UTC.")

@@ -1,4 +1,4 @@
-"""Decides which parts of a period are read from stored sums, and which from call rows."""
+"""Splits a period into the parts to read from stored sums and the part to read from call rows."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,7 +19,9 @@ LENGTHS = {
     UsageSum.Span.WEEK: WEEK,
 }
 LONGEST_BY_HOURS = 7 * DAY
-"""Periods up to this length are shown by hour, and longer ones by day."""
+"""Charts of periods up to this length have one point per hour, and charts of longer periods one per
+day.
+"""
 
 
 def start_of_five_minutes(moment: datetime) -> datetime:
@@ -35,7 +37,7 @@ def start_of_day(moment: datetime) -> datetime:
 
 
 def start_of_week(moment: datetime) -> datetime:
-    """Return the start of the Monday in the moment's week (UTC)."""
+    """Return the start of Monday in the same week (UTC)."""
     day = start_of_day(moment)
     return day - day.weekday() * DAY
 
@@ -49,9 +51,7 @@ START_OF = {
 
 
 def ends_of_sums() -> dict[str, datetime]:
-    """Return the time up to which calls are summed up, by type of span. Types without sums are
-    missing.
-    """
+    """Return the time up to which calls are summed up, by span. Omits spans without sums."""
     marks = (SummedSpan.objects.all(), UsageSum.objects.filter(dimension=SUMMED))
     long, short = (one.values("span").annotate(last=Max("start")).order_by() for one in marks)
     last = long.union(short, all=True)
@@ -60,7 +60,7 @@ def ends_of_sums() -> dict[str, datetime]:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A range of whole hours or days (UTC). The last of them contains `now`.
+    """A range of whole hours or days (UTC), up to the hour or day that contains `now`.
 
     Calls since `rows_since` are read from call rows, and earlier calls from sums: weekly sums
     between `weeks_since` and `weeks_until`, daily sums between `days_since` and `days_until`,
@@ -107,12 +107,12 @@ class Period:
 
     @property
     def stored(self) -> Q:
-        """Return a filter for the period's stored sums that matches as few rows as possible."""
+        """A filter for the stored sums that cover the period with as few rows as possible."""
         return any_of(self.stored_parts)
 
     @property
     def stored_parts(self) -> list[Q]:
-        """Return one filter for each range of spans. `stored` is their union."""
+        """The filters whose union is `stored`, one per range of spans."""
         weeks_since, weeks_until = self.weeks_since, self.weeks_until
         if weeks_since == weeks_until:
             weeks_since = weeks_until = self.days_since  # All its days are consecutive.
@@ -126,16 +126,16 @@ class Period:
 
     @property
     def latest_parts(self) -> list[Q]:
-        """Return filters for the stored sums after the last summed-up day."""
+        """The filters for the stored sums after the last summed-up day."""
         return [
             *between(UsageSum.Span.HOUR, self.days_until, self.hours_until),
             *between(UsageSum.Span.FIVE_MINUTES, self.hours_until, self.rows_since),
         ]
 
     @property
-    def stored_places(self) -> Q:
-        """Return a filter for the stored sums whose span lies within a single hour or day of the
-        chart.
+    def stored_intervals(self) -> Q:
+        """A filter for the stored sums that cover the period, without spans that exceed a point of
+        the chart.
         """
         if self.span == UsageSum.Span.HOUR:
             hours = between(UsageSum.Span.HOUR, self.since, self.days_until)
@@ -144,13 +144,13 @@ class Period:
             [*between(UsageSum.Span.DAY, self.since, self.days_until), *self.latest_parts]
         )
 
-    def place_of(self, moment: datetime) -> datetime:
-        """Return the start of the chart's hour or day that contains the moment."""
+    def interval_of(self, moment: datetime) -> datetime:
+        """Return the start of the chart's point (an hour or a day) that contains the moment."""
         return START_OF[self.span](moment)
 
     @property
-    def places(self) -> Iterator[datetime]:
-        """Yield the start of each hour or day in the chart."""
+    def intervals(self) -> Iterator[datetime]:
+        """Yield the start of each point in the chart."""
         start = self.since
         while start <= self.now:
             yield start
@@ -158,15 +158,15 @@ class Period:
 
 
 def between(span: UsageSum.Span, since: datetime, until: datetime) -> Iterator[Q]:
-    """Yield a filter for the spans that start in the range, or nothing if it is empty.
+    """Yield a filter for the spans that start in the range, or nothing if the range is empty.
 
     The filter lists the starts, so that an index can also use the column after `start`.
     """
     if since < until:
         count = -((since - until) // LENGTHS[span])
-        yield Q(span=span, start__in=[since + place * LENGTHS[span] for place in range(count)])
+        yield Q(span=span, start__in=[since + number * LENGTHS[span] for number in range(count)])
 
 
 def any_of(parts: Iterable[Q]) -> Q:
-    """Return the union of the filters. It matches nothing if there are no filters."""
+    """Return the union of the filters, which matches nothing if there are none."""
     return reduce(or_, parts, Q(pk__in=()))

@@ -1,4 +1,4 @@
-"""Finds the price of a deployment: the operator's own price, or else the service's list price."""
+"""Finds the price of a deployment: the operator's price, or else the service's list price."""
 
 import time
 from collections import defaultdict
@@ -20,11 +20,10 @@ from apps.workspace.local.deployments.lookup import speaks_dial
 from apps.workspace.local.models import Deployment
 
 DIAL = "dial"
-"""The provider name for deployments without a database row, which belong to DIAL Core."""
+"""The provider of deployments without a database row, which are those of DIAL Core."""
 
 SERVICES_SECONDS = 10.0
-"""The cache lifetime of services and prices in seconds. A new price applies after at most this
-time.
+"""The cache lifetime of services and prices in seconds. New prices apply after at most this time.
 """
 
 SERVICE_COLUMNS = (
@@ -54,9 +53,7 @@ def rates_of(price: Price) -> Rates:
 
 
 class EntryCost(NamedTuple):
-    """The model, cost and currency of one usage entry in a call's usage report. `cost` is None if
-    unknown.
-    """
+    """The cost of one entry in a call's usage report, or None if it is unknown."""
 
     model: str
     cost: Decimal | None
@@ -65,18 +62,15 @@ class EntryCost(NamedTuple):
 
 @dataclass(slots=True)
 class PricedService:
-    """The model service behind a deployment, and its prices.
-
-    `model` is the model's name at the service. `base_url` is None for DIAL Core. `title` is the
-    deployment's display name. `prices` lists the operator's prices with their first day, newest
-    first.
-    """
+    """The model service of a deployment, and its prices."""
 
     provider: str
     model: str
     base_url: str | None = None
+    """The URL of the service, "" for a built-in model, or None for DIAL Core."""
     title: str = ""
     prices: list[tuple[date, Rates]] = field(default_factory=list)
+    """The operator's prices with their first day, newest first."""
 
     @classmethod
     def of(cls, row: Deployment) -> Self:
@@ -86,7 +80,7 @@ class PricedService:
 
     @property
     def is_built_in(self) -> bool:
-        """Return True if the model is built in, so that its calls cost nothing."""
+        """True if the model is built in, so that its calls cost nothing."""
         return self.base_url == ""
 
     def spent(self, report: ModelCallReport, usage: ModelUsage | None, day: date) -> EntryCost:
@@ -103,8 +97,8 @@ class PricedService:
     def rates(self, model: str, day: date, *, is_only: bool = True) -> Rates | None:
         """Return the rates of a model on a day, or None if it has no price.
 
-        `is_only` is False if the call was reported under several models. The operator's price then
-        applies only to the deployment's own model.
+        If a call reports several models (`is_only` is False), the operator's price applies only to
+        the deployment's own model.
         """
         own = next((rates for start, rates in self.prices if start <= day), None)
         if own is not None and (is_only or model == self.model):
@@ -122,7 +116,7 @@ class PricedService:
 
 
 def find_services(deployments: Collection[str]) -> dict[str, PricedService]:
-    """Return the services of deployments by deployment ID, with two queries."""
+    """Return the services of deployments by deployment ID. Runs two queries."""
     rows = Deployment.objects.filter(deployment_id__in=deployments).only(*SERVICE_COLUMNS)
     found = {row.deployment_id: row for row in rows}
     prices = by_deployment(Price.objects.filter(deployment__in=found.values()))
@@ -159,8 +153,8 @@ def recent_services(deployments: Iterable[str]) -> dict[str, PricedService]:
 
 
 class PriceList:
-    """Caches the services and prices of all deployments, so that costs can be computed without a
-    query. It is empty until the first refresh.
+    """Caches the services and prices of all deployments, to compute costs without a query. Empty
+    until the first refresh.
     """
 
     def __init__(self) -> None:
@@ -171,7 +165,7 @@ class PriceList:
         self.services, self.read_at = {}, None
 
     def refresh(self) -> None:
-        """Read the prices again if they are older than `MAX_AGE_SECONDS`, with three queries."""
+        """Read the prices again if they are older than `MAX_AGE_SECONDS`."""
         now = time.monotonic()
         if self.read_at is not None and now - self.read_at < aged_cache.MAX_AGE_SECONDS:
             return
@@ -182,7 +176,7 @@ class PriceList:
             service.rates(service.model, today)  # Read and cached here, not while answers stream.
 
     def service(self, deployment: str) -> PricedService:
-        """Return the service of a deployment. An unknown deployment belongs to DIAL Core."""
+        """Return the service of a deployment. Unknown deployments are those of DIAL Core."""
         return self.services.get(deployment) or PricedService(DIAL, deployment, title=deployment)
 
 

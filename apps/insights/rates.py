@@ -1,5 +1,5 @@
-"""Computes call costs, and finds services' list prices in the package `genai-prices`, without
-network access.
+"""Computes the costs of calls, and looks up list prices in the data of the package
+`genai-prices`.
 """
 
 from collections.abc import Iterable
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 MILLION = Decimal(1_000_000)
 
 Tiers = tuple[tuple[int, Decimal], ...]
-"""Pairs of the minimum input size in tokens and the price per million tokens from that size on,
+"""Pairs of a minimum input size in tokens and the price per million tokens from this size on,
 smallest size first.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """A model's prices. Tokens that are read from or written to the cache cost as much as other
-    input unless they have a separate price.
-    """
+    """The prices of a model."""
 
     input: Tiers
     output: Tiers = ()
     cached: Tiers = ()
+    """The price of input tokens read from the cache. Empty for the input price."""
     created: Tiers = ()
+    """The price of input tokens written to the cache. Empty for the input price."""
     per_call: Decimal = Decimal()
     currency: str = "USD"
 
     def cost(self, usage: ModelUsage | None, *, has_failed: bool = False) -> Decimal | None:
-        """Return the cost of one call, or None if the service reported no tokens. A failed call
-        costs only the tokens that it used.
+        """Return the cost of a call, or None if it is unknown. A failed call costs only its
+        tokens.
         """
         per_call = Decimal() if has_failed else self.per_call
         if usage is None:
@@ -58,7 +58,7 @@ def flat(price: Decimal | None) -> Tiers:
 
 
 def rate_at(tiers: Tiers, tokens: int) -> Decimal:
-    """Return the price per million tokens for an input of this size."""
+    """Return the price per million tokens for an input of this many tokens."""
     if len(tiers) == 1:  # Most models have one price.
         return tiers[0][1]
     return next((price for start, price in reversed(tiers) if tokens >= start), Decimal())
@@ -68,8 +68,8 @@ def rate_at(tiers: Tiers, tokens: int) -> Decimal:
 def listed_rates(model: str, base_url: str | None, day: date) -> Rates | None:
     """Return the list price of a model on a day, or None if it is unknown.
 
-    `base_url` is the service's URL, because prices for the same model name differ between services.
-    It is None for DIAL Core, which may use any service.
+    `base_url` is the URL of the service, because services have different prices for a model. It is
+    None for DIAL Core, which may use any service.
     """
     # Imported with the first price, because its data is slow to load.
     from genai_prices.data_snapshot import get_snapshot

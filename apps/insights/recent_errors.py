@@ -12,30 +12,27 @@ from apps.insights.models import ModelCall, ToolUse
 from apps.insights.sums import FAILED, of_applications
 
 FAILED_TOOL = "tool failed"
-"""The error type of all failed tool calls, because tool errors are not stored."""
+"""The error type of all failed tool calls, because their errors are not stored."""
 COMMON = ("started_at", "application", "bucket", "run")
 
 
 @dataclass(frozen=True, slots=True)
 class FailedCall:
-    """A failed call. `kind` is the error type, such as "status 429". `name` is the name of the
-    deployment or tool.
-    """
-
     started_at: datetime
     application: str
     bucket: str
     run: UUID | None
     name: str
+    """The name of the deployment or tool."""
     kind: str
+    """The error type, such as "status 429"."""
 
 
 def last_errors(
     since: datetime, most: int, among: Collection[str] | None = None
 ) -> list[FailedCall]:
-    """Return up to `most` failed calls since a time, newest first, with two queries.
-
-    `among` restricts them to applications with these slugs; None means all.
+    """Return up to `most` failed calls since a time, newest first. `among` restricts them to
+    applications with these slugs.
     """
     calls = failed_calls(since, among).order_by("-started_at")[:most]
     uses = failed_uses(since, among).order_by("-started_at")[:most]

@@ -1,4 +1,4 @@
-"""Sums up the usage in past time spans, and deletes old rows. Several processes can do this
+"""Sums up the usage in past time spans, and deletes old rows. Several processes can run this
 concurrently.
 """
 
@@ -33,30 +33,30 @@ LATE = {
     UsageSum.Span.HOUR: timedelta(minutes=30),
     UsageSum.Span.DAY: 6 * HOUR,
 }
-"""A span is summed up this long after its end, because a call belongs to the span in which it
-began, and its row may be written late if the database is down.
+"""The delay between the end of a span and the computation of its sums. A call belongs to the span
+in which it began, but its row is written when it ends, or later if the database is down.
 
-Rows that are written after that are only included in the sums of the next longer span.
+Rows that are written after this delay are included only in the sums of the next longer span.
 """
 HOURS_KEPT = 8 * DAY
 KEPT = {UsageSum.Span.FIVE_MINUTES: DAY, UsageSum.Span.HOUR: HOURS_KEPT}
-"""The retention times of the sums of short spans. Pages read hourly sums for a week, and
-five-minute sums only until their hour is summed up.
+"""The retention times of the sums of short spans. Pages read hourly sums for up to a week, and
+five-minute sums until their hour is summed up.
 """
 CALLS = (ModelCall, ToolUse)
 
 
 def due_spans(span: UsageSum.Span) -> Iterator[datetime]:
     """Yield the start of each span that has ended and is not summed up yet, oldest first."""
-    length, start, until = LENGTHS[span], first_unsummed(span), known_until(span)
+    length, start, until = LENGTHS[span], first_unsummed(span), complete_until(span)
     while start is not None and until is not None and start + length <= until:
         yield start
         start += length
 
 
-def known_until(span: UsageSum.Span) -> datetime | None:
-    """Return the time up to which the data for spans of this type is complete. Return None for
-    weeks if no day is summed up yet.
+def complete_until(span: UsageSum.Span) -> datetime | None:
+    """Return the time up to which the input for sums of this span is complete, or None if there is
+    no input yet.
     """
     if span == UsageSum.Span.WEEK:
         return ends_of_sums().get(UsageSum.Span.DAY)
@@ -79,7 +79,7 @@ def first_unsummed(span: UsageSum.Span) -> datetime | None:
 
 
 def first_week_of_sums() -> datetime | None:
-    """Return the Monday of the week that contains the first summed-up day, or None."""
+    """Return the Monday of the week with the first summed-up day, or None."""
     days = SummedSpan.objects.filter(span=UsageSum.Span.DAY)
     first = days.aggregate(at=models.Min("start"))["at"]
     return None if first is None else START_OF[UsageSum.Span.WEEK](first)
@@ -95,7 +95,9 @@ def first_call(span: UsageSum.Span) -> datetime | None:
 
 
 def sum_up_all(count_runs: RunCounter) -> int:
-    """Sum up all past spans that are due. Return how many of them this process summed up."""
+    """Sum up all past spans that are due. Return the number of spans that this process summed
+    up.
+    """
     # Days first: until they exist, the page reads the hours after the last day. Weeks are computed
     # from days. Five-minute spans are summed up only after the last hour.
     spans = (
@@ -135,7 +137,7 @@ def mark_as_summed(span: UsageSum.Span, start: datetime) -> bool:
 
 
 def sum_up_days(start: datetime, end: datetime) -> dict[SumKey, Sums]:
-    """Add up the stored sums of whole days, because their call rows may already be deleted."""
+    """Add up the stored sums of days, because the days' call rows may already be deleted."""
     found: dict[SumKey, Sums] = defaultdict(Sums)
     days = UsageSum.objects.filter(span=UsageSum.Span.DAY, start__gte=start, start__lt=end)
     columns = ("dimension", "name", "currency", "cost", *COUNTS)
@@ -161,11 +163,13 @@ def stored_row(
 
 
 def stored_bins(histogram: Mapping[int, int]) -> dict[str, int]:
-    return {str(place): count for place, count in histogram.items()}
+    return {str(number): count for number, count in histogram.items()}
 
 
 def delete_old() -> int:
-    """Delete call rows that are older than `USAGE_DAYS` and summed up. Return their number."""
+    """Delete summed-up call rows older than `USAGE_DAYS`, and old sums of short spans. Return the
+    number of deleted call rows.
+    """
     for span in KEPT:
         delete_sums(span)
     first = first_unsummed(UsageSum.Span.DAY)
@@ -187,14 +191,14 @@ def delete_sums(span: UsageSum.Span) -> None:
 
 
 LONGEST_WINDOW_DAYS = 62
-"""The minimum retention of budget windows in days: one month for the window itself, and one month
-for a run that waits for a user.
+"""The minimum retention of budget windows in days: a month for the window itself, and a month for a
+run that waits for a user.
 """
 
 
 def delete_old_windows() -> int:
-    """Delete budget windows, with their overrides, that were created more than `USAGE_DAYS` and at
-    least `LONGEST_WINDOW_DAYS` ago. Return their number.
+    """Delete budget windows and their overrides after `USAGE_DAYS`, but not before
+    `LONGEST_WINDOW_DAYS`. Return the number of windows.
     """
     if not settings.USAGE_DAYS:
         return 0

@@ -31,14 +31,15 @@ FAILED = ~Q(error__in=NO_ERROR)
 REPORTS_CACHE = Q(cached_tokens__isnull=False, input_tokens__gt=0)
 
 TOTAL, TOTAL_OF_TOOLS = "total", "tools"
-"""The dimensions of grand totals. Their only name is "". The other dimensions are "tool" and the
-dimensions in `dimensions_of_call`. Each dimension also exists per application; see `within`.
+"""The dimensions of the totals, in which the only name is "". `dimensions_of_call` and
+`dimensions_of_use` list the other dimensions. Each dimension also exists per application; see
+`within`.
 """
 SUMMED = "summed"
 """A row with this dimension records that a span of five minutes is summed up.
 
-Longer spans have a `SummedSpan` row instead. Five-minute spans cannot have one, because older
-versions of QuickApps on the same database reject it.
+Longer spans have a `SummedSpan` row instead, but older versions of QuickApps on the same database
+reject such a row for five minutes.
 """
 
 BINS = msgspec.json.Decoder(dict[int, int])
@@ -49,11 +50,10 @@ HISTOGRAM_TEXTS = {
 }
 
 JOINED = "@"
-"""Separates the dimension from the application in a stored dimension name."""
+"""The separator between a dimension and the slug of an application."""
 
 SumKey = tuple[str, str, str]
-"""The key of stored sums: a dimension, a name in it, and a currency. The currency is "" for calls
-without a price.
+"""The key of stored sums: a dimension, a name in it, and a currency ("" for calls without a price).
 """
 
 
@@ -91,7 +91,7 @@ class UseRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunCount:
-    """The number of runs and failed runs in one hour, for one caller and one application."""
+    """The numbers of runs and failed runs in one hour, for one caller and one application."""
 
     hour: datetime
     application: str
@@ -102,14 +102,12 @@ class RunCount:
 
 
 RunCounter = Callable[[datetime, datetime], Iterable[RunCount]]
-"""A function that counts the runs that began in a time range."""
+"""A function that counts the runs that started in a time range."""
 
 
 @dataclass(slots=True)
 class Sums:
-    """Sums of calls and runs. The fields are columns of `UsageSum`. `costs` maps currencies to
-    costs.
-    """
+    """Sums of calls and runs. The fields are columns of `UsageSum`, except `costs`, by currency."""
 
     runs: int = 0
     failed_runs: int = 0
@@ -129,7 +127,7 @@ class Sums:
     first_text_seconds: Counter[int] = field(default_factory=Counter)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add the counts in the row, and its histograms if it has any."""
+        """Add the counts, cost and histograms in a row. Each of them can be missing."""
         for name in COUNTS:
             value = getattr(self, name)
             # PostgreSQL returns sums of integers as decimals.
@@ -139,13 +137,13 @@ class Sums:
         self.add_bins(row)
 
     def add_bins(self, row: Mapping[str, Any]) -> None:
-        """Add the histograms that the row contains as text."""
+        """Add the histograms that a row contains as text."""
         for name in ("seconds", "first_text_seconds"):
             if bins := row.get(f"{name}_text"):
                 getattr(self, name).update(BINS.decode(bins))
 
     def add_call(self, row: CallRow, share: float | None) -> None:
-        """Add a model call's row. `share` is the cached share of the input, or None if unknown.
+        """Add a row of a model call. `share` is the cached share of the input, or None if unknown.
 
         Only the first row of a call has a duration and counts as a call.
         """
@@ -194,9 +192,7 @@ class Sums:
 
     @property
     def cache_hit_rate(self) -> float | None:
-        """Return the mean share of the input that came from the service's cache, or None if
-        unknown.
-        """
+        """The mean share of input tokens from the service's cache, or None if unknown."""
         return self.cache_shares / self.cache_reports if self.cache_reports else None
 
     @property
@@ -205,7 +201,7 @@ class Sums:
 
 
 def of_applications(among: Collection[str] | None) -> Q:
-    """Return a filter for the call rows of applications with these slugs. None means all
+    """Return a filter for the rows of applications with these slugs. None means all
     applications.
     """
     return Q() if among is None else Q(application__in=among)
@@ -228,13 +224,13 @@ def uses_between(
 
 
 def within(dimension: str, application: str) -> str:
-    """Return the name of the dimension that is restricted to the application's calls."""
+    """Return the name of the dimension for the calls of one application."""
     return f"{dimension}{JOINED}{application}"
 
 
 def dimensions_within(dimension: str, among: Collection[str] | None) -> list[str]:
-    """Return the dimension names that together cover the calls of these applications. None means
-    all applications.
+    """Return the names of the dimension for each of these applications. None means all
+    applications, for which the dimension itself has sums.
     """
     return [dimension] if among is None else [within(dimension, one) for one in among]
 
@@ -258,7 +254,7 @@ def dimensions_of_call(row: CallRow) -> Iterator[tuple[str, str]]:
 
 
 def cached_share(row: CallRow) -> float | None:
-    """Return the share of the input that came from the service's cache, or None if unknown."""
+    """Return the share of input tokens from the service's cache, or None if unknown."""
     if row.cached_tokens is None or not row.input_tokens:
         return None
     return row.cached_tokens / row.input_tokens
@@ -282,7 +278,7 @@ def dimensions_of_use(row: UseRow) -> Iterator[tuple[str, str]]:
 def with_applications(
     named: Iterable[tuple[str, str]], application: str, by_application: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield the given dimensions and, if `by_application` is True, their counterparts within the
+    """Yield these dimensions and, if `by_application` is True, the same dimensions within the
     application.
     """
     for dimension, name in named:
@@ -298,9 +294,7 @@ def sum_up_rows(
     *,
     by_application: bool = False,
 ) -> dict[SumKey, Sums]:
-    """Return the sums by dimension, and also the sums within each application if `by_application`
-    is True.
-    """
+    """Return the sums by dimension and, if `by_application` is True, also by application."""
     found: dict[SumKey, Sums] = defaultdict(Sums)
     for call in calls:
         share = cached_share(call)
@@ -323,7 +317,7 @@ def sum_up_rows(
 
 
 def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]]:
-    """Yield the counts of model calls, grouped by currency and by the values of the column `by`."""
+    """Yield the sums of model calls, grouped by currency and by the column `by`."""
     share = Case(
         When(REPORTS_CACHE, then=Cast("cached_tokens", FloatField()) / F("input_tokens")),
         default=Value(0.0),
@@ -343,7 +337,7 @@ def model_counts(calls: QuerySet[ModelCall], by: str) -> Iterator[dict[str, Any]
 
 
 def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, Sums]:
-    """Add up the rows for each value of the column, and return the sums by value."""
+    """Return the sums of the rows by the value of the column."""
     found: dict[Any, Sums] = {}
     for row in rows:
         found.setdefault(row[column], Sums()).add(row)
@@ -351,7 +345,7 @@ def by_value(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, Sums]:
 
 
 def costs_of_runs(runs: Collection[UUID]) -> dict[UUID, Sums]:
-    """Return the costs of runs by run ID. Runs without model calls are missing."""
+    """Return the costs of runs by run ID. Omits runs without model calls."""
     found: dict[UUID, Sums] = by_value(
         model_counts(ModelCall.objects.filter(run__in=runs), "run"), "run"
     )

@@ -1,5 +1,5 @@
-"""Looks up the names of users and applications for tables whose rows contain only buckets and
-slugs.
+"""Looks up display names for tables whose rows store only slugs and buckets. A bucket is the ID of
+a caller: a user, API key, team or visitor.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,9 +21,7 @@ on a page.
 
 
 def caller_names(buckets: Iterable[str]) -> dict[str, str]:
-    """Return the names of users, API keys, teams and visitors by bucket. A caller without a name is
-    shown as the bucket.
-    """
+    """Return the callers' display names by bucket. The fallback for a name is the bucket itself."""
     wanted = set(buckets)
     places = {one: place for one in wanted if (place := owner_ids(one)) is not None}
     in_teams = {one: f"{place[1]}" for one, place in places.items() if place[1] is not None}
@@ -87,8 +85,8 @@ def application_titles(slugs: Iterable[str]) -> dict[str, str]:
 
 
 def distinct_titles(rows: QuerySet[Application]) -> dict[str, str]:
-    """Return the titles of these applications by slug. A title that another application shares ends
-    with the slug.
+    """Return the titles of these applications by slug. A title that another application has too
+    ends with the slug.
     """
     others = Application.objects.filter(title=OuterRef("title")).exclude(pk=OuterRef("pk"))
     found = rows.annotate(has_namesake=Exists(others)).values_list("slug", "title", "has_namesake")

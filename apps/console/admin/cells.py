@@ -18,20 +18,16 @@ Value = str | int | float | Mapping[str, Decimal] | datetime | None
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table. `order` is its sort key, or "" if the table cannot be sorted by it. With
-    `is_extra`, it appears only in the download.
-    """
-
     title: str
     order: str = ""
+    """The sort key, or "" if the table cannot be sorted by the column."""
     is_text: bool = False
     is_extra: bool = False
+    """True for a column that appears only in the download."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell of a table. `hint` is its tooltip, and `link` its URL."""
-
     value: Value
     unit: Unit = "count"
     link: str = ""
@@ -67,11 +63,10 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table for a page and its download. The first cell of each row is the row's heading. `slug`
-    is the table's name in URLs.
-    """
+    """A table for a page and its download. The first cell of each row is the row's heading."""
 
     slug: str
+    """The table's name in URLs."""
     title: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
@@ -104,7 +99,7 @@ def money(costs: Mapping[str, Decimal]) -> str:
 
 
 def harmless(text: str) -> str:
-    """Quote the text if a spreadsheet would evaluate it as a formula. Clients choose the names of
-    their tools, so a tool's name may be a formula.
+    """Quote the text if a spreadsheet would evaluate it as a formula. A client chooses the names of
+    its tools, so the text may come from an attacker.
     """
     return f"'{text}" if text.startswith(FORMULA) else text

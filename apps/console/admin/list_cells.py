@@ -1,4 +1,4 @@
-"""Renders the cells of lists in the admin: cells with two lines, names of users, and links."""
+"""Renders table cells with two lines, users' names or links, for lists in the admin."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -11,19 +11,17 @@ from apps.console.admin.cells import NOTHING
 
 
 class RowLink(NamedTuple):
-    """A link in a row of a list. `icon` is the name of a Material symbol, and `name` the link's
-    accessible name.
-    """
+    """An icon link in a row of a list."""
 
     icon: str
+    """The name of a Material symbol."""
     name: str
+    """The link's accessible name."""
     url: str
 
 
 def two_lines(main: object, below: object) -> SafeString:
-    """Return a table cell with the main value and, if it is not empty, the less important value
-    `below` in a second line.
-    """
+    """Return a table cell with a main value and, unless it is empty, a second line `below`."""
     if not below:
         return format_html("{}", main)
     cell = '<span class="cell">{}<span class="cell-below">{}</span></span>'
@@ -48,7 +46,7 @@ def row_links(links: Iterable[RowLink]) -> SafeString:
 
 
 def copied_text(id: str, text: str) -> SafeString:
-    """Return a text with a button that copies it. `id` is the ID of the HTML element."""
+    """Return a text with a button that copies it. `id` is the ID of the text's HTML element."""
     shown = (
         '<span class="copied-text"><code id="{0}" class="break-all">{1}</code> '
         '<button type="button" class="console-button" data-copies="{0}">Copy</button></span>'

@@ -1,5 +1,5 @@
-"""Defines the appearance of the admin and the base classes of its pages. Only this module imports
-the theme's package.
+"""Defines the widgets and base classes of the admin. No other module imports the theme's package,
+django-unfold.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,13 +42,12 @@ Row = TypeVar("Row", bound=models.Model)
 CheckboxChoices = UnfoldAdminCheckboxSelectMultipleWidget
 PasswordInput = UnfoldAdminPasswordWidget
 SearchedSelect = UnfoldAdminSelect2Widget
-"""A searchable select input. The page contains all its options."""
+"""A select input with a search box. It searches in the browser, because the page has all options.
+"""
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
 SELECT = " ".join([*INPUT_CLASSES, "min-w-0"])
-"""The CSS classes of a select input for several values. They truncate names that are too long for a
-phone.
-"""
+"""The CSS classes of a multiple-select input. Names that are too long for a phone are truncated."""
 
 
 class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme is not typed
@@ -57,13 +56,11 @@ class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme
 
 
 class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
-    """Shows dependent rows on the page of their parent row."""
+    """Edits dependent rows on the page of their parent row."""
 
 
-class KnownRows(AutocompleteMixin):
-    """Ignores invalid IDs when a rejected form is shown again. Django's own autocomplete widgets
-    fail on such IDs.
-    """
+class LenientAutocomplete(AutocompleteMixin):
+    """Ignores submitted values that are not IDs. Django's own autocomplete widgets fail on them."""
 
     def optgroups(
         self, name: str, value: Sequence[str], attr: dict[str, Any] | None = None
@@ -71,16 +68,16 @@ class KnownRows(AutocompleteMixin):
         return super().optgroups(name, [one for one in value if is_id(str(one))], attr)
 
 
-class RowChoice(KnownRows, AutocompleteSelect):
+class RowChoice(LenientAutocomplete, AutocompleteSelect):
     pass
 
 
-class RowChoices(KnownRows, AutocompleteSelectMultiple):
+class RowChoices(LenientAutocomplete, AutocompleteSelectMultiple):
     pass
 
 
 def is_id(text: str) -> bool:
-    """Return True if the text can be the ID of a row, or is "", which means no row."""
+    """Return True if the text can be the ID of a row, or is empty (no row)."""
     return not text or read_integer(text) is not None
 
 
@@ -96,9 +93,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # of querysets onl
 
 class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
     def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
-        """Raise `IncorrectLookupParameters` for invalid filters, including dates outside the
-        database's range.
-        """
+        """Raise `IncorrectLookupParameters` for dates outside the database's range."""
         try:
             super().__init__(request, *args, **kwargs)
         except OverflowError as error:
@@ -106,17 +101,17 @@ class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
 
     @property
     def is_cut(self) -> bool:
-        """Return True if the table may have more rows than the list can show."""
+        """True if the table may have more rows than the list shows."""
         is_bounded = isinstance(self.paginator, BoundedPaginator)
         return is_bounded and bool(self.paginator.count >= MOST_LISTED)
 
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
     first_page = ""
-    """The name of the page that adds a row, or "" for the admin's own form."""
+    """The name of the URL of the page that adds a row, or "" for the admin's own form."""
     choices: Mapping[str, Mapping[str, Sequence[str]]] = {}
-    """The form shows some fields only for certain values of another field: `{field: {value:
-    fields}}`.
+    """Fields that the form shows only for certain values of another field, by that field and its
+    value.
     """
     list_filter_sheet = False
     compressed_fields = False
@@ -159,9 +154,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return super().formfield_for_manytomany(db_field, request, **options)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return what would be deleted. Deleting dependent rows that only the server writes
-        requires no permission of its own.
-        """
+        """Require no permission to delete dependent rows that only the server writes."""
         to_delete, counts, lacking, protected = super().get_deleted_objects(objs, request)
         registered = filter(self.admin_site.is_registered, apps.get_models())
         unasked = {

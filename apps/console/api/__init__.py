@@ -1,1 +1,1 @@
-"""Serves the admin API for scripts, with the same rows and the same checks as the admin."""
+"""Serves the admin API, with which scripts edit the rows of the admin. The admin's checks apply."""

@@ -1,4 +1,4 @@
-"""Defines a serializer field for the application to which a row belongs."""
+"""Defines the serializer field for a row's application."""
 
 from typing import Any
 
@@ -9,9 +9,8 @@ from apps.console.operator_rights import may_rule
 
 
 class ApplicationField(serializers.SlugRelatedField[Application]):
-    """The slug of an application that the caller can edit.
-
-    The error does not reveal whether another application exists.
+    """The slug of an application that the caller can edit. The error message for any other slug
+    does not reveal whether the application exists.
     """
 
     refusal = "Choose an application that you can edit."

@@ -74,7 +74,7 @@ class TileSerializer(StrictSerializer[Tile]):
 
 
 class OwnerField(serializers.SlugRelatedField[Any]):
-    """The username of the owner. Users whom the caller may not see count as missing."""
+    """The username of the owner. Rejects users whom the caller may not see."""
 
     def get_queryset(self) -> Any:
         row = getattr(self.root, "instance", None)
@@ -166,9 +166,7 @@ class ApplicationSerializer(ListedApplicationSerializer):
         return row
 
     def changed(self, row: Application, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the values that the request changes. Omit version columns that the client sent
-        back unchanged.
-        """
+        """Omit versioned columns, such as the title, that the client sent back unchanged."""
         return {
             name: value
             for name, value in values.items()
@@ -177,10 +175,8 @@ class ApplicationSerializer(ListedApplicationSerializer):
         }
 
     def before_save(self, row: Application, values: dict[str, Any]) -> None:
-        """Replace the plain credentials in the request's manifest with secrets.
-
-        Raises `PermissionDenied` if saving would publish the application and the user may not
-        publish it.
+        """Replace the plain credentials in the manifest with secrets. Raises `PermissionDenied` if
+        the request changes versioned columns and the user may not publish.
         """
         if values.keys() & {*COLUMNS}:
             check_may_publish(self.context["request"])
@@ -196,8 +192,8 @@ class ApplicationSerializer(ListedApplicationSerializer):
         check_row(row)
 
     def store(self, row: Application) -> None:
-        """Save the application. Raises `PermissionDenied` if saving would publish it and two users
-        must publish it.
+        """Save and publish the application. Raises `PermissionDenied` if publishing it requires a
+        second user.
         """
         try:
             save.execute(row)
@@ -206,14 +202,11 @@ class ApplicationSerializer(ListedApplicationSerializer):
 
 
 def is_draft(request: Request) -> bool:
-    """Return True if the URL has `?draft=true`."""
     return request.query_params.get("draft", "").lower() in ("1", "true")
 
 
 def new_draft(request: Request, values: dict[str, Any]) -> Application:
-    """Store and return an application that has only a draft. Raises `RowInvalid` if a value is
-    invalid.
-    """
+    """Store and return an application that has only a draft. Raises `RowInvalid`."""
     row = Application(**values)
     try:
         create.execute(row, request.user)  # type: ignore[arg-type]
@@ -224,10 +217,8 @@ def new_draft(request: Request, values: dict[str, Any]) -> Application:
 
 @extend_schema_field(OpenApiTypes.OBJECT)
 class ManifestJson(serializers.JSONField):
-    """The manifest. Any JSON is accepted here, because the review of the manifest reports its
-    errors.
-
-    Responses mask plain credentials. If a request contains a mask, the stored credential is used.
+    """A manifest. Responses mask plain credentials, and requests can contain the masks instead of
+    the credentials.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -237,9 +228,7 @@ class ManifestJson(serializers.JSONField):
         return mask_credentials(value)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Replace the masks in the manifest with stored credentials. Raises `RowInvalid` if a mask
-        matches none.
-        """
+        """Replace masks with the stored credentials. Raises `RowInvalid` if a mask matches none."""
         stored = getattr(self.root, "instance", None)
         current = stored.manifest if isinstance(stored, Application) else None
         found = unmask_document(super().to_internal_value(data), current)

@@ -31,8 +31,8 @@ class OperatorKeyAuthentication(BaseAuthentication):
 
 
 def find_key(written: str) -> OperatorKey | None:
-    """Return the operator key, or None if it is unknown, revoked or expired, or if its owner is no
-    longer active staff.
+    """Return the operator key, or None if it is unknown, revoked or expired, or if its owner is not
+    active staff.
     """
     prefix, _, _ = written.partition(".")
     key = OperatorKey.objects.select_related("user").filter(prefix=prefix, revoked=False).first()
@@ -42,9 +42,7 @@ def find_key(written: str) -> OperatorKey | None:
 
 
 class StaffWithPermission(DjangoModelPermissions):
-    """Allows only staff who have Django's permissions for the model. Reading requires the view
-    permission.
-    """
+    """Allows only staff with Django's permissions for the model, including `view` for reading."""
 
     perms_map = {
         **DjangoModelPermissions.perms_map,
@@ -53,7 +51,7 @@ class StaffWithPermission(DjangoModelPermissions):
     }
 
     def _queryset(self, view: Any) -> Any:
-        """Return a queryset of the model whose permissions are checked. Only its model matters."""
+        # The base class reads only the model from it.
         return view.get_queryset() if view.queryset is None else view.queryset
 
     def has_permission(self, request: Request, view: Any) -> bool:

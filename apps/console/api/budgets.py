@@ -1,4 +1,4 @@
-"""Serves the API for budgets, with their limits and their current use."""
+"""Serves the API for budgets, with their limits and their current usage."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -16,7 +16,7 @@ from apps.accounts.models import ApiKey, Team
 from apps.catalog.models import Application
 from apps.console.api.versioned_rows import RowSerializer, RowViewSet
 from apps.console.operator_rights import may_rule, of_seen, visible_applications
-from apps.insights.budgets.budget_usage import BudgetStatus, standings_of
+from apps.insights.budgets.budget_usage import BudgetStatus, budget_statuses
 from apps.insights.budgets.models import FIXED, Budget
 
 NOT_YOURS = "Choose an application that you can edit."
@@ -28,7 +28,7 @@ SUBJECTS: Mapping[str, tuple[str, Any, str]] = {
     "application": ("application", Application, "slug"),
     "run": ("application", Application, "slug"),
 }
-"""This maps each kind of subject to its field, its model, and the attribute that names it."""
+"""The field, the model, and the lookup by name for each kind of subject."""
 
 
 class BudgetSerializer(RowSerializer[Budget]):
@@ -72,7 +72,7 @@ class BudgetSerializer(RowSerializer[Budget]):
         )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Replace the name of the budget's user, team, key or application with the database row."""
+        """Look up the budget's user, team, key or application by its name in `subject`."""
         if isinstance(self.instance, Budget):
             self.refuse_changes(self.instance, attrs)
             attrs.pop("subject", None)
@@ -103,19 +103,19 @@ class BudgetSerializer(RowSerializer[Budget]):
         if changed:
             raise serializers.ValidationError(dict.fromkeys(changed, UNCHANGEABLE))
 
-    def standing(self, budget: Budget) -> BudgetStatus | None:
-        listed: Mapping[int, list[BudgetStatus]] = self.context.get("standings", {})
+    def status_of(self, budget: Budget) -> BudgetStatus | None:
+        listed: Mapping[int, list[BudgetStatus]] = self.context.get("statuses", {})
         found = listed.get(budget.pk)
-        return next(iter(standings_of([budget])[budget.pk] if found is None else found), None)
+        return next(iter(budget_statuses([budget])[budget.pk] if found is None else found), None)
 
     @extend_schema_field(serializers.DecimalField(19, 6, allow_null=True))
     def get_spent(self, budget: Budget) -> str | None:
-        found = self.standing(budget)
+        found = self.status_of(budget)
         return None if found is None else write_amount(found.decimal(found.spent))
 
     @extend_schema_field(serializers.DecimalField(19, 6, allow_null=True))
     def get_reserved(self, budget: Budget) -> str | None:
-        found = self.standing(budget)
+        found = self.status_of(budget)
         return None if found is None else write_amount(found.decimal(found.reserved))
 
     @extend_schema_field(OpenApiTypes.DATETIME)
@@ -124,7 +124,7 @@ class BudgetSerializer(RowSerializer[Budget]):
 
 
 def write_amount(amount: Decimal) -> str:
-    """Format the amount with six decimal places, which is the precision of budgets."""
+    """Format the amount with six decimal places, the precision of budgets."""
     return f"{amount:.6f}"
 
 
@@ -146,5 +146,5 @@ class BudgetViewSet(RowViewSet[Budget]):
     def get_serializer(self, *args: Any, **kwargs: Any) -> Any:
         serializer: Any = super().get_serializer(*args, **kwargs)
         if kwargs.get("many"):  # Read for all rows at once, instead of one query per row.
-            serializer.child.context["standings"] = standings_of(args[0])
+            serializer.child.context["statuses"] = budget_statuses(args[0])
         return serializer

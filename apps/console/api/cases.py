@@ -146,9 +146,7 @@ class CaseRunSerializer(StrictModelSerializer[CaseRun]):
         read_only_fields = ("state", "problem", "total", "started_at", "finished_at")
 
     def create(self, validated_data: dict[str, Any]) -> CaseRun:
-        """Start the run that the request describes, and return it. Raises `ValidationError` if it
-        cannot start.
-        """
+        """Start the run. Raises `ValidationError` if it cannot start."""
         application = validated_data.pop("application")
         user = cast(User, self.context["request"].user)
         request = CaseRunRequest(**validated_data)
@@ -172,9 +170,7 @@ class CaseRunViewSet(
     mixins.RetrieveModelMixin,
     viewsets.GenericViewSet[CaseRun],
 ):
-    """Runs of test cases. POST starts a run. GET of a single run also returns its results, even
-    while it is active.
-    """
+    """Runs of test cases. POST starts a run. GET of one run also returns the results so far."""
 
     queryset = CaseRun.objects.select_related("application", "started_by").order_by("-pk")
     serializer_class = CaseRunSerializer
@@ -200,8 +196,8 @@ class CaseRunViewSet(
 
 
 def of_asked(request: Request, rows: Any) -> Any:
-    """Return the rows of the application in the query. Without one, return those of all
-    applications that the caller can see.
+    """Return the rows of the applications that the caller can see, restricted to the query
+    parameter `application` if it is set.
     """
     found = rows.filter(of_seen(request, "application__slug"))
     slug = request.query_params.get("application")

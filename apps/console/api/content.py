@@ -1,7 +1,5 @@
-"""Serves the API for predefined content: the items in use, and the database rows that override
-items from files.
-
-The admin's form checks each row, so scripts get the same errors.
+"""Serves the API for predefined content: the active items, and database rows that override items
+from files.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,9 +54,7 @@ class ListedItemSerializer(StrictSerializer[Any]):
 
 
 class ItemSerializer(ListedItemSerializer):
-    """A predefined item. `version` is the version of its database row, or 0 if it comes only from
-    files.
-    """
+    """A predefined item. `version` is the version of its database row, or 0 if it has none."""
 
     text = serializers.CharField(
         trim_whitespace=False,
@@ -74,8 +70,8 @@ class ItemSerializer(ListedItemSerializer):
 
 
 class ContentPermission(StaffWithPermission):
-    """Requires the permission to add or to change predefined content for PUT. The view checks which
-    of the two.
+    """Requires only the view permission for PUT. The view then checks the permission to add or to
+    change content.
     """
 
     perms_map = {**StaffWithPermission.perms_map, "PUT": ["catalog.view_contentitem"]}
@@ -106,7 +102,7 @@ class ContentViewSet(GenericViewSet[ContentItem]):
     @extend_schema(parameters=[IF_MATCH])
     @transaction.atomic
     def update(self, request: Request, kind: str, name: str) -> Response:
-        """Override the item from files with a database row, or change its existing row."""
+        """Create or change the database row, which overrides the item from files."""
         row = self.row(kind, name)
         self.check_right("add" if row is None else "change")
         check_version(request, row or ContentItem())
@@ -121,9 +117,7 @@ class ContentViewSet(GenericViewSet[ContentItem]):
     @extend_schema(parameters=[IF_MATCH])
     @transaction.atomic
     def destroy(self, request: Request, kind: str, name: str) -> Response:
-        """Delete the database row of an item. If files define the same item, that one is used
-        again.
-        """
+        """Delete the database row. The item from files, if there is one, becomes active again."""
         row = self.row(kind, name)
         if row is None:
             stack_or_404(kind, name)
@@ -134,18 +128,14 @@ class ContentViewSet(GenericViewSet[ContentItem]):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def get_object(self) -> ContentItem:
-        """Return the database row of the item in the URL of an OPTIONS request. Raises `Http404` if
-        there is none.
-        """
+        """Return the item's database row, for OPTIONS requests."""
         return get_object_or_404(self.get_queryset(), **self.kwargs)
 
     def row(self, kind: str, name: str) -> ContentItem | None:
         return self.get_queryset().select_for_update().filter(kind=kind, name=name).first()
 
     def check_right(self, action: str) -> None:
-        """Raise `PermissionDenied` if the user may not `action` ("add" or "change") predefined
-        content.
-        """
+        """Raise `PermissionDenied` if the user lacks the permission for "add" or "change"."""
         if not self.request.user.has_perm(f"catalog.{action}_contentitem"):
             self.permission_denied(self.request)
 
@@ -173,9 +163,7 @@ def list_content(content: Content, stack: Sequence[LayerItem]) -> dict[str, Any]
 
 
 def contents(item: LayerItem) -> dict[str, Any]:
-    """Return the text of a predefined item, with masked credentials, and the other files of a
-    skill.
-    """
+    """Return the text of an item, with masked credentials, and the other files of a skill."""
     is_skill = item.kind == "skill" and isinstance(item.value, dict)
     files = (
         {path: text for path, text in item.value.items() if path != SKILL_FILE} if is_skill else {}
@@ -184,9 +172,7 @@ def contents(item: LayerItem) -> dict[str, Any]:
 
 
 def stack_or_404(kind: str, name: str) -> Sequence[LayerItem]:
-    """Return the item's definitions in all layers, lowest first. Raises `Http404` if there is
-    none.
-    """
+    """Return the item's definitions in all layers. The last one takes effect."""
     stack = stack_of(kind, name)
     if not stack:
         raise Http404
@@ -194,9 +180,7 @@ def stack_or_404(kind: str, name: str) -> Sequence[LayerItem]:
 
 
 def save_row(row: ContentItem, values: Mapping[str, Any], user: Any) -> None:
-    """Set the values on the row and save it, with the checks of the admin's form. Raises
-    `RowInvalid` if one fails.
-    """
+    """Save the row with these values. Raises `RowInvalid` if the admin's form rejects them."""
     made: Any = modelform_factory(
         ContentItem, form=ContentForm, fields=("kind", "name", "text", "files")
     )

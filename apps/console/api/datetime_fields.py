@@ -1,4 +1,4 @@
-"""Defines a serializer field for times within the bounds of their columns."""
+"""Defines the serializer field for times in a bounded range of years."""
 
 from datetime import datetime
 from typing import Any
@@ -10,8 +10,8 @@ from apps.datetime_fields import BoundedDateTimeField, check_bounds
 
 
 class BoundedDateTime(serializers.DateTimeField):
-    """Checks the bounds of a time before its time zone is converted, because the conversion fails
-    near both ends of the calendar.
+    """Checks the bounds before converting the time zone. The conversion fails near both ends of the
+    calendar.
     """
 
     def enforce_timezone(self, value: datetime) -> datetime:
@@ -24,4 +24,4 @@ FIELD_MAPPING: dict[Any, Any] = {
     **serializers.ModelSerializer.serializer_field_mapping,
     BoundedDateTimeField: BoundedDateTime,
 }
-"""Serializers of models with bounded times use this `serializer_field_mapping`."""
+"""The `serializer_field_mapping` for models with bounded times."""

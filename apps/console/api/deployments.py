@@ -77,9 +77,7 @@ class DeploymentSerializer(RowSerializer[Deployment]):
         return attrs
 
     def refuse_keys(self, stored: Deployment, attrs: dict[str, Any]) -> None:
-        """Raise `ValidationError` if the values change a field for which the user needs the
-        permission to set keys.
-        """
+        """Raise `ValidationError` if the request sets or redirects a key."""
         refused = [
             name
             for name in ("api_key", *KEY_FIELDS)
@@ -102,9 +100,7 @@ class DeploymentViewSet(RowViewSet[Deployment]):
     lookup_value_regex = "[A-Za-z0-9][A-Za-z0-9._-]*"
 
     def perform_destroy(self, instance: Deployment) -> None:
-        """Delete the deployment. Raises `RowInUse` if applications use it, because they would stop
-        working.
-        """
+        """Delete the deployment. Raises `RowInUse` if applications or predefined items use it."""
         if users := deployment_uses(installed_content()).get(instance.deployment_id, []):
             names = dependent_names(self.request, users)
             raise RowInUse(f"The deployment is used by {names}. Choose another one there first.")

@@ -1,8 +1,7 @@
-"""Serves `/api/applications/{slug}/draft/`: save or discard a draft, request its publishing, send
-it back, or merge live changes into it.
+"""Serves `/api/applications/{slug}/draft/`: saving, discarding, reviewing and merging a draft.
 
-The ETag of a draft, for `If-Match`, is its version. A draft with errors can be saved; the errors
-are listed in `problems` and prevent publishing.
+The ETag of a draft, for `If-Match`, is its version. A draft with errors can be saved, but not
+published. Its `problems` list the errors.
 """
 
 from collections.abc import Iterator
@@ -33,7 +32,7 @@ from apps.console.api.version_serializers import (
     RequestNoteSerializer,
     ReturnWordsSerializer,
 )
-from apps.console.api.versioned_rows import IF_MATCH, newest_version, wanted_tags
+from apps.console.api.versioned_rows import IF_MATCH, if_match_tags, newest_version
 from apps.console.operator_rights import PUBLISH
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
@@ -42,8 +41,8 @@ MAY_NOT_PUBLISH = "Your account cannot publish applications."
 
 
 class VersionPermission(StaffWithPermission):
-    """Allows changes only to users who may change applications. Publishing requires a separate
-    permission.
+    """Requires the permission to change applications for all writes. The views check the separate
+    permission to publish.
     """
 
     perms_map = {
@@ -66,12 +65,12 @@ class DraftActions:
     @extend_schema(responses=DraftSerializer)
     @action(**OPTIONS)
     def draft(self, request: Request, slug: str) -> Response:
-        return told_draft(draft_of(self.get_object()))
+        return draft_response(draft_of(self.get_object()))
 
     @extend_schema(request=DraftSerializer, responses=DraftSerializer, parameters=[IF_MATCH])
     @draft.mapping.put
     def replace_draft(self, request: Request, slug: str) -> Response:
-        return told_draft(saved_draft(request, self.get_object()))
+        return draft_response(saved_draft(request, self.get_object()))
 
     @extend_schema(responses={204: None})
     @draft.mapping.delete
@@ -86,9 +85,7 @@ class DraftActions:
     @extend_schema(request=RequestNoteSerializer, responses=DraftSerializer, parameters=[IF_MATCH])
     @action(**OPTIONS, methods=["post"], url_path="draft/request")
     def request_publishing(self, request: Request, slug: str) -> Response:
-        """Request that another user publish the draft, if the application needs two users to
-        publish it.
-        """
+        """Request that another user publish the draft. Only for two-person publishing."""
         row, sent = self.get_object(), read_input(RequestNoteSerializer, request)
         with draft_errors():
             found = request_publishing.execute(
@@ -98,31 +95,31 @@ class DraftActions:
                 seen=seen_version(request),
                 address=address_of(request),
             )
-        return told_draft(found.draft)
+        return draft_response(found.draft)
 
     @extend_schema(request=ReturnWordsSerializer, responses=DraftSerializer)
     @action(**OPTIONS, methods=["post"], url_path="draft/return")
     def return_draft(self, request: Request, slug: str) -> Response:
-        """Send a draft whose publishing was requested back to its author."""
+        """Send a draft back to the author who requested publishing."""
         row, sent = self.get_object(), read_input(ReturnWordsSerializer, request)
         check_may_publish(request)
         with draft_errors():
             found = send_back.execute(
                 row, sent["words"], user_of(request), address=address_of(request)
             )
-        return told_draft(found.draft)
+        return draft_response(found.draft)
 
     @extend_schema(request=ChoicesSerializer, responses=DraftSerializer, parameters=[IF_MATCH])
     @action(**OPTIONS, methods=["post"], url_path="draft/rebase")
     def rebase_draft(self, request: Request, slug: str) -> Response:
-        """Merge the live version into the draft, if it was published after the draft was started.
+        """Merge the live version into a draft that is based on an older version.
 
         Returns 409 with the `conflicts` if both changed the same values and no choices were sent.
         """
         row, sent = self.get_object(), read_input(ChoicesSerializer, request)
         seen, live = seen_version(request), sent.get("live")
         with draft_errors():
-            return told_draft(
+            return draft_response(
                 take_over.execute(row, sent["choices"], user_of(request), seen=seen, live=live)
             )
 
@@ -132,21 +129,18 @@ def user_of(request: Request) -> Any:
 
 
 def check_may_publish(request: Request) -> None:
-    """Raise `PermissionDenied` if the user may not publish applications."""
     if not request.user.has_perm(PUBLISH):
         raise PermissionDenied(MAY_NOT_PUBLISH)
 
 
 def read_input(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    """Validate the body of the request with the serializer, and return its values. Raises DRF's
-    `ValidationError` if it is invalid.
-    """
+    """Return the validated values of the request's body. Raises DRF's `ValidationError`."""
     found = serializer(data=request.data)
     found.is_valid(raise_exception=True)
     return dict(found.validated_data)
 
 
-def told_draft(draft: ApplicationDraft) -> Response:
+def draft_response(draft: ApplicationDraft) -> Response:
     return Response(DraftSerializer(draft).data, headers={"ETag": f'"{draft.version}"'})
 
 
@@ -165,9 +159,7 @@ def saved_draft(request: Request, row: Application) -> ApplicationDraft:
 
 @contextmanager
 def overtaken_draft() -> Iterator[None]:
-    """Convert `DraftOvertaken`, which the block raises if another user has saved the draft, to
-    `EditConflict`.
-    """
+    """Convert `DraftOvertaken` to `EditConflict`: another user has saved the draft."""
     try:
         yield
     except DraftOvertaken as error:
@@ -177,28 +169,26 @@ def overtaken_draft() -> Iterator[None]:
 
 @contextmanager
 def draft_errors() -> Iterator[None]:
-    """Convert the errors of a draft in the block to `RowInvalid` or `EditConflict`."""
+    """Convert the errors that drafts raise to `RowInvalid` or `EditConflict`."""
     try:
         with overtaken_draft():
             yield
     except ConflictsOpen as error:
         raise EditConflict(
-            409, str(error), {"conflicts": [*map(told_clash, error.clashes)]}
+            409, str(error), {"conflicts": [*map(clash_json, error.clashes)]}
         ) from error
     except ValidationError as error:
         raise RowInvalid(problems_of_row(error)) from error
 
 
-def told_clash(clash: Clash) -> dict[str, Any]:
-    """Convert a merge conflict to JSON. A side without a value is omitted."""
+def clash_json(clash: Clash) -> dict[str, Any]:
+    """Convert a merge conflict to JSON. Omits the sides that have no value."""
     sides = {"base": clash.base, "mine": clash.mine, "theirs": clash.theirs}
     there = {name: value for name, value in sides.items() if value is not MISSING}
     return {"path": clash.path, **there}
 
 
 def seen_version(request: Request) -> int | None:
-    """Return the version of the draft that `If-Match` in the request requires, or None for any
-    version.
-    """
-    tags = wanted_tags(request)
+    """Return the version of the draft in `If-Match`, or None if any version is acceptable."""
+    tags = if_match_tags(request)
     return newest_version(tags) if tags else None

@@ -24,8 +24,8 @@ class ExportAction:
     @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY}, parameters=[DRAFT])
     @action(detail=True, pagination_class=None, filter_backends=[])
     def export(self, request: Request, slug: str) -> HttpResponse:
-        """Return a ZIP file with `application.yaml` and its other files. Test cases that were
-        created from real runs are omitted.
+        """Return a ZIP file with `application.yaml` and the other files of the application. Omits
+        test cases that were created from real runs.
         """
         application = self.get_object()
         is_draft = request.query_params.get("draft", "").lower() in {"1", "true"}

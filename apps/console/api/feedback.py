@@ -1,6 +1,4 @@
-"""Serves the API for feedback. Clients can read it, change its state and add a note. Everything
-else belongs to the user.
-"""
+"""Serves the API for users' feedback. Clients can read it, and change only its state and note."""
 
 from typing import Any
 
@@ -109,7 +107,7 @@ class FeedbackViewSet(
     @extend_schema(responses=TranscriptSerializer)
     @action(detail=True)
     def transcript(self, request: Request, pk: str) -> Response:
-        """Return the question and the answer, if the user attached them. The audit log records each
-        reading.
+        """Return the question and the answer, if the user attached them. The audit log records the
+        access.
         """
         return Response(shared_feedback(request, pk).transcript)

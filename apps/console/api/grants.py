@@ -1,7 +1,7 @@
-"""Serves `/api/applications/{slug}/grants/`: the roles of users and groups, by name.
+"""Serves `/api/applications/{slug}/grants/`: the roles of users and groups in an application.
 
 PUT replaces the list, POST adds or changes one grant, and DELETE removes the grant in the query.
-Each response contains the whole list. Its ETag can be sent in `If-Match`.
+Each response contains the whole list, with an ETag for `If-Match`.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ from apps.catalog.models import Application, Role
 from apps.console.api.authentication import StaffWithPermission
 from apps.console.api.problems import EditConflict, RowInvalid
 from apps.console.api.strict_serializers import StrictSerializer
-from apps.console.api.versioned_rows import wanted_tags
+from apps.console.api.versioned_rows import if_match_tags
 from apps.console.operator_rights import may_grant
 from apps.manifest.problems import Problem
 
@@ -47,8 +47,8 @@ class GrantSerializer(StrictSerializer[Mapping[str, str]]):
 
 
 class GrantPermission(StaffWithPermission):
-    """Allows changes only to users who may change applications. `changed_grants` checks that they
-    own the application.
+    """Requires the permission to change applications for all writes. `changed_grants` also checks
+    that the user owns the application.
     """
 
     perms_map = {
@@ -64,25 +64,25 @@ def listed_grants(application: Application) -> Response:
 
 
 def changed_grants(request: Request, application: Application) -> Response:
-    """Change the application's grants as the request specifies, and return the new list.
+    """Change the application's grants, and return the new list.
 
     Raises `PermissionDenied` if the user does not own the application, `EditConflict` if the list
-    is outdated, and the errors of `wanted_grants`.
+    is outdated, and the errors of `requested_grants`.
     """
     if not may_grant(request, application):
         raise PermissionDenied(OWNERS_ONLY)
 
     def changed(before: Mapping[Holder, Role]) -> Mapping[Holder, Role]:
         check_tag(request, before)
-        return wanted_grants(request, before)
+        return requested_grants(request, before)
 
     grant.execute(application, changed, bucket_of(request.user.pk), address_of(request))
     return listed_grants(application)
 
 
-def wanted_grants(request: Request, before: Mapping[Holder, Role]) -> Mapping[Holder, Role]:
-    """Return the grants as they will be after the request. Raises `RowInvalid` or `ValidationError`
-    if the request is invalid, and `NotFound` if the grant to remove does not exist.
+def requested_grants(request: Request, before: Mapping[Holder, Role]) -> Mapping[Holder, Role]:
+    """Return the grants after the request. Raises `RowInvalid` or `ValidationError` if the request
+    is invalid, and `NotFound` if the grant to remove does not exist.
     """
     if request.method == "DELETE":
         named: Any = [*request.query_params.dict().items()]
@@ -120,8 +120,8 @@ def holder_of(grant: Mapping[str, str]) -> Holder:
 
 
 def check_tag(request: Request, grants: Mapping[Holder, Role]) -> None:
-    """Raise `EditConflict` if the request has an `If-Match` with an outdated ETag."""
-    tags = wanted_tags(request)
+    """Raise `EditConflict` if `If-Match` has an outdated ETag."""
+    tags = if_match_tags(request)
     if tags and tag_of(grants) not in tags:
         raise EditConflict(412, "The grants have changed. Fetch them again.", {})
 

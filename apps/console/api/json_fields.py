@@ -1,4 +1,4 @@
-"""Describes JSON columns in the OpenAPI document, based on the models that validate them."""
+"""Describes JSON columns in the OpenAPI document with the schemas of their Pydantic models."""
 
 from typing import Any
 
@@ -9,11 +9,11 @@ from rest_framework import serializers
 from apps.cases.case_messages import MOST_TURNS, CaseTurn
 from apps.cases.expectations import MOST_EXPECTATIONS, Expectation
 
-PLACE = "#/components/schemas/{model}"
+REFERENCE = "#/components/schemas/{model}"
 
 
 def list_of(name: str, most: int, least: int = 0) -> dict[str, Any]:
-    items = {"$ref": PLACE.format(model=name)}
+    items = {"$ref": REFERENCE.format(model=name)}
     return {"type": "array", "items": items, "minItems": least, "maxItems": most}
 
 
@@ -34,7 +34,7 @@ def add_components(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     kinds: dict[str, Any] = {"CaseTurn": CaseTurn, "CaseExpectation": Expectation}
     for name, kind in kinds.items():
-        schema = TypeAdapter[Any](kind).json_schema(ref_template=PLACE)
+        schema = TypeAdapter[Any](kind).json_schema(ref_template=REFERENCE)
         found |= schema.pop("$defs", {})
         found[name] = schema
     components = result["components"]["schemas"]
@@ -44,7 +44,7 @@ def add_components(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
 
 
 def in_openapi(schema: Any) -> Any:
-    """Convert a JSON schema of pydantic to the dialect of OpenAPI 3.0."""
+    """Convert a JSON schema of Pydantic to the dialect of OpenAPI 3.0."""
     if isinstance(schema, list):
         return [in_openapi(one) for one in schema]
     if not isinstance(schema, dict):

@@ -29,9 +29,7 @@ IS_REVOKED = "The key is permanently revoked."
 
 @extend_schema_field(serializers.CharField())
 class TeamField(serializers.SlugRelatedField[Team]):
-    """The name of the team in which the key works. Teams to which the caller does not belong count
-    as missing.
-    """
+    """The name of the key's team. Rejects teams of which the caller is not a member."""
 
     def get_queryset(self) -> Any:
         rows: Any = super().get_queryset()
@@ -40,9 +38,8 @@ class TeamField(serializers.SlugRelatedField[Team]):
 
 
 class UserField(serializers.SlugRelatedField[User]):
-    """The username of an account that the caller may manage.
-
-    The error does not reveal whether another account exists.
+    """The username of an account that the caller may manage. The error message for any other name
+    does not reveal whether the account exists.
     """
 
     default_error_messages = {"does_not_exist": UNMANAGED}
@@ -53,8 +50,8 @@ class UserField(serializers.SlugRelatedField[User]):
 
 
 class ApiKeySerializer(StrictModelSerializer[ApiKey]):
-    key_told = ""
-    """The value of the API key if this request created it, else ""."""
+    created_key = ""
+    """The secret of a key that this request has created, else ""."""
     serializer_field_mapping = FIELD_MAPPING
     user = UserField(
         slug_field="username",
@@ -95,7 +92,7 @@ class ApiKeySerializer(StrictModelSerializer[ApiKey]):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_key(self, row: ApiKey) -> str | None:
-        return self.key_told or None
+        return self.created_key or None
 
     def validate_expiry_date(self, value: datetime | None) -> datetime | None:
         if value is not None and value <= timezone.now():
@@ -136,7 +133,7 @@ class ApiKeySerializer(StrictModelSerializer[ApiKey]):
         applications = validated_data.pop("applications", [])
         request = self.context["request"]
         row = ApiKey(**validated_data, created_by=request.user)
-        self.key_told = ApiKey.objects.assign_key(row)
+        self.created_key = ApiKey.objects.assign_key(row)
         row.save()
         row.applications.set(applications)
         record_key("key.created", row, request.user, address_of(request))
@@ -154,7 +151,7 @@ class ApiKeySerializer(StrictModelSerializer[ApiKey]):
 
 
 def refuse_changes(stored: ApiKey, attrs: dict[str, Any]) -> None:
-    """Raise `ValidationError` if the values change a field that is fixed once the key is created."""
+    """Raise `ValidationError` if the values change the user or team, or undo a revocation."""
     changed = [
         name
         for name in ("user", "team")

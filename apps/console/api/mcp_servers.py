@@ -1,5 +1,5 @@
-"""Serves the API for MCP servers that are programs on this machine. Whoever can write them can run
-programs here.
+"""Serves the API for MCP servers that run as programs on this machine. Only superusers have access,
+because the settings determine which program runs.
 """
 
 import json
@@ -20,7 +20,7 @@ from apps.workspace.local.models import McpServer
 
 
 class AdministratorOnly(BasePermission):
-    """Allows only superusers, as in the admin."""
+    """Allows only superusers who are active staff."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         return may_administer(request)
@@ -67,9 +67,7 @@ class McpServerViewSet(RowViewSet[McpServer]):
     lookup_value_regex = "[A-Za-z0-9][A-Za-z0-9._-]*"
 
     def perform_destroy(self, instance: McpServer) -> None:
-        """Delete the server. Raises `RowInUse` if applications use it, because they would lose its
-        tools.
-        """
+        """Delete the server. Raises `RowInUse` if applications use its tools."""
         if users := users_of_program(instance):
             names = dependent_names(self.request, users)
             raise RowInUse(f"The server is used by {names}. Remove it there first.")

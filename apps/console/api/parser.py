@@ -8,7 +8,7 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class StrictJSONParser(JSONParser):
-    """Parses request bodies as strictly as the admin parses JSON."""
+    """Parses JSON as strictly as the admin, which rejects duplicate keys, for example."""
 
     def parse(
         self,

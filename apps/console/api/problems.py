@@ -32,13 +32,13 @@ class RowInvalid(APIException):
 
 
 class RowInUse(APIException):
-    """The row cannot be deleted, because applications that use it would stop working."""
+    """The row cannot be deleted, because applications use it."""
 
     status_code = status.HTTP_409_CONFLICT
 
 
 class EditConflict(APIException):
-    """The row was saved in the meantime. The response also contains the `changes`."""
+    """Another user saved the row in the meantime. The response includes the `changes`."""
 
     def __init__(self, status_code: int, message: str, changes: Mapping[str, Any]) -> None:
         super().__init__(message)
@@ -81,7 +81,7 @@ def flatten(detail: Any, path: str = "") -> Iterator[Problem]:
 
 
 def problems_of_row(error: ModelError) -> tuple[Problem, ...]:
-    """Return the problems in the error that a model's `full_clean` raised."""
+    """Return the problems in an error from a model's `full_clean`."""
     return tuple(Problem(path_of(found), found.message) for found in field_problems(error))
 
 
@@ -90,7 +90,7 @@ def path_of(found: FieldProblem) -> str:
 
 
 def in_manifest(problems: Iterable[Problem]) -> list[Problem]:
-    """Prefix the problems' paths with `manifest`, so that they start at the application."""
+    """Prefix the paths in a manifest with `manifest`, its field in the API."""
     return [replace(found, path=at_manifest(found.path)) for found in problems]
 
 

@@ -1,5 +1,5 @@
-"""Serves the API for OAuth clients ("programs") that users can connect, and for connected ones.
-Only the response that creates a secret contains it.
+"""Serves the API for OAuth clients ("programs") and users' connections to them. Only the response
+that creates a secret contains it.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ SECRET = inline_serializer("ProgramSecret", {"client_secret": serializers.CharFi
 
 
 def checked(check: Callable[[Any], None], value: Any) -> None:
-    """Raise DRF's validation error if the check raises Django's."""
+    """Convert Django's `ValidationError` from the check to DRF's."""
     try:
         check(value)
     except ValidationError as error:
@@ -51,8 +51,8 @@ class RedirectUrisField(serializers.ListField):
 
 
 class ProgramSerializer(StrictModelSerializer[Program]):
-    secret_told = ""
-    """The program's secret if this request created it, else ""."""
+    created_secret = ""
+    """The secret of a program that this request has registered, else ""."""
     id = serializers.SerializerMethodField(
         help_text="The client ID, encoded for the URLs of this API."
     )
@@ -82,7 +82,7 @@ class ProgramSerializer(StrictModelSerializer[Program]):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_client_secret(self, row: Program) -> str | None:
-        return self.secret_told or None
+        return self.created_secret or None
 
     def validate_name(self, value: str) -> str:
         checked(clients.check_name, value)
@@ -107,7 +107,7 @@ class ProgramSerializer(StrictModelSerializer[Program]):
         row = Program(name=validated_data["name"], type=validated_data["type"])
         row.set_redirect_uris(validated_data["redirect_uris"])
         try:
-            self.secret_told = programs.prepare_program(row)
+            self.created_secret = programs.prepare_program(row)
         except Refused as refusal:
             raise serializers.ValidationError({"name": [str(refusal)]}) from refusal
         row.save(force_insert=True)
@@ -138,9 +138,7 @@ class ProgramSerializer(StrictModelSerializer[Program]):
 
 
 class ProgramViewSet(viewsets.ModelViewSet[Program]):
-    """OAuth clients that can ask users for access: all that an operator registered, that a user has
-    connected, or that are blocked.
-    """
+    """OAuth clients that an operator registered, that a user has connected, or that are blocked."""
 
     queryset = Program.objects.order_by("name", "pk")
     serializer_class = ProgramSerializer
@@ -164,7 +162,7 @@ class ProgramViewSet(viewsets.ModelViewSet[Program]):
     @action(detail=True, methods=["post"], url_path="secret")
     @transaction.atomic
     def renew_secret(self, request: Request, pk: str) -> Response:
-        """Create a new secret. The old secret becomes invalid at once."""
+        """Create a new secret. The previous secret becomes invalid at once."""
         row = self.get_object()
         if not request.user.has_perm("accounts.change_program"):
             self.permission_denied(request)
@@ -206,7 +204,7 @@ class ProgramConnectionSerializer(StrictModelSerializer[ProgramConnection]):
 class ProgramConnectionViewSet(
     mixins.DestroyModelMixin, viewsets.ReadOnlyModelViewSet[ProgramConnection]
 ):
-    """Programs that users have connected to their accounts. Deleting one disconnects the program."""
+    """Users' connections to programs. Deleting a connection disconnects the program."""
 
     queryset = ProgramConnection.objects.select_related("program", "user", "team__group").order_by(
         "-pk"

@@ -23,7 +23,7 @@ PURPOSES = {
     "partial_update": "Changes the fields that are sent.",
     "destroy": "Deletes an object.",
 }
-"""This maps the last part of an operation's ID to a default description, for views without one."""
+"""Descriptions for operations without one, by the last part of the operation's ID."""
 EXAMPLES: Schema = {
     "integer": 1,
     "number": 1,
@@ -31,19 +31,16 @@ EXAMPLES: Schema = {
     "string": "text",
     "date-time": "2030-01-01T00:00:00Z",
 }
-"""This maps types and formats to example values."""
+"""Example values by type and by format."""
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedField:
-    """A field of an object in the API. `object` is the name of the object that it contains or
-    lists, or "" for a plain value.
-    """
-
     name: str
     type: str
     about: str
     object: str = ""
+    """The name of the object that the field contains or lists, or "" for a plain value."""
     is_required: bool = False
 
 
@@ -55,9 +52,7 @@ def reference(request: HttpRequest) -> HttpResponse:
 
 @cache
 def describe_api() -> dict[str, dict[str, Any]]:
-    """Return the `operations` by group, and the fields of `objects` by name. The result depends
-    only on the code, so it is cached.
-    """
+    """Return the `operations` by group, and the fields of `objects` by name."""
     generator = SchemaGenerator()  # type: ignore[no-untyped-call]
     schema: Schema = generator.get_schema(public=True)  # type: ignore[no-untyped-call]
     groups: dict[str, list[dict[str, Any]]] = {}
@@ -72,9 +67,7 @@ def describe_api() -> dict[str, dict[str, Any]]:
 
 
 def operation(path: str, method: str, details: Schema, objects: Schema) -> dict[str, Any]:
-    """Describe an operation for the page. `body` and `answer` are names of objects, or "".
-    `example` is an example body as JSON.
-    """
+    """Describe an operation for the page. `body` and `answer` are names of objects, or ""."""
     name = details["operationId"]
     action = name.removeprefix(f"{details['tags'][0]}_")
     status, answer = next(iter(details["responses"].items()))
@@ -93,7 +86,7 @@ def operation(path: str, method: str, details: Schema, objects: Schema) -> dict[
 
 
 def example_text(schema: Schema, objects: Schema) -> str:
-    """Return an example body with the required fields, or with one field if none is required.
+    """Return an example body with the required fields, or with the first field if none is required.
     Returns "" if there is no body.
     """
     if not schema:
@@ -155,8 +148,8 @@ def object_of(schema: Schema) -> str:
 
 
 def type_of(schema: Schema) -> str:
-    """Describe the type of a field in words. The name of an object is omitted, because the page
-    shows it as a link.
+    """Describe the type of a field in words. Omits the name of an object, which the page shows as a
+    link.
     """
     kind: str = schema.get("type", "" if object_of(schema) else "anything")
     words = ["list of" if kind == "array" else kind]

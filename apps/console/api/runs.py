@@ -20,13 +20,13 @@ from rest_framework.viewsets import GenericViewSet
 
 from apps.console.admin.watch.run_contents import may_read, record_reading
 from apps.console.admin.watch.run_list import with_figures
-from apps.console.admin.watch.runs import STOP, going_run
+from apps.console.admin.watch.runs import STOP, find_active_run
 from apps.console.admin.watch.waterfall import waterfall_of
 from apps.console.api.authentication import StaffWithPermission
 from apps.console.api.strict_serializers import StrictModelSerializer, StrictSerializer
 from apps.console.list_filters import FilterInvalid
 from apps.console.operator_rights import of_seen
-from apps.console.run_search import STATES, GoingFirst, RunSearch, summary_of
+from apps.console.run_search import STATES, ActiveFirstRuns, RunSearch, summary_of
 from apps.live import doors
 from apps.live.history.request_view import RequestView, view_of
 from apps.live.history.sent_requests import requests_of
@@ -124,7 +124,7 @@ class PieceSerializer(StrictSerializer[Any]):
 
 
 class ModelRequestSerializer(StrictSerializer[RequestView]):
-    """A model request. The user's memories are replaced with their size."""
+    """A model request. Its text contains the size of the user's memories, not their content."""
 
     application = serializers.CharField()
     model = serializers.CharField()
@@ -136,7 +136,7 @@ class ModelRequestSerializer(StrictSerializer[RequestView]):
 
 
 class RunPermission(StaffWithPermission):
-    """Requires the permission to change active runs for stopping one."""
+    """Requires the permission to change runs for stopping one."""
 
     perms_map = {**StaffWithPermission.perms_map, "POST": [STOP]}
 
@@ -149,13 +149,15 @@ class RunViewSet(GenericViewSet[RunSummary]):
 
     @extend_schema(responses=ListedRunSerializer(many=True), parameters=SEARCH)
     def list(self, request: Request) -> Response:
-        """Return up to 10,000 runs: first active runs, then finished runs, each newest first."""
+        """Return up to 10,000 runs. Active runs come before finished runs, and newer before
+        older.
+        """
         try:
             search = RunSearch.of(request.query_params)
         except FilterInvalid as error:
             raise ValidationError({error.name: str(error)}) from error
-        over = search.over(request).order_by("-started_at", "pk")
-        page = self.paginate_queryset(GoingFirst(search.going(request), over))
+        finished = search.summaries(request).order_by("-started_at", "pk")
+        page = self.paginate_queryset(ActiveFirstRuns(search.active_runs(request), finished))
         return self.get_paginated_response(
             ListedRunSerializer(with_figures(page or []), many=True).data
         )
@@ -166,9 +168,9 @@ class RunViewSet(GenericViewSet[RunSummary]):
     @extend_schema(request=None, responses={202: None})
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, pk: str) -> Response:
-        """Stop an active or waiting run of the chat page. It stops within a second."""
+        """Stop an active or waiting run. It stops within a second."""
         self.run(pk)
-        run = going_run(request, pk)
+        run = find_active_run(request, pk)
         if run is None or not async_to_sync(stop_run)(HUB, run):
             raise CannotBeStopped
         LogEntry.objects.log_actions(
@@ -179,8 +181,8 @@ class RunViewSet(GenericViewSet[RunSummary]):
     @extend_schema(responses=ModelRequestSerializer(many=True))
     @action(detail=True, pagination_class=None)
     def requests(self, request: Request, pk: str) -> Response:
-        """Return the model requests of a run. Requires the permission to read contents. The audit
-        log records each reading.
+        """Return the model requests of a run. Requires the permission to read the contents of runs.
+        The audit log records the access.
         """
         run = self.run(pk)
         record_reading(request, run, "model requests", is_allowed=may_read(request))
@@ -192,8 +194,8 @@ class RunViewSet(GenericViewSet[RunSummary]):
         )
 
     def run(self, number: str) -> RunSummary:
-        """Return the run with this ID. Raises `Http404` if there is none or the caller may not see
-        its application.
+        """Return the active or finished run with this ID. Raises `Http404` if it does not exist or
+        the caller may not see it.
         """
         try:
             wanted = UUID(number)
@@ -203,7 +205,7 @@ class RunViewSet(GenericViewSet[RunSummary]):
         if found is not None:
             return found
         may_see = self.request.user.has_perm("runs.view_run")
-        going = going_run(self.request, number) if may_see else None
+        going = find_active_run(self.request, number) if may_see else None
         if going is None:
             raise Http404
         return summary_of(going)

@@ -1,6 +1,4 @@
-"""Serves the API for schedules. It shows all fields of service accounts' schedules, but only the
-times and limits of users' schedules.
-"""
+"""Serves the API for schedules. The messages of users' schedules are private."""
 
 from typing import Any
 
@@ -34,7 +32,7 @@ from apps.schedules import proposals, user_schedules
 from apps.schedules.models import Schedule
 from apps.triggers.access_problems import note_access
 
-ASKED = ("name", "message", "is_same_conversation", "pinned_version")
+OWNER_FIELDS = ("name", "message", "is_same_conversation", "pinned_version")
 NOT_CHANGEABLE = (
     "The schedule cannot be changed, because it is an alarm or belongs to an account that you may not "
     "manage."
@@ -67,7 +65,7 @@ class ScheduleSerializer(StrictModelSerializer[Schedule]):
     class Meta:
         model = Schedule
         fields = (
-            *("id", "application", "account", "user", "team", "is_alarm", "made_by", *ASKED),
+            *("id", "application", "account", "user", "team", "is_alarm", "made_by", *OWNER_FIELDS),
             *("runs", *proposals.CHANGEABLE, "next_at", "last_at", "run_count"),
             *("is_paused", "pause_reason", "differences", "last_problem", "last_run", "created_at"),
         )
@@ -107,7 +105,7 @@ class ScheduleSerializer(StrictModelSerializer[Schedule]):
             return attrs
         if attrs.get("is_paused") is False:
             raise serializers.ValidationError({"is_paused": OWNER_ONLY})
-        if fields & {*ASKED}:
+        if fields & {*OWNER_FIELDS}:
             raise serializers.ValidationError("Only the owner can change the message.")
         return attrs
 
@@ -149,8 +147,8 @@ def set_fields(row: Schedule, values: dict[str, Any]) -> None:
 
 
 class ScheduleViewSet(viewsets.ModelViewSet[Schedule]):
-    """Schedules. A new schedule belongs to a service account. A change to a user's schedule takes
-    effect after the user accepts it.
+    """Schedules. Callers create schedules for service accounts only. A change to a user's schedule
+    takes effect when the user accepts it.
     """
 
     queryset = Schedule.objects.select_related(

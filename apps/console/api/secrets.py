@@ -12,7 +12,7 @@ from apps.console.admin.connect.secret_form import (
     MOST_CHARACTERS,
     NO_VAULT,
     TYPE_AGAIN,
-    TYPE_PLACE,
+    TYPE_VALUE_OR_PATH,
     is_for_more,
 )
 from apps.console.admin.connect.secrets import ANYWHERE
@@ -69,7 +69,7 @@ class SecretSerializer(RowSerializer[Secret]):
         was_in_vault = stored is not None and stored.is_in_vault
         is_in_vault = attrs.get("is_in_vault", was_in_vault)
         if stored is not None and is_in_vault != was_in_vault and "value" not in attrs:
-            raise serializers.ValidationError({"value": TYPE_PLACE})
+            raise serializers.ValidationError({"value": TYPE_VALUE_OR_PATH})
         if is_in_vault and "value" in attrs and not user.has_perm(ANYWHERE):
             raise serializers.ValidationError({"is_in_vault": NO_VAULT})
         return attrs
@@ -90,9 +90,7 @@ class SecretViewSet(RowViewSet[Secret]):
     lookup_value_regex = "[A-Za-z0-9._-]+"
 
     def perform_destroy(self, instance: Secret) -> None:
-        """Delete the secret. Raises `RowInUse` if manifests use it, because they would stop
-        working.
-        """
+        """Delete the secret. Raises `RowInUse` if a manifest uses it."""
         if users := secret_uses(installed_content()).get(instance.name, []):
             names = dependent_names(self.request, users)
             raise RowInUse(f"The secret is used by {names}. Remove it there first.")

@@ -1,6 +1,4 @@
-"""Contains serializers that reject unknown fields, so that a misspelled field is not silently
-ignored.
-"""
+"""Defines serializers that reject unknown fields, so that misspelled fields cause an error."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -15,7 +13,7 @@ MOST_REPORTED = 20
 LONGEST_NAME = 100
 
 
-class KnownFields(serializers.BaseSerializer[Any]):
+class StrictFields(serializers.BaseSerializer[Any]):
     # No docstring: the OpenAPI description would show it for every subclass.
     # Read-only fields are ignored, so that clients can send back what they fetched.
 
@@ -37,7 +35,7 @@ class KnownFields(serializers.BaseSerializer[Any]):
         return found
 
 
-class StrictSerializer(KnownFields, serializers.Serializer[T]): ...
+class StrictSerializer(StrictFields, serializers.Serializer[T]): ...
 
 
-class StrictModelSerializer(KnownFields, serializers.ModelSerializer[M]): ...
+class StrictModelSerializer(StrictFields, serializers.ModelSerializer[M]): ...

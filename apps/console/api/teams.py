@@ -1,6 +1,4 @@
-"""Serves the API for teams and their members. A team is created and deleted together with its
-group.
-"""
+"""Serves the API for teams and their members. Creating or deleting a team includes its group."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -86,8 +84,8 @@ class TeamSerializer(StrictModelSerializer[Team]):
         return self.saved(instance, validated_data, group)
 
     def saved(self, team: Team, values: dict[str, Any], group: dict[str, Any]) -> Team:
-        """Save the team with these values, and return it reloaded, because its prefetched users may
-        be outdated.
+        """Save the team with these values. Return a fresh copy, without outdated prefetched
+        users.
         """
         administrators = values.pop("administrators", None)
         for name, value in values.items():
@@ -106,7 +104,7 @@ class TeamSerializer(StrictModelSerializer[Team]):
 
 @contextmanager
 def reported_at(field: str) -> Iterator[None]:
-    """Convert `Refused`, which the block raises, to DRF's `ValidationError` for this field."""
+    """Convert `Refused` to DRF's `ValidationError` for this field."""
     try:
         yield
     except Refused as refusal:
@@ -118,7 +116,7 @@ class MemberSerializer(StrictSerializer[Any]):
 
 
 class TeamPermission(StaffWithPermission):
-    """Requires the permission to change teams for adding and removing members."""
+    """Requires only the permission to change teams for adding and removing members."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if view.action in MEMBER_ACTIONS:
@@ -190,22 +188,20 @@ class TeamViewSet(viewsets.ModelViewSet[Team]):
         if is_one is not None:
             with reported_at("is_administrator"):
                 set_administrator(team, user, is_administrator=is_one)
-        return self.told(before, team)
+        return self.recorded_response(before, team)
 
     @extend_schema(responses={200: TeamSerializer}, parameters=[USERNAME])
     @put_member.mapping.delete
     @transaction.atomic
     def remove_member(self, request: Request, pk: str, username: str) -> Response:
-        """Remove a member from the team, even an administrator. The last administrator cannot be
-        removed.
-        """
+        """Remove a member or an administrator from the team, except its last administrator."""
         team = self.get_object()
         user = get_object_or_404(team.group.user_set.all(), username=username)
         before = team_state(team.group_id)
         with reported_at("administrators"):
             remove_member(team, user)
-        return self.told(before, team)
+        return self.recorded_response(before, team)
 
-    def told(self, before: Any, team: Team) -> Response:
+    def recorded_response(self, before: Any, team: Team) -> Response:
         self.record(before, team)
         return Response(self.get_serializer(TeamViewSet.queryset.get(pk=team.pk)).data)

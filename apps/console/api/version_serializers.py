@@ -1,4 +1,4 @@
-"""Serializes drafts and versions of applications, and the request bodies that publish them."""
+"""Defines the serializers for drafts and versions of applications."""
 
 from dataclasses import asdict
 from typing import Any
@@ -26,8 +26,8 @@ class DraftProblemSerializer(StrictSerializer[Problem]):
 
 
 class PublishingRequestSerializer(StrictModelSerializer[PublishingRequest]):
-    """A user's request that another user publish the draft. If it was sent back, `returned_words`
-    contains the reason.
+    """A user's request that another user publish the draft. `returned_words` is the reason for
+    sending it back.
     """
 
     by = serializers.CharField(source="person_name")
@@ -39,8 +39,8 @@ class PublishingRequestSerializer(StrictModelSerializer[PublishingRequest]):
 
 
 class DraftSerializer(StrictModelSerializer[ApplicationDraft]):
-    """The draft of the next version. `version` is 0 if there are no changes to the live version.
-    `problems` prevent publishing.
+    """The draft of the next version. `version` is 0 if the draft does not differ from the live
+    version. `problems` prevent publishing.
     """
 
     manifest = DocumentField(required=False)
@@ -79,8 +79,7 @@ class DraftSerializer(StrictModelSerializer[ApplicationDraft]):
 
 class NoteSerializer(StrictSerializer[dict[str, Any]]):
     """A note that describes the changes. With `only_new`, existing conversations continue with the
-    previous version. With `over`, the draft is published even if another version was published
-    after it was started.
+    previous version. With `over`, the draft may be based on an older version than the live one.
     """
 
     note = serializers.CharField(max_length=LONGEST_NOTE)
@@ -101,14 +100,14 @@ class RequestNoteSerializer(StrictSerializer[dict[str, Any]]):
 
 
 class ReturnWordsSerializer(StrictSerializer[dict[str, Any]]):
-    """A comment that describes what needs to change before the draft is published."""
+    """A comment about the changes that the draft needs."""
 
     words = serializers.CharField(max_length=LONGEST_WORDS)
 
 
 class ChoicesSerializer(StrictSerializer[dict[str, Any]]):
-    """The choices for merge conflicts. They map paths to "mine" for the draft's value or "theirs"
-    for the live value. `live` is the number of the version whose changes the user reviewed.
+    """Choices for merge conflicts: "mine" (the draft's value) or "theirs" (the live value) by path.
+    `live` is the number of the live version that the user has reviewed.
     """
 
     choices = serializers.DictField(child=serializers.ChoiceField(choices=SIDES), default=dict)
@@ -116,7 +115,7 @@ class ChoicesSerializer(StrictSerializer[dict[str, Any]]):
 
 
 class VersionSerializer(StrictModelSerializer[ApplicationVersion]):
-    """A published version. Its manifest is omitted, because it may be large."""
+    """A published version without its manifest, which may be large."""
 
     author = serializers.CharField(source="who")
     is_live = serializers.SerializerMethodField()

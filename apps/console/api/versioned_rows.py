@@ -1,9 +1,8 @@
-"""Contains serializers and views for rows with a version. They apply the model's checks, lock the
-row and set its ETag.
+"""Defines the base classes of serializers and views for rows whose ETag is their version.
 
-An edit of an outdated version is rejected: `If-Match` with an outdated ETag results in 412, and an
-outdated `version` in the body in 409. Both responses list the changes in the meantime. Without
-either, the last edit wins.
+The API rejects edits of outdated versions: an outdated ETag in `If-Match` returns 412, and an
+outdated `version` in the body 409. Both responses list the changes since that version. If a request
+has neither, it overwrites the row.
 """
 
 import re
@@ -49,9 +48,7 @@ class RowSerializer(StrictModelSerializer[Row]):
     version = serializers.IntegerField(read_only=True)
 
     def save_checked(self, row: Row, values: dict[str, Any]) -> Row:
-        """Set the values on the row and save it. Raises `RowInvalid` if they are invalid, and then
-        saves nothing.
-        """
+        """Save the row with these values. Raises `RowInvalid` if they are invalid."""
         for name, value in values.items():
             setattr(row, name, value)
         try:
@@ -63,11 +60,13 @@ class RowSerializer(StrictModelSerializer[Row]):
         return row
 
     def check(self, row: Row) -> None:
-        """Validate the row. Raises Django's `ValidationError` if it is invalid."""
+        """Raise Django's `ValidationError` if the row is invalid."""
         row.full_clean()
 
     def before_save(self, row: Row, values: dict[str, Any]) -> None:
-        """Set values that depend on the request. Raises `RowInvalid` if they are invalid."""
+        """Set values that depend on the request. Can raise `RowInvalid`. Does nothing by
+        default.
+        """
 
     def store(self, row: Row) -> None:
         row.save()
@@ -117,7 +116,7 @@ class RowViewSet(viewsets.ModelViewSet[Row]):
 
 def check_version(request: Request, row: Versioned) -> None:
     """Raise `EditConflict` if the request is based on an outdated version of the row."""
-    wanted = wanted_tags(request)
+    wanted = if_match_tags(request)
     if wanted and f'"{row.version}"' not in wanted:
         message = f"The row is at version {row.version}; fetch it again."
         raise EditConflict(412, message, changes_since(row, newest_version(wanted)))
@@ -128,22 +127,20 @@ def check_version(request: Request, row: Versioned) -> None:
         raise EditConflict(409, f"{message}; fetch it again.", changes_since(row, edited))
 
 
-def wanted_tags(request: Request) -> list[str]:
-    """Return the ETags in `If-Match`, or [] if there are none or it is `*`, which matches every
-    row.
-    """
+def if_match_tags(request: Request) -> list[str]:
+    """Return the ETags in `If-Match`, or [] if any ETag is acceptable."""
     header = request.headers.get("If-Match", "")
     tags = [tag.strip().removeprefix("W/") for tag in header.split(",") if tag.strip()]
     return [] if "*" in tags else tags
 
 
 def newest_version(tags: Iterable[str]) -> int:
-    """Return the highest version among the ETags, or -1 if none is an ETag of this API."""
+    """Return the highest version in these ETags, or -1 if none is an ETag of this API."""
     return max((int(tag.strip('"')) for tag in tags if PLAIN_TAG.fullmatch(tag)), default=-1)
 
 
 def changes_since(row: Versioned, version: Any) -> dict[str, Any]:
-    """Return the changes to the row since this version as JSON. There are none if the version never
+    """Return the changes to the row since this version as JSON, or no changes if the version never
     existed.
     """
     if not is_integer(version) or not 0 < version < row.version:

@@ -40,8 +40,8 @@ class VersionActions(DraftActions):
     @extend_schema(request=NoteSerializer, responses=WholeVersionSerializer, parameters=[IF_MATCH])
     @action(**OPTIONS, methods=["post"])
     def publish(self, request: Request, slug: str) -> Response:
-        """Publish the draft. If there is no draft, publish the live version again with the current
-        predefined content.
+        """Publish the draft or, if there is none, the live version with the current predefined
+        content.
         """
         row, sent = self.get_object(), read_input(NoteSerializer, request)
         check_may_publish(request)
@@ -61,12 +61,12 @@ class VersionActions(DraftActions):
     @extend_schema(responses=WholeVersionSerializer)
     @action(**OPTIONS, url_path=r"versions/(?P<number>\d{1,9})")
     def version(self, request: Request, slug: str, number: str) -> Response:
-        return told_version(get_version(self.get_object(), int(number)))
+        return version_response(get_version(self.get_object(), int(number)))
 
     @extend_schema(request=RestoredNoteSerializer, responses=WholeVersionSerializer)
     @action(**OPTIONS, methods=["post"], url_path=r"versions/(?P<number>\d{1,9})/restore")
     def restore_version(self, request: Request, slug: str, number: str) -> Response:
-        """Publish an earlier version again as a new version."""
+        """Publish the content of an earlier version as a new version."""
         row, sent = self.get_object(), read_input(RestoredNoteSerializer, request)
         check_may_publish(request)
         wanted = get_version(row, int(number)).number
@@ -77,14 +77,14 @@ class VersionActions(DraftActions):
     @extend_schema(request=None, responses=WholeVersionSerializer)
     @action(**OPTIONS, methods=["post"], url_path=r"versions/(?P<number>\d{1,9})/withdraw")
     def withdraw_version(self, request: Request, slug: str, number: str) -> Response:
-        """Withdraw the version, so that callers can no longer use it."""
+        """Withdraw a version. Callers can no longer use it."""
         version = get_version(self.get_object(), int(number))
         check_may_publish(request)
         try:
             withdraw.execute(version)
         except ValidationError as error:
             raise RowInvalid(problems_of_row(error)) from error
-        return told_version(version)
+        return version_response(version)
 
     @extend_schema(request=None, responses={204: None})
     @action(**OPTIONS, methods=["post"])
@@ -107,14 +107,14 @@ class VersionActions(DraftActions):
         return Response(status=204)
 
 
-def told_version(version: ApplicationVersion) -> Response:
+def version_response(version: ApplicationVersion) -> Response:
     return Response(WholeVersionSerializer(version).data)
 
 
 def publish_version(row: Application, make: Any) -> Response:
-    """Call `make` to publish a version, and return the version as a response.
+    """Call `make`, which publishes a version, and return the version as a response.
 
-    Raises `RowInvalid` if it cannot be published, `EditConflict` if it is outdated, and
+    Raises `RowInvalid` if the draft has errors, `EditConflict` if it is outdated, and
     `PermissionDenied` if another user must publish it.
     """
     try:
@@ -127,4 +127,4 @@ def publish_version(row: Application, make: Any) -> Response:
     except ValidationError as error:
         raise RowInvalid(problems_of_row(error)) from error
     version.application.refresh_from_db(fields=["live_number"])
-    return told_version(version)
+    return version_response(version)

@@ -1,5 +1,5 @@
-"""Serves the API for webhooks and subscriptions. Only the response that creates a secret contains
-it.
+"""Serves the API for webhooks and event subscriptions. Only the response that creates a secret
+contains it.
 """
 
 from collections.abc import Mapping
@@ -33,9 +33,8 @@ SECRET = inline_serializer("Secret", {"secret": serializers.CharField()})
 
 @extend_schema_field(serializers.CharField())
 class AccountField(serializers.SlugRelatedField[ServiceAccount]):
-    """The username of a service account that the caller may manage.
-
-    The error does not reveal whether another account exists.
+    """The username of a service account that the caller may manage. The error message for any other
+    name does not reveal whether the account exists.
     """
 
     default_error_messages = {"does_not_exist": "Choose an account that you can manage."}
@@ -52,8 +51,8 @@ class AccountField(serializers.SlugRelatedField[ServiceAccount]):
 
 
 class WebhookSerializer(RowSerializer[Webhook]):
-    secret_told = ""
-    """The webhook's secret if this request created it, else ""."""
+    created_secret = ""
+    """The secret of a webhook that this request has created, else ""."""
     application = ApplicationField()
     account = AccountField(help_text="The username of a service account.")
     address = serializers.SerializerMethodField(
@@ -80,7 +79,7 @@ class WebhookSerializer(RowSerializer[Webhook]):
 
     def before_save(self, row: Webhook, values: dict[str, Any]) -> None:
         if row._state.adding:
-            self.secret_told = renew_secret(row)
+            self.created_secret = renew_secret(row)
         row.saved_by = self.context["request"].user
         row.problem = webhook_problem(row)
 
@@ -89,7 +88,7 @@ class WebhookSerializer(RowSerializer[Webhook]):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_secret(self, row: Webhook) -> str | None:
-        return self.secret_told or None
+        return self.created_secret or None
 
 
 @extend_schema_field(
@@ -99,8 +98,8 @@ class EventsField(serializers.JSONField): ...
 
 
 class SubscriptionSerializer(RowSerializer[Subscription]):
-    secret_told = ""
-    """The subscription's secret if this request created it, else ""."""
+    created_secret = ""
+    """The secret of a subscription that this request has created, else ""."""
     application = ApplicationField(
         required=False,
         allow_null=True,
@@ -130,7 +129,7 @@ class SubscriptionSerializer(RowSerializer[Subscription]):
 
     def before_save(self, row: Subscription, values: dict[str, Any]) -> None:
         if row._state.adding:
-            row.secret = self.secret_told = new_secret()
+            row.secret = self.created_secret = new_secret()
         row.saved_by = self.context["request"].user
         if row.is_enabled:
             row.problem = ""
@@ -140,11 +139,11 @@ class SubscriptionSerializer(RowSerializer[Subscription]):
 
     @extend_schema_field(serializers.CharField(allow_null=True))
     def get_secret(self, row: Subscription) -> str | None:
-        return self.secret_told or None
+        return self.created_secret or None
 
 
 def refuse_changes(stored: Any, attrs: Mapping[str, Any], names: tuple[str, ...]) -> None:
-    """Raise `ValidationError` if the values change one of the fields `names` of a stored row."""
+    """Raise `ValidationError` if the values change any of these fields of a stored row."""
     if stored is None:
         return
     changed = [n for n in names if n in attrs and attrs[n] != getattr(stored, n)]
@@ -172,8 +171,8 @@ class OperatedViewSet(RowViewSet[Row]):
     @extend_schema(request=None, responses=SECRET)
     @action(detail=True, methods=["post"], url_path="secret")
     def renew_secret(self, request: Request, pk: str) -> Response:
-        """Create a new secret. The old secret of a webhook becomes invalid at once. That of a
-        subscription also signs deliveries until `former_secret_until`.
+        """Create a new secret. The previous secret of a webhook becomes invalid at once. The
+        previous secret of a subscription also signs deliveries until `former_secret_until`.
         """
         row: Any = self.get_object()
         meta = row._meta
@@ -193,8 +192,8 @@ class WebhookViewSet(OperatedViewSet[Webhook]):
         return super().get_queryset().filter(of_seen(self.request, "application__slug"))
 
     def check_object_permissions(self, request: Request, obj: Webhook) -> None:
-        """Allow changes only to callers who may manage the webhook's account. Whoever edits the
-        webhook can send messages as that account.
+        """Require permission to manage the webhook's account, because the webhook sends messages
+        as that account.
         """
         super().check_object_permissions(request, obj)
         harmless = (*SAFE_METHODS, "DELETE")

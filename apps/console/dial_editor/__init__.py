@@ -1,4 +1,3 @@
-"""Shows the manifest editor in a frame of DIAL's chat, to operators who are signed in to this site.
-
-It edits applications of this installation by slug, and applications that DIAL Core stores.
+"""Serves the manifest editor for a frame in DIAL's chat. Signed-in operators edit applications of
+this installation and applications that DIAL Core stores.
 """

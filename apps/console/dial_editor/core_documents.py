@@ -1,7 +1,4 @@
-"""Loads and saves applications that DIAL Core stores, with the key in `DIAL_EDITOR_API_KEY`.
-
-Saving replaces the whole document. It fails if the document has changed since it was loaded.
-"""
+"""Loads and saves applications that DIAL Core stores, with the key in `DIAL_EDITOR_API_KEY`."""
 
 import json
 from collections.abc import Mapping
@@ -35,9 +32,9 @@ GENERAL = {
     "topics": "description_keywords",
     "display_version": "display_version",
 }
-"""This maps the fields that DIAL's chat edits itself to their names in DIAL Core."""
+"""The fields that users edit in DIAL's chat, outside the frame, and their names in DIAL Core."""
 COMPUTED = frozenset({"invalid"})
-"""DIAL Core adds these fields to its responses. They must not be sent back."""
+"""The fields that DIAL Core adds to its responses. Requests must not contain them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +51,7 @@ class CoreDocument:
 
     @property
     def manifest(self) -> Any:
-        """Return the manifest of the application, or the smallest valid manifest if it has none
-        yet.
-        """
+        """The manifest of the application, or the smallest valid manifest if it has none."""
         deployment = {"deployment_id": settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID}
         empty = {"orchestrator": {"deployment": deployment}, "contexts": [], "tool_sets": []}
         return self.read("application_properties") or empty
@@ -65,8 +60,8 @@ class CoreDocument:
         return self.fields.get(self.spelled(name))
 
     def spelled(self, name: str) -> str:
-        """Return the key `name` in the spelling of this document. DIAL Core accepts both `icon_url`
-        and `iconUrl`.
+        """Return the key in the document's own spelling. DIAL Core accepts `icon_url` and
+        `iconUrl`.
         """
         first, *rest = name.split("_")
         camel = first + "".join(part.title() for part in rest)
@@ -95,7 +90,9 @@ class ManifestForm(forms.Form):
 
 
 def editor_calls() -> Calls:
-    """Return a client for DIAL Core. Raises `EditRefused` if its URL or the key is not configured."""
+    """Return a client for DIAL Core. Raises `EditRefused` if DIAL Core or its key is not
+    configured.
+    """
     core = configured_core()
     if core is None:
         raise EditRefused(
@@ -120,8 +117,8 @@ def path_of(name: str) -> str:
 
 
 async def load(calls: Calls, name: str) -> CoreDocument:
-    """Load an application from DIAL Core. Raises `EditRefused` if it does not exist, or cannot be
-    read or edited here.
+    """Load an application from DIAL Core. Raises `EditRefused` if it cannot be loaded or has a type
+    that this editor does not support.
     """
     try:
         answer = await calls.get(path_of(name))
@@ -139,8 +136,7 @@ async def load(calls: Calls, name: str) -> CoreDocument:
 
 
 async def save(calls: Calls, name: str, edit: Edit) -> EditSaved:
-    """Save the edited application in DIAL Core. Call `check` first, because this does not review
-    the manifest.
+    """Save the edited application in DIAL Core, without checking its manifest.
 
     Raises `EditRefused` if the application has changed in the meantime or DIAL Core rejects the
     edit.
@@ -187,8 +183,8 @@ def apply_edit(stored: CoreDocument, edit: Edit) -> dict[str, Any]:
 
 
 def in_language(before: Any, value: Any, general: Mapping[str, Any]) -> Any:
-    """Replace the text `before` with `value`. If the text has several languages, replace only the
-    one that the chat edited.
+    """Return the new text. If the old text has several languages, replace only the language that
+    the user edited in the chat.
     """
     if not isinstance(before, Mapping) or not isinstance(value, str):
         return value

@@ -16,16 +16,14 @@ CONFLICT = (
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A request of the framed editor to save its values. `text` is the manifest as typed, and `version` the
-    version that the editor loaded.
-
-    `general` are the fields that DIAL's chat edits itself, such as `name`. Their types are not
-    checked.
-    """
+    """A request of the framed editor to save its values."""
 
     text: str = field(repr=False)
+    """The manifest as the user typed it."""
     version: str
+    """The version that the editor loaded."""
     general: Mapping[str, Any]
+    """The fields that users edit in DIAL's chat, such as `name`. Their types are not checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +33,8 @@ class EditSaved:
 
 
 class EditRefused(Exception):
-    """The edit was not saved; the message says why. `version` is the version that another user
-    saved in the meantime, or "".
+    """The edit was not saved. `version` is the version that another user saved in the meantime, or
+    "" if there is none.
     """
 
     def __init__(self, message: str, version: str = "") -> None:
@@ -45,7 +43,7 @@ class EditRefused(Exception):
 
 
 def read_edit(body: QueryDict) -> Edit:
-    """Parse the body of a request to save. Raises `EditRefused` if it is invalid."""
+    """Parse the body of a save request. Raises `EditRefused` if it is invalid."""
     try:
         general = parse_json(body.get("general") or "{}")
     except JSONTextInvalid as error:

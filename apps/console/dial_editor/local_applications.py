@@ -19,7 +19,7 @@ from apps.console.manifest_editor.manifest_field import ManifestEditor, Manifest
 from apps.console.operator_rights import PUBLISH
 
 GENERAL = {"name": "title", "description": "description"}
-"""This maps the fields that DIAL's chat edits itself to database columns."""
+"""The fields that users edit in DIAL's chat, outside the frame, and their database columns."""
 MAY_NOT_PUBLISH = (
     "You don’t have permission to publish, and this editor publishes what it saves. Save a draft in "
     "the studio, and ask a publisher to publish it."
@@ -27,9 +27,7 @@ MAY_NOT_PUBLISH = (
 
 
 class LocalApplicationForm(DocumentForm[Application]):
-    """The form of an application in the framed editor. It shows the live version, and saving
-    publishes the changes.
-    """
+    """The form for an application in the framed editor. Saving it publishes the changes."""
 
     manifest = ManifestField()
     document_field = "manifest"
@@ -120,8 +118,8 @@ def form_data(row: Application, edit: Edit) -> dict[str, Any]:
 
 
 def error_lines(form: forms.ModelForm[Application]) -> list[str]:
-    """Return a line for each error of the form. Errors in fields that the page does not show start
-    with the field's name.
+    """Return one line per error. Errors in fields outside the frame start with the field's
+    label.
     """
     return [
         f"{form.fields[field].label}: {line}" if field in GENERAL.values() else str(line)
@@ -131,6 +129,6 @@ def error_lines(form: forms.ModelForm[Application]) -> list[str]:
 
 
 def newer_version(form: forms.ModelForm[Application], edit: Edit) -> str:
-    """Return the version that another user saved in the meantime, or "" if there is none."""
+    """Return the version that another user saved in the meantime, or ""."""
     held = str(form.data["seen_version"])
     return "" if held == edit.version else held

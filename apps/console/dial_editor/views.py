@@ -1,8 +1,4 @@
-"""Defines the pages of the framed editor.
-
-If the editor cannot be shown, the page shows the reason, and asks the surrounding chat for a
-sign-in if necessary. Saving returns JSON, so that the page does not lose what the user typed.
-"""
+"""Defines the views of the framed editor: the page, saving, the check while typing, and sign-in."""
 
 from dataclasses import asdict
 from typing import Any
@@ -65,7 +61,7 @@ def save(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def check_core_manifest(request: HttpRequest) -> HttpResponse:
-    """Return the errors and warnings of a manifest that DIAL Core stores, as the user types it."""
+    """Return the errors and warnings of an edited manifest that DIAL Core stores."""
     if not is_staff(request) or not may_change_local(request):
         raise PermissionDenied
     findings = review_text(request.POST.get("manifest", ""), is_ours=False)
@@ -74,14 +70,14 @@ def check_core_manifest(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def signed_in(request: HttpRequest) -> HttpResponse:
-    """Show the page that ends the sign-in in its window."""
+    """Show the last page in the window for the sign-in."""
     template = "editor/signed_in.html" if is_staff(request) else "editor/not_staff.html"
     return TemplateResponse(request, template)
 
 
 def open_form(request: HttpRequest) -> tuple[str, forms.BaseForm]:
-    """Return the application's title, and a form with `manifest` and `seen_version`. Raises
-    `EditRefused` if it cannot be edited.
+    """Return the application's title and a form with `manifest` and `seen_version`. Raises
+    `EditRefused` if the user or the editor cannot edit the application.
     """
     name = application_id(request)
     if name.startswith(core_documents.KIND):
@@ -92,7 +88,7 @@ def open_form(request: HttpRequest) -> tuple[str, forms.BaseForm]:
 
 
 def save_edit(request: HttpRequest) -> EditSaved:
-    """Save the edit in the request. Raises `EditRefused` if it is not saved."""
+    """Save the application in the request. Raises `EditRefused` if it cannot be saved."""
     name, edit = application_id(request), read_edit(request.POST)
     if not name.startswith(core_documents.KIND):
         return save_application(request, find_row(request, name), edit)
@@ -101,8 +97,8 @@ def save_edit(request: HttpRequest) -> EditSaved:
 
 
 def application_id(request: HttpRequest) -> str:
-    """Return the ID of the application in the URL. Raises `EditRefused` if there is none or the
-    user may not change applications.
+    """Return the query parameter `id`: a slug, or a path in DIAL Core. Raises `EditRefused` if it
+    is missing or the user may not change applications.
     """
     if not may_change_local(request):
         raise EditRefused(NOT_ALLOWED)
@@ -113,8 +109,8 @@ def application_id(request: HttpRequest) -> str:
 
 
 def find_row(request: HttpRequest, slug: str) -> Application:
-    """Return the application with this slug. Raises `EditRefused` if there is none or the user may
-    not edit it.
+    """Return the application with this slug. Raises `EditRefused` if it does not exist or the user
+    may not edit it.
     """
     row = visible_applications(request).filter(slug=slug).first() if slug_re.match(slug) else None
     if row is None:

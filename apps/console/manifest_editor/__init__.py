@@ -1,3 +1,1 @@
-"""Contains the editor of a manifest: its form field, its requests while a user types, and the
-preview of the prompt.
-"""
+"""The manifest editor: its form field, checks while the user types, and a preview of the prompt."""

@@ -1,4 +1,4 @@
-"""Answers the requests that the manifest editor sends while the user types."""
+"""Serves the requests that the manifest editor sends while the user types."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -35,8 +35,8 @@ def for_viewers(
 @require_POST
 @for_viewers
 def check_manifest(request: HttpRequest) -> JsonResponse:
-    """Return the errors and warnings of the manifest that the user is typing. `row` in the URL is
-    the ID of the application whose credentials are masked.
+    """Return the errors and warnings of an edited manifest. The query parameter `row` is the ID of
+    the application whose credentials are masked in the manifest.
     """
     row = request.GET.get("row", "")
     stored = visible_applications(request).filter(pk=read_integer(row) or 0).first()

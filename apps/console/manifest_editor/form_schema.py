@@ -1,8 +1,8 @@
 """Adapts the JSON schema of manifests for the form of the manifest editor.
 
-Bounds, nulls and Markdown are removed, because the form would reject or guess values that the
-server validates anyway. A union by `type` becomes a choice with a hidden `type`. An additional
-choice covers all types that the form does not support.
+The form's schema has no bounds, because the server validates them, and no nulls and Markdown, which
+the form does not support. A union by `type` becomes a choice with a hidden `type`, plus a choice
+for types that are unknown to the form.
 """
 
 import re
@@ -15,7 +15,7 @@ LONG_TEXTS = frozenset({"content", "description", "system_prompt", "instructions
 SHOWN = frozenset(
     {"content", "deployment_id", "description", "name", "system_prompt", "type", "url"}
 )
-"""The form always shows these optional properties."""
+"""The optional properties that the form always shows."""
 
 FIRST = ("name", "deployment_id", "url", "deployment", "system_prompt", "description", "content")
 WORDS = {"string": "text", "object": "list of texts", "array": "list", "boolean": "yes or no"}
@@ -91,11 +91,9 @@ class Rewriter:
         return {**kept, "oneOf": variants}
 
     def variant(self, choice: Schema, about: str) -> Schema:
-        """Return one choice of a union. If it has a `type`, the possible values are added as
-        `tags`.
+        """Return one choice of a union, with its possible values of `type` as `tags`.
 
-        `about` is the union's description. It is added to that of the choice, because the form's
-        library shows only the choice.
+        Adds the union's description `about`, because the form shows only the choice's description.
         """
         written = self.rewrite(choice, "")
         name = choice.get("$ref", "").rpartition("/")[2]
@@ -113,7 +111,7 @@ _marked = re.compile(r"`([^`]+)`|\*\*(.+?)\*\*")
 
 
 def without_marks(text: str) -> str:
-    """Remove Markdown, which the form would not render."""
+    """Remove Markdown, which the form does not render."""
     return _marked.sub(lambda found: found[1] or found[2], text)
 
 

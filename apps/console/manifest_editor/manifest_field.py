@@ -1,7 +1,5 @@
-"""Defines the form field for a manifest: a text area to which scripts add a form and a code editor.
-
-After a validation error, the field shows what the user typed, even if it is not valid JSON. The
-credentials of a stored manifest are masked.
+"""Defines the form field for a manifest: a text area to which scripts add a form and a code
+editor.
 """
 
 import json
@@ -20,16 +18,14 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class ManifestEditor(forms.Textarea):
-    """A text area for a manifest. It shows errors and warnings (`findings`) below the text.
-
-    `check` is the URL that reviews the text while the user types. `row` is the ID of the
-    application whose credentials are masked.
-    """
+    """A text area for a manifest. It shows the `findings` below the text."""
 
     template_name = "editor/manifest_editor.html"
     findings: Sequence[Finding] = ()
     check = "admin:catalog_application_check"
+    """The name of the URL that checks the text while the user types."""
     row: int | None = None
+    """The ID of the application whose credentials are masked in the text."""
 
     class Media:
         css = {"all": ("console/manifest/editor.css",)}
@@ -46,7 +42,9 @@ class ManifestEditor(forms.Textarea):
 
 
 class ManifestField(forms.JSONField):
-    """A form field for a manifest. Credentials in `documents` replace the masks in the typed text."""
+    """A form field for a manifest. Masks stored credentials, and replaces the masks in a submitted
+    text with the credentials in `documents`.
+    """
 
     widget = ManifestEditor
     documents: Sequence[Any] = ()

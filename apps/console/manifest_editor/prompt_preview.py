@@ -1,7 +1,7 @@
-"""Previews the prompt of the manifest that a user is typing, as a stream of server-sent events.
+"""Previews the prompt of an edited manifest as a stream of server-sent events.
 
-The events `issues` and `layer` show the steps in order. `request` contains the model request that
-would be sent, with the whole prompt. `problem` is the last event of a preview that fails.
+`issues` and `layer` are the steps that compose the prompt. `request` is the model request with the
+whole prompt. If the preview fails, its last event is `problem`.
 """
 
 import json
@@ -48,14 +48,12 @@ SAMPLE = "Hello"
 
 
 class Unpreviewable(Exception):
-    """The manifest cannot be previewed. The message tells the editor why."""
+    """The manifest has errors, so its prompt cannot be previewed."""
 
 
 @require_POST
 def preview_request(request: HttpRequest) -> StreamingHttpResponse:
-    """Stream a preview of the prompt of the unsaved manifest in the editor. Raises `PermissionDenied` if the user may not
-    change applications.
-    """
+    """Stream the preview. Raises `PermissionDenied` if the user may not change applications."""
     # The preview requests the tools from servers, so it requires the same permission as the trial
     # of a toolset.
     if not may(request, CHANGE):
@@ -74,11 +72,11 @@ def preview_request(request: HttpRequest) -> StreamingHttpResponse:
 
 
 def read_draft(request: HttpRequest) -> tuple[ResolvedApplication, ChatPlace | None]:
-    """Prepare the application with the typed manifest. Return it with the chat place that the user
-    chose, or None.
+    """Prepare the application with the edited manifest. Return it with the selected chat place, or
+    None. A chat place adds instructions for a part of a product from which users chat.
 
-    Raises `Unpreviewable` if the manifest has errors, `ApplicationBroken` if its references cannot
-    be resolved, and `PlaceNotFound` if the application does not have this place.
+    Raises `Unpreviewable`, `ApplicationBroken` if references cannot be resolved, and
+    `PlaceNotFound`.
     """
     typed, row = request.POST.get("manifest", ""), request.GET.get("row", "")
     stored = editable_applications(request).filter(pk=read_integer(row) or 0).first()
@@ -137,7 +135,7 @@ def view_of_draft(application: ResolvedApplication, step: RequestAssembled) -> R
 
 
 def written_view(view: RequestView) -> dict[str, Any]:
-    """Convert the view of a model request to JSON. `flat` is the whole system prompt."""
+    """Convert the view of a model request to JSON. `flat` is the whole system prompt as text."""
     written = {name: list(map(asdict, getattr(view, name))) for name in ("messages", "tools")}
     flat = "\n\n".join(part.text for part in view.prompt)
     rest = {"flat": flat, "parameters": view.parameters, "tokens": view.tokens}

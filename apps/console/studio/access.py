@@ -35,13 +35,13 @@ def may_change_application(request: HttpRequest, row: Application) -> bool:
 
 
 def draft_caller(request: HttpRequest) -> Caller:
-    """Return the caller as whom the user tests the draft."""
+    """Return the caller for a test of the draft: the signed-in user, outside of any team."""
     return caller_in(request.user.pk, locale=locale_of_request(request))
 
 
 def for_editors(view: View) -> View:
-    """Wrap a view so that it is called with the application in the URL, and only for users who can
-    edit it. An unreadable request results in status 400.
+    """Wrap a view that takes an application, and allow only POSTs by users who can edit it. Convert
+    `UnreadableDraft` to status 400.
     """
 
     @require_POST

@@ -1,4 +1,4 @@
-"""Reads who can use an application, for the studio."""
+"""Returns an application's owner, audience and grants as JSON for the studio."""
 
 from typing import Any
 

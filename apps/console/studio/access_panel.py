@@ -1,7 +1,4 @@
-"""Serves the studio's panel that shows and changes who can use an application.
-
-Changes are saved immediately. They are not part of a draft or a version.
-"""
+"""Serves the studio's panel "Access". Its changes are saved immediately, not as part of a draft."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -33,7 +30,7 @@ AUDIENCES: Mapping[str, Mapping[str, bool]] = {
     "public": {"is_public": True},
 }
 SWITCHES = {"is_enabled": "is_enabled", "takes_two": TWO_PEOPLE}
-"""This maps the panel's switches to database columns."""
+"""The database column of each switch in the panel."""
 ROLES = {role.name.lower(): role for role in Role}
 OWNERS_ONLY = "Only owners of the application can change who can use it."
 SUPERUSERS_ONLY = "Only a superuser can turn off two-person publishing."
@@ -45,8 +42,7 @@ UNKNOWN_OWNER = (
 
 @for_editors
 def save_access(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save the values in the request: `slug`, `is_enabled`, `audience`, `owner` and `takes_two`,
-    each optional.
+    """Save any of the values `slug`, `is_enabled`, `audience`, `owner` and `takes_two`.
 
     An `owner` of "" removes the owner. Raises `UnreadableDraft` if a value has the wrong type.
     """
@@ -66,9 +62,7 @@ def save_access(request: HttpRequest, row: Application) -> JsonResponse:
 
 
 def switches_in(body: Mapping[str, Any]) -> dict[str, bool]:
-    """Return the switches in the request, by database column. Raises `UnreadableDraft` if one is
-    not a boolean.
-    """
+    """Return the values of the switches by database column. Raises `UnreadableDraft`."""
     found = {name: body[name] for name in SWITCHES if name in body}
     if not all(isinstance(value, bool) for value in found.values()):
         raise UnreadableDraft(f"{', '.join(found)}: send true or false.")
@@ -76,7 +70,7 @@ def switches_in(body: Mapping[str, Any]) -> dict[str, bool]:
 
 
 def granting_in(request: HttpRequest, row: Application, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the audience and the owner in the request, by database column.
+    """Return the values for the audience and the owner by database column.
 
     Raises `UnreadableDraft` if a value is invalid, and `ValidationError` for an owner whom the user
     may not see.
@@ -98,7 +92,7 @@ def granting_in(request: HttpRequest, row: Application, body: Mapping[str, Any])
 
 @for_editors
 def save_grant(request: HttpRequest, row: Application) -> JsonResponse:
-    """Grant a role to the user or group in the request, or revoke it if `role` is "". Raises
+    """Grant the `role` to a user or group or, if it is "", revoke the holder's role. Raises
     `UnreadableDraft` if a value is invalid.
     """
     body = body_of(request)
@@ -122,7 +116,7 @@ def save_grant(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def find_people(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the first users, groups and teams whose names contain `text`. Only owners may search."""
+    """Return groups, teams and users whose names contain the submitted `text`, for owners only."""
     if not may_grant(request, row):
         return refusal_response(OWNERS_ONLY, 403)
     text = read_text_field(body_of(request), "text").strip()
@@ -135,9 +129,7 @@ def find_people(request: HttpRequest, row: Application) -> JsonResponse:
 
 
 def read_text_field(body: Mapping[str, Any], name: str) -> str:
-    """Return a text in the request. Raises `UnreadableDraft` if it is missing, too long or not a
-    text.
-    """
+    """Return a string in the request. Raises `UnreadableDraft` if it is missing or too long."""
     value = body.get(name)
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
         raise UnreadableDraft(f"{name}: send a string of up to {LONGEST_TEXT} characters.")
@@ -149,8 +141,8 @@ def refusal_response(message: str, status: int = 422) -> JsonResponse:
 
 
 def access_response(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return who can use the application now, and its state. If users have removed their own role,
-    return the page to open instead.
+    """Return the new access settings and state of the application. If the user can no longer see
+    the application, return the page to open instead.
     """
     try:
         row = application_seen(request, row.pk)
@@ -162,8 +154,8 @@ def access_response(request: HttpRequest, row: Application) -> JsonResponse:
 
 
 def left_response(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the page to open for users who removed their own role: the list of applications, or
-    the home page. It shows a message.
+    """Return the page to open after users have removed their own role. That page shows a
+    message.
     """
     owner = Application.objects.values_list("owner__username", flat=True).get(pk=row.pk)
     words = "Saved. You no longer have a role in “{}”, so it is no longer in your list."

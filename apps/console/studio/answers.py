@@ -1,8 +1,7 @@
-"""Answers questions with the draft that an editor is typing, in the chat of the studio.
+"""Answers questions with an unsaved draft, in the test chat of the studio.
 
-An answer is a normal run of the operator: it counts toward the operator's costs and limits. The
-conversation is not stored on the server: the page sends the messages and their state with the next
-question, like a client of the gateway. The answer is a stream of server-sent events.
+An answer is a normal run, which counts toward the operator's costs and limits. The server does not
+store the conversation: the page sends all messages and their state with each question.
 """
 
 import json
@@ -46,7 +45,7 @@ from apps.cases.case_messages import LONGEST_NAME
 from apps.catalog.models import Application
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.console.studio.access import draft_caller, for_editors
-from apps.console.studio.asked_version import asked_version
+from apps.console.studio.selected_version import select_version
 from apps.console.studio.typed_draft import UnreadableDraft, body_of
 from apps.doors.run_slots import AdmittedRun, answer_request, run_slot
 from apps.errors import ApplicationBroken, QuickAppError
@@ -60,50 +59,50 @@ from apps.runs.requests import RunRequest
 from apps.runs.workspaces import open_workspace
 
 MOST_MESSAGES = 200
-Tell = Callable[[str, dict[str, Any]], None]
+Send = Callable[[str, dict[str, Any]], None]
 
 
 class WatchedMeter:
-    """Forwards all reports of model and tool calls to the run's meter, and sends them to the
+    """Passes reports of model and tool calls to the run's meter, and also sends them to the
     page.
     """
 
     keeps_requests = True
 
-    def __init__(self, meter: Meter, tell: Tell) -> None:
+    def __init__(self, meter: Meter, send: Send) -> None:
         self.meter = meter
-        self.tell = tell
+        self.send = send
 
     async def admit(self, deployment: str, request: ModelRequest) -> Reservation | None:
         return await self.meter.admit(deployment, request)
 
     def request_sent(self, request: SentRequest) -> None:
-        self.tell("sent", sent_view(request))
+        self.send("sent", sent_view(request))
         if self.meter.keeps_requests:
             self.meter.request_sent(request)
 
     def model_called(self, report: ModelCallReport) -> None:
         if report.error not in ("", CANCELLED):
             failed = {"model": report.deployment, "error": report.error, "said": report.said}
-            self.tell("failed", failed)
+            self.send("failed", failed)
         self.meter.model_called(report)
 
     def tool_called(self, report: ToolCallReport) -> None:
         told = {"tool": report.tool, "seconds": report.seconds, "failed": report.has_failed}
-        self.tell("tool", told)
+        self.send("tool", told)
         self.meter.tool_called(report)
 
     def inside(self, application: str, version: int) -> "WatchedMeter":
-        return WatchedMeter(self.meter.inside(application, version), self.tell)
+        return WatchedMeter(self.meter.inside(application, version), self.send)
 
 
 @for_editors
 def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
-    """Stream the draft's answer to a question. Raises `UnreadableDraft` if the request is invalid."""
+    """Stream the draft's answer as server-sent events. Raises `UnreadableDraft`."""
     body = body_of(request)
     messages = messages_in(body)
     try:
-        version = asked_version(row, body)
+        version = select_version(row, body)
         application = version.resolve(version.document)
     except ApplicationBroken as error:
         return JsonResponse({"message": " ".join(error.problems)}, status=422)
@@ -115,7 +114,7 @@ def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
 
 
 def messages_in(body: dict[str, Any]) -> tuple[ModelMessage, ...]:
-    """Return the messages in the request. Raises `UnreadableDraft` if they are invalid."""
+    """Parse the messages in the request. Raises `UnreadableDraft` if they are invalid."""
     written = body.get("messages")
     if not isinstance(written, list) or not 0 < len(written) <= MOST_MESSAGES:
         raise UnreadableDraft(f"messages: send a list of 1 to {MOST_MESSAGES} messages.")
@@ -164,28 +163,28 @@ async def run_draft(
     caller: Caller,
     emit: Callable[[tuple[str, dict[str, Any]]], None],
 ) -> None:
-    """Run the application. Emit its events for the page, then its token counts. Raises
-    `QuickAppError` if the run fails.
+    """Run the application, and emit the events for the page. The last event has the token counts.
+    Raises `QuickAppError` if the run fails.
     """
     began, state = time.monotonic(), dict[str, Any]()
 
-    def tell(name: str, data: dict[str, Any]) -> None:
+    def send(name: str, data: dict[str, Any]) -> None:
         emit((name, data))
 
     def heard(event: Any) -> None:
         if isinstance(event, StateSaved):
             state.update(event.state)
         elif (told := encode_event(event)) is not None:
-            tell(*told)
+            send(*told)
 
     workspace = open_workspace(caller, application)
     run = AdmittedRun(PAGE, application, RunRequest(messages), workspace, caller)
     async with run_slot(run, HUB.slots, HUB.summaries.recorded) as progress:
-        progress.meter = WatchedMeter(progress.meter, tell)
+        progress.meter = WatchedMeter(progress.meter, send)
         ledger = await answer_request(run, heard, progress)
     if isinstance(ledger, AskingLedger) and ledger.asked is not None:
-        tell("ask", {"kind": ledger.asked.kind})
-    tell("end", {**spent_tokens(progress), "seconds": time.monotonic() - began, "state": state})
+        send("ask", {"kind": ledger.asked.kind})
+    send("end", {**spent_tokens(progress), "seconds": time.monotonic() - began, "state": state})
 
 
 def spent_tokens(progress: Progress) -> dict[str, int]:
@@ -198,9 +197,7 @@ def spent_tokens(progress: Progress) -> dict[str, int]:
 
 
 def encode_event(event: Any) -> tuple[str, dict[str, Any]] | None:
-    """Convert a run event to a name and data for the page, or return None if the page does not show
-    it.
-    """
+    """Convert a run event to a name and data for the page. None means that the page ignores it."""
     match event:
         case TextDelta() | RefusalDelta():
             return "text", {"text": event.text}
@@ -223,7 +220,7 @@ def encode_event(event: Any) -> tuple[str, dict[str, Any]] | None:
 
 
 def sent_view(request: SentRequest) -> dict[str, Any]:
-    """Return the parts of a model request that the page shows, as JSON."""
+    """Convert a model request to JSON for the page."""
     members, parts = split_request(uuid4(), request.body or b"{}")
     prompt = [[span.layer, span.source, span.length] for span in request.prompt]
     row = SentRequestRow(model=request.model, members=members, prompt=prompt)

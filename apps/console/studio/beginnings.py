@@ -1,7 +1,4 @@
-"""Creates new applications from an empty draft, a template, another application, or a file.
-
-Only this module of the studio stores new applications.
-"""
+"""Creates new applications from an empty draft, another application, or a file."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,7 +21,7 @@ from apps.workspace.local.deployments.deployment import Deployment
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """The content of a new application's draft."""
+    """The initial content of a new application's draft."""
 
     title: str = ""
     description: str = ""
@@ -34,7 +31,7 @@ class Beginning:
 
 def empty() -> Beginning:
     """Return an empty draft with the installation's default model or, if there is none, its first
-    model that is not a demo.
+    model, but the demo model only if there is no other.
     """
     return Beginning(manifest={**empty_manifest(), "orchestrator": {"deployment": first_model()}})
 
@@ -49,7 +46,7 @@ def first_model() -> dict[str, str]:
 
 
 def copy_of(original: Application) -> Beginning:
-    """Copy the live version of an application, or its draft if it was never published."""
+    """Copy the live version of an application or, if it was never published, its draft."""
     source = original if original.live_number else draft_of(original)
     written = definition_of(source).columns
     return Beginning(**{**written, "title": f"{source.title} (copy)"})
@@ -58,8 +55,8 @@ def copy_of(original: Application) -> Beginning:
 def make_copy(
     title: str, slug: str, original: Application, owner: Any, caller: Caller
 ) -> Application:
-    """Store a draft that is copied from another application, with its uploaded files. Raises
-    `ValidationError` if the slug or title is invalid.
+    """Store a copy of an application and its uploaded files, as a draft. Raises `ValidationError`
+    if the slug or title is invalid.
     """
     row = make(title, slug, copy_of(original), owner)
     copy_uploads(original, row, caller)
@@ -67,8 +64,8 @@ def make_copy(
 
 
 def make_of_file(item: ContentFile, title: str, slug: str, owner: Any) -> Application:
-    """Store a draft from a template or an uploaded file, with its skills and test cases. Raises
-    `ValidationError` if it is invalid.
+    """Store the application in a template or an uploaded file, with its skills and test cases, as a
+    draft. Raises `ValidationError` if it is invalid.
     """
     item = replace(item, fields={**item.fields, "title": title})
     try:
@@ -78,9 +75,7 @@ def make_of_file(item: ContentFile, title: str, slug: str, owner: Any) -> Applic
 
 
 def sent_file(name: str, content: bytes) -> ContentFile:
-    """Return the application in an uploaded ZIP file, `application.yaml` or JSON file. Raises
-    `ValidationError` if it is invalid.
-    """
+    """Parse an uploaded ZIP, YAML or JSON file. Raises `ValidationError` if it is invalid."""
     try:
         return application_from_upload(name, content)
     except ContentInvalid as error:
@@ -88,16 +83,16 @@ def sent_file(name: str, content: bytes) -> ContentFile:
 
 
 def colour_for(title: str, slug: str) -> str:
-    """Return an icon for a new application: a color that no other application with the same letters
-    has, if one is free.
+    """Return a color as the icon of a new application, preferably one that no other application
+    with the same initials has.
     """
     named = Application.objects.filter(archived_at=None).values_list("title", "slug", "icon")
     return free_colour(title, slug, [tile_of(*one) for one in named])
 
 
 def make(title: str, slug: str, beginning: Beginning, owner: Any) -> Application:
-    """Store a new application that has only a draft. Raises `ValidationError` if the slug or title
-    is invalid.
+    """Store a new application with only a draft. Raises `ValidationError` if the slug or title is
+    invalid.
     """
     row = Application(
         title=title,

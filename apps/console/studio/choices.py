@@ -1,6 +1,4 @@
-"""Lists what a draft can refer to: deployments, applications, prompts, skills, files, secrets and
-servers.
-"""
+"""Lists everything that a draft can refer to, such as deployments, prompts, skills and files."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -31,8 +29,8 @@ MOST_FILES = 500
 
 
 def choices_for(request: HttpRequest, application: Application) -> dict[str, Any]:
-    """Return what the draft can refer to, by kind. These names are no secret, because the
-    manifest's schema and its error messages contain them, too.
+    """Return the names that the draft can refer to, by kind. All editors may see them, because the
+    manifest's JSON schema and error messages contain them too.
     """
     content = installed_content()
     may = request.user.has_perm
@@ -107,9 +105,7 @@ def names(content: Content, kind: ItemKind) -> list[str]:
 
 
 def files(request: HttpRequest, application: Application) -> Iterator[dict[str, str]]:
-    """Yield the files that contexts can refer to: the application's own, then shared files, then
-    the user's own.
-    """
+    """Yield the files that contexts can refer to: those for everybody, then the user's own."""
     for name in offered_files(application).order_by("name").values_list("name", flat=True):
         yield {"path": write_path(PUBLIC, name), "of": "everybody"}
     bucket = bucket_of(request.user.pk)

@@ -1,6 +1,4 @@
-"""Describes how clients connect to an application: its APIs, its widget, and the pages where users
-create API keys.
-"""
+"""Returns the data for the studio's page about connecting clients: APIs, widget and API keys."""
 
 from dataclasses import asdict
 from typing import Any
@@ -18,8 +16,8 @@ from apps.doors.guides import load_guides
 def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
     """Return the guides for all APIs, and the settings of the widget.
 
-    `keys` is the URL at which users create keys of the installation, or "" without permission.
-    `own_keys` is the URL at which users create their own keys, or "" if that is disabled.
+    `keys` is the URL of the admin's page for API keys, or "" without permission. `own_keys` is the
+    URL at which users create keys for themselves, or "" if the installation disables that.
     """
     origin = f"{request.scheme}://{request.get_host()}"
     may_create = request.user.has_perm("accounts.add_apikey")
@@ -35,9 +33,7 @@ def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def widget_data(request: HttpRequest, row: Application, widget: Widget) -> dict[str, Any]:
-    """Return the settings of the widget, and whether the user can change them. The widget's key
-    stays secret.
-    """
+    """Return the settings of the widget, without its key."""
     return {
         "is_enabled": widget.is_enabled,
         "origins": widget.origins,

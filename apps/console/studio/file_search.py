@@ -1,4 +1,4 @@
-"""Searches an application's attached files with the settings of the draft that the user is typing."""
+"""Searches an application's attached files with the settings of an unsaved draft."""
 
 from copy import copy
 from dataclasses import asdict
@@ -22,8 +22,8 @@ NOT_SEARCHED = "Add a file or a folder with stored files, and correct the errors
 
 @for_editors
 def search_files(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the passages that the draft's tool would find for the question `q`, best first, and
-    how many files are indexed.
+    """Return the passages that the draft's search tool finds for `q`, best first, and the number of
+    indexed files.
     """
     body = body_of(request)
     draft = copy(row)

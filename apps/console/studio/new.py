@@ -30,9 +30,9 @@ STARTS = (
 
 LONGEST_TITLE = 200
 SEARCHED = 12
-"""If there are more templates than this, the page has a search field."""
+"""The page has a search field if there are more templates than this."""
 LONGEST_STEM = 40
-"""A slug that is derived from a title has at most this many characters before its number."""
+"""The maximum length of a slug that is derived from a title, without its number."""
 
 
 class NewApplicationForm(forms.Form):
@@ -76,7 +76,9 @@ class NewApplicationForm(forms.Form):
         return cleaned
 
     def make(self, user: Any, caller: Caller) -> Application:
-        """Store the new application. Raises `ValidationError` if the slug or the file is invalid."""
+        """Store the new application. Raises `ValidationError` if the slug or the file is
+        invalid.
+        """
         cleaned = self.cleaned_data
         start, title, slug = cleaned["start"], cleaned["title"], cleaned["slug"]
         if start == "file":
@@ -89,13 +91,12 @@ class NewApplicationForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class TemplateCard:
-    """A template on the page. `tile` shows its icon, and `uses` are labels such as "Web search"."""
-
     name: str
     title: str
     description: str
     tile: Tile
     uses: list[str]
+    """Labels for the features of the template, such as "Web search"."""
 
 
 def card_of(template: Template) -> TemplateCard:
@@ -137,7 +138,7 @@ def new_application(request: HttpRequest) -> HttpResponse:
 
 
 def start_from_template(name: str, user: Any) -> tuple[Application | None, dict[str, Any]]:
-    """Store a draft from the template. If that fails, return None and the `problem` for the page."""
+    """Store a draft from the template, or return None and the `problem` for the page."""
     template = template_named(name)
     if template is None:
         return None, {"problem": "This template no longer exists. Choose another one."}
@@ -148,21 +149,19 @@ def start_from_template(name: str, user: Any) -> tuple[Application | None, dict[
 
 
 def start_from_form(form: NewApplicationForm, request: HttpRequest) -> Application | None:
-    """Store the application that the form describes. If that fails, add the errors to the form, and
-    return None.
-    """
+    """Store the application, or add the errors to the form and return None."""
     if not form.is_valid():
         return None
     try:
         return form.make(request.user, operator(request))
     except ValidationError as error:
-        tell(form, error)
+        add_errors(form, error)
         return None
 
 
-def tell(form: NewApplicationForm, error: ValidationError) -> None:
-    """Add the errors to the form. Errors that are not about the title or the slug are shown at the
-    chosen starting point.
+def add_errors(form: NewApplicationForm, error: ValidationError) -> None:
+    """Add the errors to the form. All errors except those of the title and the slug appear at the
+    selected starting point.
     """
     chosen = form.cleaned_data["start"]
     if not hasattr(error, "error_dict"):
@@ -174,7 +173,7 @@ def tell(form: NewApplicationForm, error: ValidationError) -> None:
 
 @require_safe
 def proposed_slug(request: HttpRequest) -> JsonResponse:
-    """Return the slug that a new application with the title in the URL would get."""
+    """Return the default slug for the query parameter `title`."""
     rows: Any = admin.site.get_model_admin(Application)
     if not rows.has_add_permission(request):
         raise PermissionDenied
@@ -183,7 +182,7 @@ def proposed_slug(request: HttpRequest) -> JsonResponse:
 
 
 def slug_for(title: str) -> str:
-    """Derive an unused slug from a title. If the slug is in use, the first free number is appended."""
+    """Derive an unused slug from a title. Append a number if the slug is in use."""
     stem = slug_of(title, LONGEST_STEM) or "application"
     taken = set(Application.objects.filter(slug__startswith=stem).values_list("slug", flat=True))
     candidates = (stem if number == 1 else f"{stem}-{number}" for number in range(1, 10_000))

@@ -1,6 +1,4 @@
-"""Reads the data for the scripts of the studio's page: the draft, URLs, and facts about the
-application.
-"""
+"""Returns the data for the scripts of the studio's page: the draft, URLs, and facts."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -58,10 +56,10 @@ PAGES = (
     "widget_preview",
 )
 LINKS = {"export": "Export", "history": "History of changes", "files": "Attached files"}
-"""The studio links to these admin pages of the application."""
+"""The admin pages of the application to which the studio links, with the text of the link."""
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 REPLAY = "replay"
-"""The studio replays the run whose ID this query parameter contains."""
+"""The query parameter with the ID of a run to replay on the draft."""
 NOTHING_TO_REPLAY = "The run can’t be replayed, because its messages are not stored."
 
 
@@ -87,7 +85,7 @@ def page_data(request: HttpRequest, row: Application, *, can_change: bool) -> di
 
 
 def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return the stored draft, and the state of the application for the bar at the top."""
+    """Return the stored draft, and the application's state for the bar at the top."""
     state = application_state(row)
     # This is read after the state, because the row caches the draft that is created for it.
     draft = draft_of(row)
@@ -108,8 +106,8 @@ def stored_data(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def review_data(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return data for the bar at the top: the state of the review by a second user, and a newer
-    live version to merge.
+    """Return the state of the review by a second user. `take_over` is the URL that merges a newer
+    live version into the draft, or "".
     """
     draft = draft_of(row)
     found: dict[str, Any] = {"takes_two": is_required(row), "notice": "", "take_over": ""}
@@ -151,7 +149,7 @@ def addresses(request: HttpRequest, row: Application) -> dict[str, str]:
 
 
 def general(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return when the application was created and changed, and links to actions on it."""
+    """Return facts about the application, and links to actions on it."""
     kept = {name: reverse(f"admin:catalog_application_{name}", args=[row.pk]) for name in LINKS}
     if request.user.has_perm("catalog.add_application"):
         kept["clone"] = f"{reverse('studio-new')}?copy={row.pk}"
@@ -171,7 +169,7 @@ def moment(at: datetime) -> str:
 
 
 def version_facts(row: Application) -> Facts:
-    """Return the numbers and notes of the newest versions."""
+    """Return a name and a description of each of the newest versions."""
     found = []
     for version in row.versions.select_related("author")[:MOST_VERSIONS]:
         marks = [
@@ -185,9 +183,7 @@ def version_facts(row: Application) -> Facts:
 
 
 def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
-    """Return links to other pages about the application that the user may see, with facts about
-    them.
-    """
+    """Return links to the pages about the application that the user may see, each with facts."""
     may = request.user.has_perm
     versions = reverse("admin:catalog_application_versions", args=[row.pk])
     links = [("Compare and restore versions", versions)]
@@ -219,11 +215,10 @@ def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def replayed_turns(request: HttpRequest, row: Application) -> list[dict[str, Any]]:
-    """Return the messages of the run in the URL, up to its question, or [] if the URL contains no
-    run.
+    """Return the messages of the run to replay, up to its question, or [] if there is none.
 
-    The audit log records the access. Raises `PermissionDenied` if the user may not read contents,
-    and `Http404` if there is no such run.
+    Records the access in the audit log. Raises `PermissionDenied` if the user may not read
+    contents, and `Http404` if the run does not exist.
     """
     named = request.GET.get(REPLAY, "")
     if not named:

@@ -10,11 +10,13 @@ from apps.console.studio.tool_cards import tool_name, tool_names, toolset_name
 from apps.manifest.toolsets.kinds import KINDS, WRITTEN, tool_types
 
 TOOLSETS = {tool_types(schema)[0]: name for name, schema in KINDS.items() if schema in WRITTEN}
-"""This maps each type of tool to the type of toolset that can contain it."""
+"""The type of toolset that can contain a tool, by the type of the tool."""
 
 
 def predefined_toolsets() -> list[dict[str, Any]]:
-    """Describe the predefined toolsets, followed by the predefined tools that no toolset contains."""
+    """Describe the predefined toolsets, followed by the predefined tools that no toolset
+    contains.
+    """
     content = installed_content()
     toolsets = list(described_toolsets(content))
     covered = {name for one in toolsets for name in one.pop("covers")}
@@ -55,7 +57,9 @@ def described_tools(content: Content, covered: set[Any]) -> Iterator[dict[str, A
 
 
 def describe_item(item: LayerItem) -> str:
-    """Return the description of a predefined toolset or tool, or of the tool's function, or ""."""
+    """Return the description of a toolset or tool, or else that of the tool's function, or else
+    "".
+    """
     value = item.value
     told = value.get("open_ai_tool")
     function = told.get("function") if isinstance(told, dict) else None

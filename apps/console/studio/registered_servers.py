@@ -1,8 +1,4 @@
-"""Registers remote MCP servers once for all applications.
-
-Each server is a predefined toolset. Applications refer to it by name and select some of its tools.
-Its history, credential and publishing work as for any other predefined content.
-"""
+"""Registers remote MCP servers for all applications, as predefined toolsets."""
 
 import json
 from typing import Any
@@ -36,7 +32,7 @@ AUTHORIZATIONS = (
 CREDENTIALS = {"bearer": "token", "api_key": "key", "basic": "password"}
 LOGINS = {"api_key": "name", "basic": "username"}
 NO_CREDENTIAL = "Choose a secret, or enter the credential."
-TAKEN = "A predefined toolset with this name already exists."
+NAME_IN_USE = "A predefined toolset with this name already exists."
 
 
 class RegisteredServerForm(forms.Form):
@@ -70,7 +66,7 @@ class RegisteredServerForm(forms.Form):
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if name in installed_content().items["toolset"]:
-            raise forms.ValidationError(TAKEN)
+            raise forms.ValidationError(NAME_IN_USE)
         return name
 
     def clean_url(self) -> str:
@@ -92,7 +88,7 @@ class RegisteredServerForm(forms.Form):
 
     @property
     def toolset(self) -> dict[str, Any]:
-        """Return the predefined toolset that a valid form describes."""
+        """The predefined toolset that a valid form describes, as JSON."""
         typed = self.cleaned_data
         info = {name: typed[name] for name in ("url", "protocol")}
         if typed["authorization"]:
@@ -111,8 +107,8 @@ class RegisteredServerForm(forms.Form):
             found[CREDENTIALS[kind]] = {"$secret": secret.name} if secret else typed["credential"]
         return found
 
-    def tell(self, refused: RowInvalid) -> None:
-        """Add each error to the form's field to which it belongs."""
+    def add_errors(self, refused: RowInvalid) -> None:
+        """Add each error to the form field to which it belongs."""
         for one in refused.problems:
             place = one.message.partition(": ")[0] if one.path == "text" else one.path
             fields = ("authorization", "url", "protocol", "name")
@@ -121,8 +117,8 @@ class RegisteredServerForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def register(request: HttpRequest) -> HttpResponse:
-    """Show the form that registers an MCP server. A POST registers it. Raises `PermissionDenied` if
-    the user may not add predefined content.
+    """Register an MCP server. Raises `PermissionDenied` if the user may not add predefined
+    content.
     """
     if not request.user.has_perm(ADD):
         raise PermissionDenied
@@ -132,7 +128,7 @@ def register(request: HttpRequest) -> HttpResponse:
         try:
             save_row(ContentItem(), {"kind": KIND, "name": name, "text": text}, request.user)
         except RowInvalid as refused:
-            form.tell(refused)
+            form.add_errors(refused)
         else:
             said = f"{name} is registered. Add it to applications in the studio, under Tools."
             messages.success(request, said)
@@ -144,7 +140,7 @@ def register(request: HttpRequest) -> HttpResponse:
 
 
 def registered_servers() -> list[dict[str, str]]:
-    """Return the predefined toolsets with a remote MCP server, sorted by name."""
+    """Return the names and titles of the predefined toolsets with a remote MCP server."""
     return [
         {"template": name, "title": localize_text(toolset.get("name") or "") or name}
         for name in sorted(installed_content().items["toolset"])

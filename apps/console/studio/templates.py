@@ -1,4 +1,4 @@
-"""Creates drafts from templates, with tools from their OpenAPI documents and with their files."""
+"""Creates drafts from templates, with the tools and files of the template."""
 
 import mimetypes
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ DEMO_MODEL = {"deployment_id": "demo-model"}
 @transaction.atomic
 def make_of_template(template: Template, title: str, slug: str, owner: Any) -> Application:
     """Store a draft from the template, with its skills, test cases and files. Raises
-    `ValidationError` if it is invalid.
+    `ValidationError` if the template is invalid.
     """
     manifest = {**template.item.fields["manifest"], "contexts": []}
     manifest["tool_sets"] = [
@@ -42,8 +42,8 @@ def make_of_template(template: Template, title: str, slug: str, owner: Any) -> A
 
 
 def with_operations(template: Template, toolset: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the toolset. If it refers to the template's OpenAPI document, all operations become
-    its tools.
+    """Return the toolset. Replace a reference to the template's OpenAPI document with a tool for
+    each of the document's operations.
     """
     if toolset.get("tools") != OPENAPI or OPENAPI not in template.files:
         return dict(toolset)
@@ -55,8 +55,8 @@ def with_operations(template: Template, toolset: Mapping[str, Any]) -> dict[str,
 
 
 def contexts_of(template: Template, row: Application) -> list[dict[str, Any]]:
-    """Store the template's files for the application, and return its contexts with the URLs of the
-    stored files.
+    """Store the template's files for the application. Return the template's contexts, with the
+    paths of the stored files as URLs.
     """
     paths = {
         name: store_upload(

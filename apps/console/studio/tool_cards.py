@@ -1,5 +1,4 @@
-"""Reads the data that the studio's toolset cards show in addition to the fields: the kind, the
-tools and recent failures.
+"""Returns the kind, tools and recent failures of each toolset for its card in the studio.
 
 The draft need not be valid. Parts that cannot be parsed are skipped.
 """
@@ -24,7 +23,7 @@ from apps.manifest.toolsets.mcp import RemoteTools
 from apps.manifest.toolsets.shared_fields import Described, Named
 
 DAYS = 7
-"""The cards show the failures of the last `DAYS` days."""
+"""The cards show the failures of this many days."""
 
 _toolset: TypeAdapter[ToolSet] = TypeAdapter(ToolSet)
 
@@ -38,25 +37,22 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class ToolsetCard:
-    """A toolset's card. `tools` are the tools that the manifest selects, or None if it uses all
-    tools of a server.
-    """
-
     name: str
     kind: str
     about: str
     tools: tuple[str, ...] | None
+    """The tools that the manifest selects, or None for all tools of a server."""
     failures: tuple[Failures, ...]
 
 
 def kinds_on_cards() -> dict[str, Any]:
-    """Return, for each type of toolset, how the studio's script draws its card."""
+    """Return the layout of the card of each type of toolset, for the studio's script."""
     return {name: kind_on_cards(schema) for name, schema in KINDS.items()}
 
 
 def kind_on_cards(schema: Schema) -> dict[str, Any]:
-    """Return how the script draws the card of one type of toolset. `is_addable` means that the card
-    has all required fields, so *Add tools* offers the type.
+    """Return the layout of a card. `is_addable` is True if the card has inputs for all required
+    fields, so that *Add tools* can offer the type.
     """
     required = {name for name, field in schema.model_fields.items() if field.is_required()}
     editable = {"name", *(one.path for one in schema.kind.card if one.editor != "server")}
@@ -105,9 +101,7 @@ def card_of(
 
 
 def about_of(written: Mapping[str, Any]) -> str:
-    """Describe where a toolset's tools come from, such as a host, or return "" if its kind already
-    says so.
-    """
+    """Return the origin of a toolset's tools, such as a host, or "" if it follows from the kind."""
     if isinstance(written.get("tools"), list):
         base_url = written.get("base_url")
         return host_and_port(base_url) if isinstance(base_url, str) else ""
@@ -135,9 +129,7 @@ def tool_names(toolset: Mapping[str, Any], content: Content) -> tuple[str, ...] 
 
 
 def fixed_names(schema: type[Described], toolset: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the tools that this kind of toolset always has, without the toolset's
-    prefix.
-    """
+    """Return the names of the tools that this kind of toolset always has, without a prefix."""
     try:
         names = [name for name, _ in schema.model_validate(toolset).visible_tools()]
     except ValidationError:
@@ -160,7 +152,7 @@ def tool_name(tool: Any, content: Content) -> str:
 
 
 def is_of(tool: str, kind: str, name: str, names: tuple[str, ...] | None) -> bool:
-    """Return True if the tool with this name, as models see it, belongs to the toolset."""
+    """Return True if `tool`, a name as models see it, belongs to the toolset."""
     if names is None:
         return bool(name) and tool.startswith(sanitize(f"{name}_"))
     if kind in KINDS and KINDS[kind].kind.is_prefixed:

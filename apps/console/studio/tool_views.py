@@ -1,4 +1,4 @@
-"""Serves the studio's section for tools: sources of new tools, and facts about existing ones."""
+"""Serves the studio's section for tools: the sources of new tools, and the cards of toolsets."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -27,9 +27,7 @@ View = Callable[[HttpRequest, Application], HttpResponse]
 
 
 def with_sources(view: View) -> Any:
-    """Wrap a view so that only editors can use it. If a source yields no tools, the response
-    contains the reason.
-    """
+    """Wrap a view for editors of the application. Convert `SourceInvalid` to status 422."""
 
     @for_editors
     @wraps(view)
@@ -44,7 +42,7 @@ def with_sources(view: View) -> Any:
 
 @with_sources
 def openapi(request: HttpRequest, row: Application) -> HttpResponse:
-    """Return the operations of an OpenAPI document. The request contains the document or its URL."""
+    """Return the operations of the OpenAPI document in `text` or at `url`."""
     body = large_body_of(request)
     address = str(body.get("url") or "").strip()
     text = fetch_source(address) if address else str(body.get("text") or "")
@@ -58,8 +56,8 @@ def curl(request: HttpRequest, row: Application) -> HttpResponse:
 
 @with_sources
 def mcp_tools(request: HttpRequest, row: Application) -> HttpResponse:
-    """Connect to an MCP server as the user, and return its tools. The request contains the
-    `server`, or a registered server's name as `template`.
+    """Connect to an MCP server as the user, and return its tools. The server is `server` in the
+    request, or the registered server with the name `template`.
     """
     body = body_of(request)
     if name := body.get("template"):

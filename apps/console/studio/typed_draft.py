@@ -1,4 +1,4 @@
-"""Parses the requests of the studio's scripts, which contain the draft that the user is typing."""
+"""Parses the requests of the studio's scripts, which contain the unsaved draft."""
 
 import json
 from typing import Any
@@ -11,11 +11,11 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class UnreadableDraft(Exception):
-    """A request does not have the format that the studio's scripts send."""
+    """The request does not have the format of the studio's scripts."""
 
 
 def body_of(request: HttpRequest) -> dict[str, Any]:
-    """Return the JSON object in the body of a request. Raises `UnreadableDraft` if there is none."""
+    """Parse the JSON object in the body of a request. Raises `UnreadableDraft`."""
     try:
         return object_in(request.body)
     except RawPostDataException as error:
@@ -23,14 +23,14 @@ def body_of(request: HttpRequest) -> dict[str, Any]:
 
 
 def large_body_of(request: HttpRequest) -> dict[str, Any]:
-    """Return the JSON object in a body that may exceed Django's limit; `BODY_LIMITS` limits it.
-    Raises `UnreadableDraft` if there is none.
+    """Parse the JSON object in a body that may exceed Django's limit, up to the limit in
+    `BODY_LIMITS`. Raises `UnreadableDraft`.
     """
     return object_in(request.read())
 
 
 def object_in(content: bytes) -> dict[str, Any]:
-    """Parse a JSON object. Raises `UnreadableDraft` if the content is not one."""
+    """Parse a JSON object. Raises `UnreadableDraft`."""
     try:
         body = parse_json(content.decode())
     except UnicodeDecodeError as error:
@@ -43,8 +43,8 @@ def object_in(content: bytes) -> dict[str, Any]:
 
 
 def typed_in(body: Any) -> ApplicationDefinition:
-    """Return the draft in the request, with masked credentials. Raises `UnreadableDraft` if it has
-    no manifest.
+    """Return the draft in a request, in which credentials are still masked. Raises
+    `UnreadableDraft` if it has no manifest or its skills are invalid.
     """
     if not isinstance(body, dict) or not isinstance(body.get("manifest"), dict):
         raise UnreadableDraft("The request has no manifest. Send the manifest as an object.")
@@ -58,9 +58,7 @@ def typed_in(body: Any) -> ApplicationDefinition:
 
 
 def skills_in(written: Any) -> Skills | None:
-    """Return the skills in the request, or None if it has none. Raises `UnreadableDraft` if they
-    are invalid.
-    """
+    """Validate the skills in a request. None means that the request does not change them."""
     if written is None:
         return None
     if not isinstance(written, dict) or not all(map(is_folder, written.values())):

@@ -16,15 +16,14 @@ from apps.workspace.local.models import SharedFile
 
 ADD = "workspace.add_sharedfile"
 NO_FILE = "Choose a file."
-TAKEN = "A file named {!r} already exists. Rename your file, or replace the existing one under Shared files."
+NAME_IN_USE = "A file named {!r} already exists. Rename your file, or replace the existing one under Shared files."
 
 
 @for_editors
 def upload_file(request: HttpRequest, row: Application) -> JsonResponse:
-    """Store an uploaded file, and return its `path`. If `shared` is set, all applications can use
-    it.
+    """Store an uploaded file, and return its `path`. With `shared`, all applications can use it.
 
-    Raises `PermissionDenied` if the user may not add shared files.
+    Raises `PermissionDenied` for a shared file if the user may not add shared files.
     """
     sent, is_shared = request.FILES.get("file"), request.POST.get("shared") == "true"
     if is_shared and not request.user.has_perm(ADD):
@@ -34,7 +33,7 @@ def upload_file(request: HttpRequest, row: Application) -> JsonResponse:
     written = sent.name or ""
     name = written if is_shared else upload_name(row, written)
     if SharedFile.objects.filter(name=name).exists():
-        return JsonResponse({"message": TAKEN.format(name)}, status=422)
+        return JsonResponse({"message": NAME_IN_USE.format(name)}, status=422)
     kind = mimetypes.guess_type(name)[0] or sent.content_type or UNKNOWN_TYPE
     try:
         files.check_size(sent.size or 0)

@@ -43,7 +43,7 @@ from apps.integers import is_integer
 from apps.manifest.aliases import with_own_names
 from apps.workspace.local.deployments.deployment import Deployment
 
-HELD = "Not saved yet. When you leave the field, the credential becomes a secret."
+NOT_SAVED_YET = "Not saved yet. When you leave the field, the credential becomes a secret."
 
 
 @require_safe
@@ -78,7 +78,7 @@ def choices(request: HttpRequest, pk: int) -> JsonResponse:
 
 @for_editors
 def check(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the errors and warnings of the draft that the user is typing."""
+    """Return the errors and warnings of the unsaved draft."""
     typed = typed_in(body_of(request))
     found = review_text(manifest_text(typed.manifest), sources=draft_sources(row))
     beside = [*title_problems(typed), *icon_problems(typed), *skill_problems(typed.skills or {})]
@@ -100,17 +100,17 @@ def upload_icon(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def save_typed(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save the draft that the user is typing.
+    """Save the draft.
 
-    With `is_automatic`, nothing is saved if a credential would become a secret, because the user
-    may still be typing it.
+    With `is_automatic`, saves nothing if a credential would become a secret, because the user may
+    still be typing the credential.
     """
     body = body_of(request)
     typed, base, picked = typed_in(body), typed_in(body.get("base")), body.get("choices")
     picked = {str(k): str(v) for k, v in picked.items()} if isinstance(picked, dict) else {}
     try:
         if body.get("is_automatic") is True and makes_secrets(typed, row):
-            return JsonResponse({"message": HELD}, status=202)
+            return JsonResponse({"message": NOT_SAVED_YET}, status=202)
         saved = save_working_copy(row, typed, seen_in(body) or 0, base, picked, request.user)
     except DraftRefused as error:
         findings = [asdict(one) for one in error.findings]
@@ -118,7 +118,7 @@ def save_typed(request: HttpRequest, row: Application) -> JsonResponse:
     except DraftClashing as error:
         return JsonResponse({"message": str(error), "clashes": error.clashes}, status=409)
     findings = [asdict(one) for one in saved.findings]
-    return stored_response(request, row, saved.said, refused=saved.refused, findings=findings)
+    return stored_response(request, row, saved.message, refused=saved.refused, findings=findings)
 
 
 @for_editors
@@ -129,7 +129,7 @@ def discard(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def difference(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the changes that publishing the stored draft would make, and the version of the draft."""
+    """Return the differences between the live version and the stored draft, and its version."""
     found = rendered_differences(unpublished_differences(row))
     rows = [{**asdict(one), "path": one.path.removeprefix("manifest.")} for one in found]
     return JsonResponse({"differences": rows, "version": draft_of(row).version})
@@ -187,8 +187,8 @@ def request_publication(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def return_draft(request: HttpRequest, row: Application) -> JsonResponse:
-    """Send a draft whose publishing was requested back to its author. Raises `PermissionDenied` if
-    the user may not publish.
+    """Send a draft back to the author who requested publishing. Raises `PermissionDenied` if the
+    user may not publish.
     """
     if not request.user.has_perm(PUBLISH):
         raise PermissionDenied
@@ -201,7 +201,7 @@ def return_draft(request: HttpRequest, row: Application) -> JsonResponse:
 
 
 def seen_in(body: Mapping[str, Any]) -> int | None:
-    """Return the version of the draft that the page shows, or None if any version is accepted."""
+    """Return the version of the draft that the page shows, or None to accept any version."""
     seen = body.get("version")
     return seen if is_integer(seen) else None
 
@@ -211,9 +211,7 @@ def overtaken(error: DraftOvertaken) -> JsonResponse:
 
 
 def refusal_response(row: Application, error: ValidationError, otherwise: str) -> JsonResponse:
-    """Return a response with the error of the note or, if it has none, with the errors of the
-    draft.
-    """
+    """Return a response with the error of the note, or else with the errors of the draft."""
     problems = findings_of(shown_definition(draft_of(row)), problems_in_error(error))
     about_note = [one.message for one in problems if one.path == "(note)"]
     findings = [] if about_note else [asdict(one) for one in problems]
@@ -221,14 +219,16 @@ def refusal_response(row: Application, error: ValidationError, otherwise: str) -
     return JsonResponse({"message": message, "findings": findings}, status=422)
 
 
-def stored_response(request: HttpRequest, row: Application, said: str, **more: Any) -> JsonResponse:
+def stored_response(
+    request: HttpRequest, row: Application, message: str, **more: Any
+) -> JsonResponse:
     row = application_seen(request, row.pk)  # The old object caches its draft.
-    return JsonResponse({**stored_data(request, row), "message": said, **more})
+    return JsonResponse({**stored_data(request, row), "message": message, **more})
 
 
 @for_editors
 def test_deployment(request: HttpRequest, row: Application) -> JsonResponse:
-    """Send a test request to a deployment's model, and return the result. Gives up after a timeout."""
+    """Send a test request to a deployment's model, and return the result."""
     name = body_of(request).get("deployment_id")
     found = Deployment.objects.filter(deployment_id=str(name)).first()
     if found is None:

@@ -1,5 +1,5 @@
-"""Serves the studio's panel for the widget. Changes are saved immediately, and are not part of a
-version.
+"""Serves the studio's panel for the widget. Its changes are saved immediately, not as part of a
+draft.
 """
 
 from django.core.exceptions import ValidationError
@@ -27,8 +27,8 @@ OWNERS_ONLY = "Only owners of the application can change its widget."
 
 @for_editors
 def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save `is_enabled` and `origins`, each if the request contains it. Raises `UnreadableDraft` if
-    a value has the wrong type.
+    """Save `is_enabled`, `origins` or both. Raises `UnreadableDraft` if `is_enabled` is no
+    boolean.
     """
     body = body_of(request)
     is_enabled, origins = body.get("is_enabled"), body.get("origins")
@@ -46,8 +46,8 @@ def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def replace_key(request: HttpRequest, row: Application) -> JsonResponse:
-    """Create a new key with which the embedding site signs identities. Only this response contains
-    it. If the request has a `public_key`, store that instead.
+    """Create a key with which the embedding site signs its users' identities. Only this response
+    contains the key. If the request has a `public_key`, store that one instead.
     """
     if not may_grant(request, row):
         return refusal_response(OWNERS_ONLY, 403)
@@ -66,8 +66,8 @@ def replace_key(request: HttpRequest, row: Application) -> JsonResponse:
 @require_safe
 @xframe_options_sameorigin
 def preview(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return an otherwise empty page with the widget, which the studio shows in a frame. Raises
-    `Http404` if the user may not see the application.
+    """Return a page with only the widget, for a frame in the studio. Raises `Http404` if the user
+    may not see the application.
     """
     row = application_seen(request, pk)
     response = render(request, "admin/studio/widget_preview.html", {"slug": row.slug})

@@ -1,8 +1,4 @@
-"""Reads the draft of an application for the studio, merges it with other users' edits, and saves
-it.
-
-Only this module of the studio stores drafts.
-"""
+"""Saves the studio's draft of an application, merged with other users' edits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,11 +24,12 @@ from apps.manifest.problems import Problem
 from apps.workspace.local.models import Secret
 
 MOST_ATTEMPTS = 3
-"""A save makes at most this many attempts. One fails only if another user saves in the meantime."""
+"""The maximum number of attempts to save. An attempt fails if another user saves in the meantime.
+"""
 
 
 class DraftRefused(Exception):
-    """The draft cannot be saved. `findings` are the reasons."""
+    """The draft cannot be saved, for the reasons in `findings`."""
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__(refusal_of(findings))
@@ -40,7 +37,9 @@ class DraftRefused(Exception):
 
 
 class DraftClashing(Exception):
-    """Another user has changed the same values of the draft. `clashes` contain both values as text."""
+    """Another user has changed the same values of the draft. `clashes` contains both users'
+    values.
+    """
 
     def __init__(self, overtaken: str, clashes: list[dict[str, str]]) -> None:
         super().__init__(f"{overtaken} You changed the same fields. Choose one value for each.")
@@ -48,21 +47,20 @@ class DraftClashing(Exception):
 
 
 def draft_sources(row: Application) -> list[Any]:
-    """Return the manifests whose credentials replace the masks in the draft that the user is
-    typing.
-    """
+    """Return the manifests whose credentials replace the masks in an unsaved draft."""
     return [draft_of(row).manifest, row.manifest]
 
 
 @dataclass(frozen=True, slots=True)
 class SavedDraft:
-    """The result of saving a draft. `said` is the message to show to the user. Fields in `refused`
-    keep their stored values, and `findings` are the reasons.
-    """
+    """The result of saving a draft."""
 
-    said: str
+    message: str
+    """The message for the user."""
     refused: list[str]
+    """The fields with invalid values, which were not saved."""
     findings: list[Finding]
+    """The errors in these fields."""
 
 
 def save_working_copy(
@@ -73,25 +71,26 @@ def save_working_copy(
     choices: Mapping[str, str],
     user: Any,
 ) -> SavedDraft:
-    """Save the draft that the user is typing, merged with what other users have saved since `base`.
+    """Save the fields of a draft that have valid values, merged with other users' edits since
+    `base`.
 
-    A field with an invalid value keeps its stored value, and all other fields are saved. Raises
-    `DraftRefused` if the manifest cannot be saved, and `DraftClashing` if a conflict has no choice.
+    Raises `DraftRefused` if the manifest cannot be saved, and `DraftClashing` if `choices` does not
+    resolve a conflict.
     """
-    said = overtaken_by = ""
+    message = overtaken_by = ""
     for _ in range(MOST_ATTEMPTS):
         values = {**typed.as_json(), "manifest": with_own_names(typed.manifest)}
         if typed.skills is None:
             del values["skills"]
         try:
-            return save_valid(row, typed, values, seen, user, said)
+            return save_valid(row, typed, values, seen, user, message)
         except DraftOvertaken as overtaken:
             row = Application.objects.get(pk=row.pk)
             draft, overtaken_by = overtaken.draft or draft_of(row), str(overtaken)
         stored = shown_definition(draft)
         typed = merge_drafts(typed, base, stored, choices, overtaken_by)
         base, seen = stored, draft.version
-        said = f"{overtaken_by} Both edits were merged."
+        message = f"{overtaken_by} Both edits were merged."
     raise DraftClashing(overtaken_by, [])
 
 
@@ -101,10 +100,10 @@ def save_valid(
     values: dict[str, Any],
     seen: int,
     user: Any,
-    said: str,
+    message: str,
 ) -> SavedDraft:
     """Save the fields with valid values. Raises `DraftRefused` if the manifest is invalid, and
-    `DraftOvertaken` if another user has saved.
+    `DraftOvertaken` if another user has saved the draft.
     """
     try:
         made = save_draft.execute(row, values, seen, user).made_secrets
@@ -114,11 +113,11 @@ def save_valid(
         if not refused or not refused <= values.keys() - {"manifest"}:
             raise DraftRefused(findings) from error
         others = {name: value for name, value in values.items() if name not in refused}
-        saved = save_valid(row, typed, others, seen, user, said)
+        saved = save_valid(row, typed, others, seen, user, message)
         found = [*findings, *saved.findings]
         return SavedDraft(refusal_of(found), [*sorted(refused), *saved.refused], found)
-    said = " ".join(filter(None, ("Saved.", said, *map(stored_secret, made))))
-    return SavedDraft(said, [], [])
+    message = " ".join(filter(None, ("Saved.", message, *map(stored_secret, made))))
+    return SavedDraft(message, [], [])
 
 
 def stored_secret(secret: Secret) -> str:
@@ -126,7 +125,7 @@ def stored_secret(secret: Secret) -> str:
 
 
 def refusal_of(findings: Sequence[Finding]) -> str:
-    """Describe the first error in a sentence that names its field."""
+    """Return a message with the first error and its field."""
     first = findings[0]
     place = first.path.strip("()").capitalize() if first.path.startswith("(") else first.path
     return f"Not saved: {place or 'the manifest'}: {first.message}"
@@ -145,7 +144,7 @@ def merge_drafts(
     overtaken: str,
 ) -> ApplicationDefinition:
     """Merge two drafts that are based on `base`. Raises `DraftClashing` if both changed the same
-    value and the user has not chosen a side.
+    value and `choices` has no side for it.
     """
     found = merge_documents(base.as_json(), mine.as_json(), theirs.as_json(), choices)
     if found.undecided:
@@ -156,8 +155,8 @@ def merge_drafts(
 
 
 def whole_document(typed: ApplicationDefinition, sources: list[Any]) -> Any:
-    """Return the manifest with credentials in place of their masks. Raises `DraftRefused` if a mask
-    matches none.
+    """Return the manifest with unmasked credentials. Raises `DraftRefused` if a mask matches
+    none.
     """
     found = restore_credentials(typed.manifest, sources)
     if found.problems:
@@ -166,8 +165,8 @@ def whole_document(typed: ApplicationDefinition, sources: list[Any]) -> Any:
 
 
 def problems_in_error(error: ValidationError) -> list[Problem]:
-    """Return the problems in an error. The path of a problem outside of the manifest is the field's
-    name in parentheses.
+    """Return the problems in an error. Problems outside of the manifest have the field's name in
+    parentheses as their path.
     """
     return [
         Problem(found.path, found.message)

@@ -27,9 +27,7 @@ def list_about(opts: Any) -> str:
 
 @register.filter
 def in_sentence(title: str) -> str:
-    """Write a title for use within a sentence: `Service accounts` becomes `service accounts`, but
-    `API keys` does not change.
-    """
+    """Convert the first letter of a title to lowercase, but not that of `API keys`, for example."""
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
 
@@ -42,7 +40,7 @@ def section_tabs(context: template.RequestContext) -> dict[str, Any]:
 def page_path(context: template.RequestContext) -> dict[str, Any]:
     """Return the breadcrumbs in the header, from the menu item to the current page.
 
-    Django's own admin pages add the breadcrumbs below the list themselves.
+    Our own admin pages render their last breadcrumbs themselves, as `own_path`.
     """
     own_path = str(context.get("own_path") or "")
     found = parents(context) if own_path.strip() else crumbs(context)
@@ -50,8 +48,8 @@ def page_path(context: template.RequestContext) -> dict[str, Any]:
 
 
 def parents(context: template.RequestContext) -> list[dict[str, str]]:
-    """Return the breadcrumbs above the current page: its page in the menu, preceded by the first
-    page of the section if it is a tab.
+    """Return the breadcrumbs before the current page: the menu item and, if it is not the same, the
+    tab to which the page belongs.
     """
     page, opts = menu.current_page(context["request"]), context.get("opts")
     if page is not None:
@@ -78,7 +76,7 @@ def crumbs(context: template.RequestContext) -> list[dict[str, str]]:
 
 
 def family(page: AdminPage) -> list[AdminPage]:
-    """Return the page, preceded by the first page of its section if it is a tab."""
+    """Return the page and, if it is a tab, the first page of its menu item before it."""
     above = [one for one in menu.declared_pages() if one.title == page.below]
     return [*above, page]
 

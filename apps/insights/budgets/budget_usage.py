@@ -1,4 +1,4 @@
-"""Reads how much of each budget is currently used, without reserving anything."""
+"""Reads the current usage of budgets, without reserving anything."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -26,14 +26,14 @@ from apps.insights.budgets.sentences import format_amount, percent, sentence, sp
 from apps.insights.meter import RunMeter
 
 ALMOST = 99
-"""The budget meter warns at this percentage at the latest. At 100, the budget is used up."""
+"""The highest percentage at which the budget meter starts to warn, even without a soft limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetStatus:
-    """One holder's use of a budget in the current window, in the smallest parts of the budget's unit.
+    """One holder's usage of a budget in the current window.
 
-    `reserved` excludes expired reservations.
+    Amounts are in the smallest parts of the budget's unit; see `apps.insights.budgets.models`.
     """
 
     rule: Rule
@@ -57,15 +57,15 @@ class BudgetStatus:
 
     @property
     def soft_percent(self) -> int:
-        """Return the percentage from which the meter warns: the soft limit, or `ALMOST` if that is
-        lower.
+        """The percentage at which the meter starts to warn: the soft limit, but at most
+        `ALMOST`.
         """
         soft = self.rule.soft
         return ALMOST if soft is None else min(percent(soft, self.limit), ALMOST)
 
     @property
     def amounts(self) -> dict[str, str]:
-        """Return the amounts `spent`, `reserved`, `raised`, `left` and `limit` as texts for users."""
+        """The amounts `spent`, `reserved`, `raised`, `left` and `limit` as texts for users."""
         left = max(0, self.limit - self.used)
         sums = {"spent": self.spent, "reserved": self.reserved, "raised": self.raised}
         sums |= {"left": left, "limit": self.limit}
@@ -80,8 +80,8 @@ class BudgetStatus:
 def open_windows(
     rules: Iterable[Rule], now: datetime, holders: Iterable[str] | None = None
 ) -> dict[int, list[BudgetStatus]]:
-    """Return the use of budgets in their current windows by budget ID, most used first. `holders`
-    restricts it to these holders; None means all.
+    """Return the usage of budgets in their current windows by budget ID, most used first. `holders`
+    restricts the result to these holders.
     """
     by_id = {rule.id: rule for rule in rules}
     held = Sum("reservations__amount", filter=Q(reservations__expires_at__gt=now))
@@ -93,15 +93,16 @@ def open_windows(
         sums = (row.spent, row.held, row.raised, row.unpriced)
         rule = by_id[row.budget_id]
         found[rule.id].append(BudgetStatus(rule, row.holder, *sums))
-    for standings in found.values():
-        standings.sort(key=lambda one: one.used, reverse=True)
+    for statuses in found.values():
+        statuses.sort(key=lambda one: one.used, reverse=True)
     return found
 
 
-def standings_of(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
-    """Return the use of budgets by budget ID, most used first.
+def budget_statuses(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
+    """Return the usage of budgets by budget ID, most used first.
 
-    A budget for one subject has one entry. A budget per run has none, because each run has its own.
+    A budget for one subject always has one entry. Budgets for runs have none, because each run has
+    a separate budget.
     """
     now = timezone.now()
     rules = [Rule.of(budget) for budget in budgets]
@@ -113,9 +114,9 @@ def standings_of(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
 
 
 def check_start(caller: Caller, door: str, application: str, time_zone: str) -> None:
-    """Raise `BudgetSpent` if the caller's budgets do not allow a run to call its model now.
+    """Raise `BudgetSpent` if a new run of the caller could not call its model.
 
-    Reserved amounts are ignored, because reservations may be released.
+    Ignores reserved amounts, which may be released.
     """
     rules = read_rules()
     if not rules.by_subject:
@@ -124,15 +125,15 @@ def check_start(caller: Caller, door: str, application: str, time_zone: str) -> 
         lambda entry: None, door, caller.bucket, chain=(application,), team=caller.team
     )
     now = timezone.now()
-    for one in standings_for(rules, holders_of(meter), now):
+    for one in statuses_for(rules, holders_of(meter), now):
         if one.spent >= one.limit:
             raise spent_error(one.rule, one.spent, one.limit, now, time_zone)
 
 
-def standings_for(
+def statuses_for(
     rules: BudgetRules, holders: Iterable[Holder], now: datetime
 ) -> list[BudgetStatus]:
-    """Return the use of each budget that applies to calls by these holders."""
+    """Return the usage of the budgets that apply to a call of these holders."""
     claims = rules.claims(holders)
     if not claims:
         return []
@@ -148,9 +149,9 @@ def standings_for(
 
 
 def own_sentences(user_id: int, team: int | None = None) -> list[str]:
-    """Return a sentence for each budget of the user and of the team in which the user works."""
+    """Return a sentence about each budget of the user, and of the team in which the user works."""
     now, holders = timezone.now(), [person_holder(bucket_of(user_id))]
     if team is not None:
         holders.append(team_holder(team))
-    found = standings_for(read_rules(), holders, now)
+    found = statuses_for(read_rules(), holders, now)
     return [sentence(one.rule, one.used, one.limit, now) for one in found]

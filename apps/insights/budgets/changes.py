@@ -1,4 +1,4 @@
-"""Counts the budget changes in this process, so that cached budgets are reloaded immediately."""
+"""Numbers the changes to budgets in this process, so that it reloads cached budgets immediately."""
 
 from itertools import count
 

@@ -1,7 +1,7 @@
-"""Defines the database models for budgets, and for the spent and reserved amounts in each window.
+"""Defines the database models for budgets and their usage.
 
-Amounts are integers in the smallest part of the budget's unit, a token or a billionth of the
-currency, so that databases add them exactly.
+Usage is an integer in the smallest part of the budget's unit: a token, or a billionth of a currency
+unit. Databases add integers exactly.
 """
 
 from datetime import datetime
@@ -28,7 +28,7 @@ LONGEST_NOTE = 500
 PARTS = {"tokens": 1, "money": 10**9}
 """The number of smallest parts in one token, and in one unit of a currency."""
 MOST = {"tokens": Decimal(10**12), "money": Decimal(10**9)}
-"""The largest limit of a budget. The database column can store a thousand times as much."""
+"""The maximum limit of a budget, in tokens and in currency units."""
 AMOUNT: dict[str, Any] = {
     "max_digits": 19,
     "decimal_places": 6,
@@ -37,9 +37,9 @@ AMOUNT: dict[str, Any] = {
 
 
 SUBJECTS = ("user", "team", "key", "application")
-"""The fields of a budget that name its subject. At most one of them is set."""
+"""The fields of a budget that refer to its subject. At most one of them is set."""
 FIXED = ("subject_kind", *SUBJECTS, "unit", "currency", "window", "time_zone")
-"""The fields of a budget that cannot change, because past usage was counted according to them."""
+"""The fields of a budget that cannot change, because the recorded usage depends on them."""
 
 
 def in_parts(amount: Decimal, unit: str) -> int:
@@ -60,7 +60,7 @@ def amount_problem(amount: Decimal, unit: str) -> str:
 
 
 class Budget(Versioned):
-    """A limit for each time window, or for each run.
+    """A limit of tokens or money for each time window, or for each run.
 
     Without a user, team, key or application, the budget applies to each subject of its kind
     separately. For the kind `run`, `application` is the application of the runs.
@@ -165,9 +165,7 @@ class Budget(Versioned):
 
     @property
     def subject(self) -> str:
-        """Return the username, the team's name, the key's prefix or the application's slug, or ""
-        if the budget applies to each subject separately.
-        """
+        """The username, team name, key prefix or slug of the subject, or "" for all subjects."""
         if self.user is not None:
             return str(self.user.get_username())
         if self.team is not None:
@@ -208,8 +206,8 @@ class Budget(Versioned):
             raise ValidationError(found)
 
     def wrong_amounts(self) -> dict[str, str]:
-        """Return the validation errors of the amounts by field name. Values that are not numbers
-        are omitted, because Django reports them.
+        """Return the errors of the amounts by field name. Django reports values that are no
+        numbers.
         """
         values = {name: getattr(self, name) for name in ("amount", "soft_amount")}
         known = {
@@ -227,18 +225,17 @@ class Budget(Versioned):
         return found
 
     def others(self) -> models.QuerySet["Budget"]:
-        """Return the other budgets with the same subject, unit and window. There must be none."""
+        """Return the budgets with which this one conflicts: same subject, unit and window."""
         names = ("subject_kind", *SUBJECTS, "unit", "currency", "window")
         same = {name: getattr(self, name) for name in names}
         return Budget.objects.filter(**same).exclude(pk=self.pk)
 
 
 class BudgetWindow(models.Model):
-    """The spent and reserved amounts of one holder in one window, in the smallest parts of the
-    budget's unit.
+    """The usage of a budget by one holder, such as a user, in one window.
 
-    `holder` is the name of a `Holder` in `apps.insights.budgets.rules`; `raised` is the sum of the
-    overrides.
+    `holder` is the name of a `Holder` in `apps.insights.budgets.rules`. `raised` is the sum of the
+    operators' overrides.
     """
 
     budget = models.ForeignKey(Budget, on_delete=models.CASCADE, related_name="windows")
@@ -265,8 +262,8 @@ class BudgetWindow(models.Model):
 
 
 class BudgetReservation(models.Model):
-    """The amount that a running call reserves in a window, until its process settles it. The
-    process renews it before it expires.
+    """The amount that a running call reserves in a window. The process renews the reservation until
+    the call ends, and then replaces it with the actual cost.
     """
 
     call = models.UUIDField(db_index=True)
@@ -279,7 +276,7 @@ class BudgetReservation(models.Model):
 
 
 class BudgetNotice(models.Model):
-    """Records that a conversation was notified of a window's soft limit."""
+    """Records that a conversation has shown a notice about the soft limit of a window."""
 
     window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="notices")
     conversation = models.UUIDField()
@@ -296,9 +293,7 @@ class BudgetNotice(models.Model):
 
 
 class BudgetOverride(models.Model):
-    """Records that an operator raised the limit of one window. `by` is the operator's name at that
-    time.
-    """
+    """An operator's increase of the limit of one window. `by` is the operator's name."""
 
     window = models.ForeignKey(BudgetWindow, on_delete=models.CASCADE, related_name="overrides")
     amount = models.DecimalField(max_digits=19, decimal_places=6)

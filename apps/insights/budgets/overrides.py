@@ -1,4 +1,4 @@
-"""Raises the limit of a budget's current window on behalf of an operator, and records the reason."""
+"""Raises the limit of a budget's current window for an operator, and records the reason."""
 
 from decimal import Decimal
 
@@ -22,9 +22,7 @@ from apps.insights.budgets.rules import BudgetClaim
 
 
 class RaisedMeanwhile(Exception):
-    """Raised if another operator has raised a window of the budget since the page was loaded.
-    `last` is that override.
-    """
+    """Another operator has raised the budget since the page was loaded. `last` is that override."""
 
     def __init__(self, last: BudgetOverride) -> None:
         super().__init__(str(last))
@@ -35,14 +33,14 @@ def last_override(budget: Budget) -> BudgetOverride | None:
     return BudgetOverride.objects.filter(window__budget=budget).first()
 
 
-def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
-    """Return the reason why the limit cannot be raised by this amount, or "" if it can."""
-    unit = standing.rule.unit
+def raise_problem(status: BudgetStatus, amount: Decimal) -> str:
+    """Return the reason why an operator cannot raise the limit by this amount, or ""."""
+    unit = status.rule.unit
     if amount <= 0:
         return gettext("Enter an amount above 0.")
     if problem := amount_problem(amount, unit):
         return problem
-    if standing.limit + in_parts(amount, unit) > in_parts(MOST[unit], unit):
+    if status.limit + in_parts(amount, unit) > in_parts(MOST[unit], unit):
         return gettext("The limit plus this amount can’t exceed {most}.").format(
             most=number_format(MOST[unit], force_grouping=True)
         )
@@ -50,19 +48,19 @@ def raise_problem(standing: BudgetStatus, amount: Decimal) -> str:
 
 
 @transaction.atomic
-def raise_window(standing: BudgetStatus, amount: Decimal, note: str, by: str, seen: int) -> None:
-    """Raise the limit of a holder's current window, and record the reason in `note`.
+def raise_window(status: BudgetStatus, amount: Decimal, note: str, by: str, seen: int) -> None:
+    """Raise the limit of a holder's current window. `note` is the reason, and `by` the operator.
 
-    `by` is the operator's name. `seen` is the ID of the last override that the operator saw, or 0.
-    Raises `RaisedMeanwhile` if there is a newer one.
+    `seen` is the ID of the newest override that the operator saw, or 0. Raises `RaisedMeanwhile` if
+    there is a newer one.
     """
     # Locked, so that the second of two operators who raise the window at the same time gets an
     # error.
-    budget = Budget.objects.select_for_update().get(pk=standing.rule.id)
+    budget = Budget.objects.select_for_update().get(pk=status.rule.id)
     last = last_override(budget)
     if last is not None and last.pk != seen:
         raise RaisedMeanwhile(last)
-    window = window_of(BudgetClaim(standing.rule, standing.holder), timezone.now())
+    window = window_of(BudgetClaim(status.rule, status.holder), timezone.now())
     parts = in_parts(amount, budget.unit)
     BudgetWindow.objects.filter(pk=window).update(raised=F("raised") + parts)
     BudgetOverride.objects.create(window_id=window, amount=amount, note=note, by=by)

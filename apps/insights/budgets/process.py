@@ -1,4 +1,4 @@
-"""Applies budgets in one process: reserves estimated costs before calls, and settles actual costs
+"""Applies budgets in one process: reserves estimated costs before calls, and charges actual costs
 afterwards.
 """
 
@@ -37,12 +37,12 @@ from apps.insights.meter import CallEntry, RunMeter
 logger = logging.getLogger(__name__)
 
 RULES_SECONDS = 1.0
-"""After at most this many seconds, a process applies changes to budgets that other
-processes made.
+"""The lifetime of cached budgets in seconds. Other processes apply a changed budget after this
+time.
 """
 RENEWALS_IN_LEASE = 3
 PAUSE_SECONDS = 5.0
-"""The pause in seconds before costs are settled again while the database is down."""
+"""The delay in seconds between attempts to charge costs while the database is down."""
 CLOSING_SECONDS = 1.0
 
 Execute = Callable[[Callable[[], Any]], Awaitable[Any]]
@@ -50,7 +50,7 @@ Execute = Callable[[Callable[[], Any]], Awaitable[Any]]
 
 
 class FinishedCall(NamedTuple):
-    """A call that has ended, and its reservations. `report` is None if the call was not made."""
+    """A call that has ended, with its reservations. `report` is None if the call was not made."""
 
     call: UUID
     holds: Sequence[BudgetHold]
@@ -59,14 +59,12 @@ class FinishedCall(NamedTuple):
 
 
 class ProcessBudgets:
-    """Applies the budgets in this process. `held` maps the IDs of running calls to their
-    reservations.
-    """
+    """Admits the calls of this process, and charges their costs to budgets."""
 
     def __init__(self, execute: Execute) -> None:
         self.execute = execute
         self.rules: BudgetRules | None = None
-        self.asked_at = 0.0
+        self.requested_at = 0.0
         self.change = 0
         """The number of the newest budget change that `rules` includes."""
         self.reading: asyncio.Future[BudgetRules] | None = None
@@ -84,14 +82,12 @@ class ProcessBudgets:
         self.rules = self.reading = None
 
     async def current_rules(self) -> BudgetRules:
-        """Return all budgets. They were read at most `RULES_SECONDS` ago, unless the database is
-        down.
-        """
+        """Return all budgets, cached for `RULES_SECONDS`, or longer if the database is down."""
         now, change, rules = time.monotonic(), newest_change(), self.rules
         if rules is not None and self.change == change:
-            if now - self.asked_at < RULES_SECONDS:
+            if now - self.requested_at < RULES_SECONDS:
                 return rules
-            self.asked_at = now  # Other calls use the old rules in the meantime.
+            self.requested_at = now  # Other calls use the old rules in the meantime.
         try:
             return await self.read(change)
         except (OperationalError, InterfaceError):
@@ -102,7 +98,7 @@ class ProcessBudgets:
     async def read(self, change: int) -> BudgetRules:
         """Read all budgets. Concurrent calls with the same `change` share one query."""
         if self.reading is None or self.reading.done() or self.read_change != change:
-            self.asked_at, self.read_change = time.monotonic(), change
+            self.requested_at, self.read_change = time.monotonic(), change
             self.reading = asyncio.ensure_future(self.execute(read_rules))
         reading = self.reading
         rules = await asyncio.shield(reading)
@@ -115,9 +111,8 @@ class ProcessBudgets:
     async def admit(
         self, meter: RunMeter, deployment: str, request: ModelRequest
     ) -> Reservation | None:
-        """Reserve a call's estimated cost. Return None if no budget applies to the call.
-
-        Raises `BudgetSpent` if a budget is used up.
+        """Reserve a call's estimated cost. Return None if no budget applies to the call. Raises
+        `BudgetSpent` if a budget is used up.
         """
         try:
             return await self.reserve_for(meter, deployment, request)
@@ -128,11 +123,7 @@ class ProcessBudgets:
     async def reserve_for(
         self, meter: RunMeter, deployment: str, request: ModelRequest
     ) -> Reservation | None:
-        """Reserve a call's estimated cost. Return None if no budget applies to the call.
-
-        Raises `BudgetSpent` if a budget is used up, and `IntegrityError` if a budget was deleted in
-        the meantime.
-        """
+        """Reserve a call's estimated cost. Raises `IntegrityError` if a budget was deleted."""
         rules = await self.current_rules()
         if not rules.by_subject:
             return None
@@ -149,7 +140,7 @@ class ProcessBudgets:
         try:
             holds, told = await asyncio.shield(reserving)
         except asyncio.CancelledError:
-            reserving.add_done_callback(partial(self.give_up, call))
+            reserving.add_done_callback(partial(self.release_canceled, call))
             raise
         self.held[call] = holds
         self.renewing = begin_work(self.renewing, self.keep_renewing)
@@ -170,15 +161,13 @@ class ProcessBudgets:
             )
         )
 
-    def give_up(self, call: UUID, reserving: asyncio.Future[Any]) -> None:
-        """Release the reservations from the completed task `reserving`, because the call is not
-        made.
-        """
+    def release_canceled(self, call: UUID, reserving: asyncio.Future[Any]) -> None:
+        """Release the reservations of a call that was canceled while `reserving` was running."""
         if not reserving.cancelled() and reserving.exception() is None:
-            self.take(FinishedCall(call, reserving.result()[0]))
+            self.queue_settlement(FinishedCall(call, reserving.result()[0]))
 
     async def keep_renewing(self) -> None:
-        """Renew the reservations of running calls regularly, until none are left."""
+        """Renew the reservations of running calls until all calls have ended."""
         while self.held:
             await asyncio.sleep(settings.RUN_LEASE_SECONDS / RENEWALS_IN_LEASE)
             try:
@@ -194,14 +183,14 @@ class ProcessBudgets:
             return
         call = report.reservation.call
         self.outputs.add(report.deployment, report.usage)
-        self.take(FinishedCall(call, self.held.pop(call, ()), report, entry.ended_at))
+        self.queue_settlement(FinishedCall(call, self.held.pop(call, ()), report, entry.ended_at))
         if not self.held and self.renewing is not None:
             self.renewing.cancel()
             self.renewing = (
                 None  # The task has not ended yet, and the next call needs its own reservation.
             )
 
-    def take(self, finished: FinishedCall) -> None:
+    def queue_settlement(self, finished: FinishedCall) -> None:
         self.unsettled.append(finished)
         self.settling = begin_work(self.settling, self.keep_settling)
 
@@ -214,8 +203,8 @@ class ProcessBudgets:
                 await asyncio.sleep(PAUSE_SECONDS)
 
     async def flush(self) -> None:
-        """Settle the calls that have ended. Raises `OperationalError` or `InterfaceError` if the
-        database is down; the calls then remain queued.
+        """Charge the costs of all calls that have ended. If the database is down, leaves the calls
+        in the queue and raises `OperationalError` or `InterfaceError`.
         """
         if not self.unsettled:
             # Another flush settles the calls. The next reservation waits for that flush on the same
@@ -231,7 +220,7 @@ class ProcessBudgets:
             logger.exception("%d calls could not be counted in budgets", len(calls))
 
     async def close(self) -> None:
-        """Settle the calls that have ended, for up to `CLOSING_SECONDS`."""
+        """Charge the costs of calls that have ended. Gives up after `CLOSING_SECONDS`."""
         if self.renewing is not None:
             self.renewing.cancel()
         if self.settling is not None:
@@ -246,9 +235,7 @@ def settle(calls: Sequence[FinishedCall]) -> None:
 
 
 def count_call(hold: BudgetHold, call: FinishedCall) -> int | None:
-    """Return a call's cost in the smallest parts of the budget's unit, or None if a price is
-    missing.
-    """
+    """Return a call's cost in the smallest parts of the budget's unit, or None without a price."""
     report = call.report
     if report is None or report.is_paid_by_person:
         return 0
@@ -271,5 +258,5 @@ def notice_of(hold: BudgetHold, now: datetime, time_zone: str) -> Noticed:
 def begin_work(
     task: asyncio.Task[None] | None, work: Callable[[], Coroutine[Any, Any, None]]
 ) -> asyncio.Task[None]:
-    """Return `task` if it is still running, otherwise start a new task."""
+    """Return the task if it is still running, or else start a new task."""
     return asyncio.create_task(work()) if task is None or task.done() else task

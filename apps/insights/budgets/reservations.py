@@ -1,7 +1,7 @@
-"""Reserves amounts in budget windows, settles them, and releases expired reservations.
+"""Reserves amounts in budget windows, charges costs, and releases reservations.
 
-These functions are synchronous and run on a database thread. Each transaction locks windows in the
-order of `BudgetClaim.place`.
+These functions are synchronous and run on a database thread. To avoid deadlocks, each transaction
+locks windows in the order of `BudgetClaim.lock_order`.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ WINDOWS = BudgetWindow._meta.db_table
 RESERVATIONS = BudgetReservation._meta.db_table
 # One conditional statement, so that the second of two concurrent calls sees the reservation of the
 # first call.
-TAKE = (
+RESERVE = (
     f"UPDATE {WINDOWS} SET reserved = reserved + %s WHERE budget_id = %s AND holder = %s "  # noqa: S608 - no values
     "AND starts_at = %s AND spent + reserved < %s + raised "
     "RETURNING id, spent, reserved, raised"
@@ -36,13 +36,15 @@ COUNT = (
 )
 # PostgreSQL does both steps in one statement, because each round trip costs a process a fifth of a
 # millisecond.
-TAKE_AND_HOLD = f"WITH taken AS ({TAKE}), held AS ({HOLD} id FROM taken) SELECT * FROM taken"  # noqa: S608 - no values
+RESERVE_AND_HOLD = (
+    f"WITH updated AS ({RESERVE}), held AS ({HOLD} id FROM updated) SELECT * FROM updated"  # noqa: S608 - no values
+)
 GONE = "COALESCE((SELECT amount FROM gone), 0)"
 RELEASE_AND_COUNT = f"WITH gone AS ({RELEASE}) {COUNT.format(GONE)}"
 
 
-class TakenWindow(NamedTuple):
-    """A window's amounts after a reservation, in the smallest parts of the budget's unit."""
+class ReservedWindow(NamedTuple):
+    """The amounts of a window after a reservation, in the smallest parts of the budget's unit."""
 
     id: int
     spent: int
@@ -56,9 +58,7 @@ class TakenWindow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BudgetHold:
-    """A call's reservation in one window. `used` and `limit` are the window's amounts before the
-    reservation.
-    """
+    """A call's reservation in one window. `used` is the used amount before the reservation."""
 
     claim: BudgetClaim
     window: int
@@ -67,40 +67,38 @@ class BudgetHold:
     limit: int
 
     @property
-    def is_past_soft_line(self) -> bool:
+    def is_past_soft_limit(self) -> bool:
         soft = self.claim.rule.soft
         return soft is not None and self.used >= soft
 
 
 @dataclass(frozen=True, slots=True)
 class ReservationRequest:
-    """A reservation for a call that is about to be made. `amounts` maps budget IDs to the amounts
-    to reserve. `time_zone` is the user's time zone for notices.
-    """
+    """The input of `reserve`, for one call."""
 
     call: UUID
     claims: Sequence[BudgetClaim]
     amounts: Mapping[int, int]
+    """The amounts to reserve, by budget ID."""
     expires_at: datetime
     conversation: UUID | None = None
     time_zone: str = ""
 
 
-def reserve(wanted: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHold]]:
-    """Reserve amounts in all windows or in none. Return all reservations, and a second list of
-    those about which the user must be notified.
+def reserve(request: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHold]]:
+    """Reserve amounts in all windows or in none. Return all reservations, and those that exceed a
+    soft limit of which the user has not been notified yet.
 
-    Raises `BudgetSpent` if a budget is used up, and `IntegrityError` if a budget was deleted in the
-    meantime.
+    Raises `BudgetSpent` if a budget is used up, and `IntegrityError` if a budget was deleted.
     """
     now = timezone.now()
-    with all_or_none(len(wanted.claims)):
-        holds = [take(claim, wanted, now) for claim in wanted.claims]
-    return holds, [one for one in holds if one.is_past_soft_line and is_news(one, wanted)]
+    with all_or_none(len(request.claims)):
+        holds = [reserve_in_window(claim, request, now) for claim in request.claims]
+    return holds, [one for one in holds if one.is_past_soft_limit and record_notice(one, request)]
 
 
 def all_or_none(windows: int) -> AbstractContextManager[Any]:
-    """Return a transaction, or a no-op context on PostgreSQL if a single statement suffices."""
+    """Return a transaction. On PostgreSQL, one window needs one statement and no transaction."""
     is_one = windows == 1 and connection.vendor == "postgresql"
     return nullcontext() if is_one else transaction.atomic()
 
@@ -109,54 +107,54 @@ def adapted_id(call: UUID) -> UUID | str:
     return call if connection.features.has_native_uuid_field else call.hex
 
 
-def take(claim: BudgetClaim, wanted: ReservationRequest, now: datetime) -> BudgetHold:
-    """Reserve the amount in one window. Raises `BudgetSpent` if the budget is used up, and
-    `BudgetReserved` if the rest is reserved.
+def reserve_in_window(claim: BudgetClaim, request: ReservationRequest, now: datetime) -> BudgetHold:
+    """Reserve an amount in one window. Raises `BudgetSpent` if the budget is used up, and
+    `BudgetReserved` if running calls have reserved the remaining amount.
     """
-    rule, amount = claim.rule, wanted.amounts[claim.rule.id]
-    found = try_to_take(claim, wanted, now)
+    rule, amount = claim.rule, request.amounts[claim.rule.id]
+    found = try_to_reserve(claim, request, now)
     if found is None:
         window = window_of(claim, now)
         release_lapsed(window, now)
-        found = try_to_take(claim, wanted, now)
+        found = try_to_reserve(claim, request, now)
         if found is None:
             row = BudgetWindow.objects.get(pk=window)
             limit = rule.limit + row.raised
             if row.spent < limit:
                 raise reserved_error(rule, row.spent, limit)
-            raise spent_error(rule, row.spent + row.reserved, limit, now, wanted.time_zone)
+            raise spent_error(rule, row.spent + row.reserved, limit, now, request.time_zone)
     return BudgetHold(claim, found.id, amount, found.used - amount, rule.limit + found.raised)
 
 
-def try_to_take(
-    claim: BudgetClaim, wanted: ReservationRequest, now: datetime
-) -> TakenWindow | None:
-    rule, amount = claim.rule, wanted.amounts[claim.rule.id]
+def try_to_reserve(
+    claim: BudgetClaim, request: ReservationRequest, now: datetime
+) -> ReservedWindow | None:
+    rule, amount = claim.rule, request.amounts[claim.rule.id]
     adapted = connection.ops.adapt_datetimefield_value
-    taking = (amount, rule.id, claim.holder, adapted(rule.window_at(now).start), rule.limit)
-    holding = (adapted_id(wanted.call), amount, adapted(wanted.expires_at))
+    reserving = (amount, rule.id, claim.holder, adapted(rule.window_at(now).start), rule.limit)
+    holding = (adapted_id(request.call), amount, adapted(request.expires_at))
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute(TAKE_AND_HOLD, (*taking, *holding))
+            cursor.execute(RESERVE_AND_HOLD, (*reserving, *holding))
             row = cursor.fetchone()
         else:
-            cursor.execute(TAKE, taking)
+            cursor.execute(RESERVE, reserving)
             if row := cursor.fetchone():
                 cursor.execute(f"{HOLD} %s", (*holding, row[0]))
-    return None if row is None else TakenWindow(*row)
+    return None if row is None else ReservedWindow(*row)
 
 
 def window_of(claim: BudgetClaim, now: datetime) -> int:
-    """Return the primary key of the current window, which is created if necessary."""
+    """Return the primary key of the current window. Create the window if necessary."""
     start, end = claim.rule.window_at(now)
-    place = {"budget_id": claim.rule.id, "holder": claim.holder, "starts_at": start}
-    row, _ = BudgetWindow.objects.get_or_create(**place, defaults={"ends_at": end})
+    key = {"budget_id": claim.rule.id, "holder": claim.holder, "starts_at": start}
+    row, _ = BudgetWindow.objects.get_or_create(**key, defaults={"ends_at": end})
     return row.pk
 
 
 @transaction.atomic
 def release_lapsed(window: int, now: datetime) -> None:
-    """Release the expired reservations in a window. Their processes have ended."""
+    """Release the expired reservations in a window, which belong to processes that have died."""
     BudgetWindow.objects.select_for_update().get(pk=window)
     lapsed = BudgetReservation.objects.filter(window=window, expires_at__lte=now)
     # A settlement locks its reservation and waits for the window. Waiting for the reservation here
@@ -176,14 +174,14 @@ def release_all_lapsed() -> None:
         release_lapsed(window, now)
 
 
-def is_news(hold: BudgetHold, wanted: ReservationRequest) -> bool:
-    """Return True, once per conversation, if the user must be notified that the soft limit is
-    exceeded. Without a conversation, return True every time.
+def record_notice(hold: BudgetHold, request: ReservationRequest) -> bool:
+    """Return True if the conversation has not shown a notice about this window yet, and record the
+    notice. Always returns True without a conversation.
     """
-    if wanted.conversation is None:
+    if request.conversation is None:
         return True
-    notice = BudgetNotice(window_id=hold.window, conversation=wanted.conversation)
-    known = BudgetNotice.objects.filter(window=hold.window, conversation=wanted.conversation)
+    notice = BudgetNotice(window_id=hold.window, conversation=request.conversation)
+    known = BudgetNotice.objects.filter(window=hold.window, conversation=request.conversation)
     if known.exists():
         return False
     BudgetNotice.objects.bulk_create([notice], ignore_conflicts=True)
@@ -191,7 +189,7 @@ def is_news(hold: BudgetHold, wanted: ReservationRequest) -> bool:
 
 
 class Settlement(NamedTuple):
-    """The final cost of a call in one window. `parts` is None if a price is missing."""
+    """The actual cost of a call, to charge in one window. `parts` is None without a price."""
 
     hold: BudgetHold
     call: UUID
@@ -200,7 +198,7 @@ class Settlement(NamedTuple):
 
 def settle(settlements: Iterable[Settlement]) -> None:
     """Add the costs of calls to their windows, and release the calls' reservations."""
-    ordered = sorted(settlements, key=lambda one: one.hold.claim.place)
+    ordered = sorted(settlements, key=lambda one: one.hold.claim.lock_order)
     with all_or_none(len(ordered)), connection.cursor() as cursor:
         for one in ordered:
             window = one.hold.window

@@ -1,4 +1,4 @@
-"""Reads all budgets at once, so that the budgets for a call are found without a query."""
+"""Keeps all budgets in memory, to find those that apply to a call without a query."""
 
 import logging
 from collections import defaultdict, deque
@@ -25,17 +25,15 @@ zone_of = lru_cache(maxsize=600)(ZoneInfo)
 logger = logging.getLogger(__name__)
 
 LARGEST = 10**15
-"""The maximum amount of one call in the smallest parts of a unit. Services may report any number.
+"""The maximum amount of one call, in the smallest parts of a unit. Services can report any number.
 """
 BILLED = frozenset({"", CANCELLED, "stream"})
 """The error types of calls that a service may bill without reporting their usage."""
 
-_told = AgedCache[tuple[str, str], bool]()
-"""Records the deployments and currencies for which a missing price was already logged."""
+_logged = AgedCache[tuple[str, str], bool]()
+"""The deployments and currencies for which this process has logged a missing price."""
 CHARACTERS_PER_TOKEN = 4
-"""The estimated number of characters per token, which is the vendors' rule of thumb for English.
-The actual usage is counted after the call.
-"""
+"""The estimated number of characters per token: the vendors' rule of thumb for English."""
 FIRST_OUTPUT = 256
 """The estimated number of output tokens of a deployment that has not responded yet."""
 LAST_CALLS = 20
@@ -43,15 +41,12 @@ LAST_CALLS = 20
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A budget in memory. `subject` is the name of the user, team, key or application, as in
-    `Holder`, or "" if the budget applies to each of them separately.
-
-    `limit` and `soft` are in the smallest parts of the unit.
-    """
+    """A budget in memory. `limit` and `soft` are in the smallest parts of the unit."""
 
     id: int
     subject_kind: str
     subject: str
+    """`Holder.subject`, or "" if the budget applies to each subject of the kind separately."""
     unit: str
     currency: str
     limit: int
@@ -75,14 +70,14 @@ class Rule:
 
     @property
     def term(self) -> tuple[str, str, str]:
-        """Return the unit, currency and window. A subject's own budget replaces a general budget
-        with the same values.
+        """The key of a budget among the budgets of one holder. A subject's own budget overrides the
+        general budget with the same key.
         """
         return self.unit, self.currency, self.window
 
     def holder_name(self, holder: "Holder") -> str:
-        """Return the holder's name as stored in this budget's windows. It is "" for a budget with
-        only one holder, so that its windows survive a renaming.
+        """Return the holder's name in windows of this budget. It is "" if the budget has only one
+        holder, so that renaming the holder keeps the window.
         """
         is_alone = self.subject and self.subject_kind != Budget.SubjectKind.RUN
         return "" if is_alone else holder.name[:LONGEST_HOLDER]
@@ -93,36 +88,32 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A user, team, key, application or run that spends: `user-7`, `team-3`, `key-ab12cd34`, a
-    slug, or a run's ID.
-
-    A budget refers to it by `subject`.
-    """
+    """A user, team, key, application or run whose usage is limited."""
 
     kind: str
     name: str
+    """Such as `user-7`, `team-3`, `key-ab12cd34`, a slug, or a run's ID."""
     subject: str
+    """The name of the holder or, for a run, the slug of its application."""
 
 
 @dataclass(frozen=True, slots=True)
 class BudgetClaim:
-    """A budget that applies to a call, and the name of the holder whose window is charged."""
+    """A budget that applies to a call, and the name of the holder that the call is charged to."""
 
     rule: Rule
     holder: str
 
     @property
-    def place(self) -> tuple[int, str]:
-        """Return the sort key of the locking order. All transactions lock windows in this order, so
-        that they never deadlock.
+    def lock_order(self) -> tuple[int, str]:
+        """The sort key for locking windows. A common order in all transactions prevents
+        deadlocks.
         """
         return self.rule.id, self.holder
 
 
 class BudgetRules:
-    """Indexes all budgets by the kind and name of their subject. The name is "" for budgets that
-    apply to each subject separately.
-    """
+    """All budgets, indexed by the kind and name of their subject."""
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         found: dict[tuple[str, str], list[Rule]] = defaultdict(list)
@@ -131,13 +122,13 @@ class BudgetRules:
         self.by_subject = dict(found)
 
     def claims(self, holders: Iterable[Holder]) -> list[BudgetClaim]:
-        """Return the budgets that apply to these holders, in locking order."""
+        """Return the budgets that apply to a call of these holders, in the order for locking."""
         found = {
             BudgetClaim(rule, rule.holder_name(holder))
             for holder in holders
             for rule in self.of(holder)
         }
-        return sorted(found, key=lambda claim: claim.place)
+        return sorted(found, key=lambda claim: claim.lock_order)
 
     def of(self, holder: Holder) -> Sequence[Rule]:
         own = self.by_subject.get((holder.kind, holder.subject), ())
@@ -154,9 +145,7 @@ def read_rules() -> BudgetRules:
 
 
 def subject_of(budget: Budget) -> str:
-    """Return the name of the budget's subject, as in `Holder`, or "" if the budget applies to each
-    subject.
-    """
+    """Return the `Holder.subject` to which the budget applies, or "" for each subject."""
     if budget.user_id is not None:
         return bucket_of(budget.user_id)
     if budget.team_id is not None:
@@ -177,8 +166,7 @@ def team_holder(team: int) -> Holder:
 
 
 def holders_of(meter: RunMeter) -> Iterator[Holder]:
-    """Yield the holders whose budgets are charged for a call: the caller, the team, the run, and
-    each application whose run contains the call.
+    """Yield the holders of a call: the caller, the team, the run, and all nested applications.
 
     A user's budget applies in every team, so that users cannot avoid it by switching teams.
     """
@@ -193,16 +181,14 @@ def holders_of(meter: RunMeter) -> Iterator[Holder]:
         yield Holder("application", text(name), text(name))
 
 
-on_reset(_told.clear)
+on_reset(_logged.clear)
 
 
 def usage_amount(
     rule: Rule, deployment: str, usages: Iterable[ModelUsage], ended_at: float, *, error: str = ""
 ) -> int | None:
     """Return the usage in the smallest parts of the budget's unit, or None if there is no price in
-    its currency.
-
-    `ended_at` is in seconds since 1970. `error` is the type of the call's error, or "".
+    its currency. `ended_at` is a Unix timestamp.
     """
     entries = tuple(usages)
     if rule.unit == "tokens":
@@ -214,7 +200,7 @@ def usage_amount(
         model = service.model_of(deployment, usage)
         rates = service.rates(model, day, is_only=len(entries) <= 1)
         if rates is None or rates.currency != rule.currency:
-            tell_of_missing_price(deployment, rule.currency)
+            log_missing_price(deployment, rule.currency)
             return None
         cost += rates.cost(usage, has_failed=bool(error)) or 0
     return limit_parts(in_parts(min(cost, Decimal(LARGEST)), rule.unit))
@@ -224,10 +210,10 @@ def limit_parts(parts: int) -> int:
     return min(max(parts, 0), LARGEST)
 
 
-def tell_of_missing_price(deployment: str, currency: str) -> None:
+def log_missing_price(deployment: str, currency: str) -> None:
     """Log a missing price, once per process, deployment and currency."""
-    if _told.get((deployment, currency)) is None:
-        _told.put((deployment, currency), True)
+    if _logged.get((deployment, currency)) is None:
+        _logged.put((deployment, currency), True)
         logger.warning(
             "Calls of %s have no price in %s: budgets of money do not count them",
             deployment,
@@ -236,16 +222,14 @@ def tell_of_missing_price(deployment: str, currency: str) -> None:
 
 
 def is_billed(report: ModelCallReport) -> bool:
-    """Return True if the service may bill a call whose usage it did not report. The estimated cost
-    then counts.
+    """Return True if the service may bill the call although it reported no usage. The estimated
+    cost is then charged.
     """
     return not report.usage and report.error in BILLED
 
 
 def input_tokens(request: ModelRequest) -> int:
-    """Estimate the number of input tokens from the texts and tools of the request, without
-    images.
-    """
+    """Estimate the number of input tokens from the texts and tools of a request. Ignores images."""
     characters = 0
     for message in request.messages:
         characters += len(message.text)
@@ -255,9 +239,7 @@ def input_tokens(request: ModelRequest) -> int:
 
 
 class Outputs:
-    """Estimates the output tokens of a call from the latest calls to the same deployment in this
-    process.
-    """
+    """Estimates a call's output tokens from this process's last calls to the same deployment."""
 
     def __init__(self) -> None:
         self.last: dict[str, deque[int]] = defaultdict(lambda: deque(maxlen=LAST_CALLS))

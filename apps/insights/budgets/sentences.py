@@ -1,4 +1,4 @@
-"""Describes in sentences for users how much of a budget is used."""
+"""Describes the usage of a budget in sentences for users."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -29,16 +29,14 @@ TERMS = {
 }
 
 RESERVED_SECONDS = 5.0
-"""A client should retry after this many seconds. By then, calls that have reserved the rest of the
-budget may have ended.
-"""
+"""The value of Retry-After in seconds if running calls have reserved the rest of a budget."""
 
 
 def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = "") -> str:
-    """Return a sentence about how much of a budget is left, and when it renews.
+    """Return a sentence about the remaining amount of a budget and its renewal.
 
     `used` and `limit` are in the smallest parts of the unit. `time_zone` is the user's time zone,
-    or "" for that of the budget.
+    or "" for the budget's time zone.
     """
     owner = str(OWNERS[rule.subject_kind]).format(term=TERMS[rule.window])
     left = amount_text(max(0, limit - used), limit, rule)
@@ -65,9 +63,7 @@ def renewal(rule: Rule, now: datetime, time_zone: str) -> str:
 
 
 def person_zone(name: str) -> ZoneInfo | None:
-    """Return the time zone with this name, or None if it is invalid. The name comes from a browser,
-    so it may be any text.
-    """
+    """Return the time zone with this name from a browser, or None if it is invalid."""
     try:
         return zone_of(name) if name else None
     except (ValueError, OSError, LookupError):
@@ -75,7 +71,7 @@ def person_zone(name: str) -> ZoneInfo | None:
 
 
 def percent(used: int, limit: int) -> int:
-    """Return the used percentage, rounded down, so that 100 means that nothing is left."""
+    """Return the used percentage, rounded down: 100 means that nothing is left."""
     return min(100, used * 100 // limit) if limit > 0 else 100
 
 
@@ -88,7 +84,7 @@ def amount_text(parts: int, limit: int, rule: Rule) -> str:
 
 
 def format_amount(amount: Decimal, unit: str) -> str:
-    """Format an amount for users. Small amounts of money get more decimal places."""
+    """Format an amount for users. Amounts of money below 1 have four decimal places."""
     places = 0 if unit == "tokens" else 4 if 0 < amount < 1 else 2
     return number_format(amount, places, force_grouping=True)
 

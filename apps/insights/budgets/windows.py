@@ -1,4 +1,4 @@
-"""Computes budget windows, which are hours, days or months in a time zone."""
+"""Computes the windows of budgets: hours, days or months in a time zone."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 from django.db import models
 
 ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
-"""The start of windows without an end, such as those of runs."""
+"""The start of a window without an end, for the budget of a run."""
 
 
 class WindowKind(models.TextChoices):
@@ -17,18 +17,14 @@ class WindowKind(models.TextChoices):
 
 
 class WindowSpan(NamedTuple):
-    """The time from `start` (inclusive) to `end` (exclusive), in UTC. `end` is None for a window
-    without an end.
-    """
+    """A time range in UTC, including `start` and without `end`. `end` is None for no end."""
 
     start: datetime
     end: datetime | None
 
 
 def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
-    """Return the window that contains `now`. `kind` is a `WindowKind`, or "" for a window without
-    an end.
-    """
+    """Return the window that contains `now`. `kind` is a `WindowKind`, or "" for no end."""
     if not kind:
         return WindowSpan(ALWAYS, None)
     local = now.astimezone(zone)
@@ -45,5 +41,5 @@ def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
 
 
 def midnight(day: date, zone: ZoneInfo) -> datetime:
-    """Return the first moment of a day in the time zone, which is not midnight if clocks skip it."""
+    """Return the first moment of a day in the time zone, even if clocks skip midnight."""
     return datetime.combine(day, time(), zone).astimezone(UTC)

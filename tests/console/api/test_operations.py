@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 from apps.accounts.models import ApiKey, AuditEntry
 from apps.catalog.content.installed import expire_content
 from apps.catalog.content.models import ContentItem
-from apps.console.admin.connect.secret_form import NO_VAULT, TYPE_AGAIN, TYPE_PLACE
+from apps.console.admin.connect.secret_form import NO_VAULT, TYPE_AGAIN, TYPE_VALUE_OR_PATH
 from apps.console.api.secrets import FIXED, NO_ANYWHERE
 from apps.live.models import Run
 from apps.live.run_summary import RunSummary
@@ -130,7 +130,7 @@ def test_a_path_in_vault_takes_a_permission_and_its_value_again(api, settings):
     assert refused.json()["errors"] == [{"path": "is_in_vault", "message": NO_VAULT}]
     assert paths(wrong) == ["value"]
     assert (made.status_code, made.json()["is_in_vault"]) == (201, True)
-    assert switched.json()["errors"] == [{"path": "value", "message": TYPE_PLACE}]
+    assert switched.json()["errors"] == [{"path": "value", "message": TYPE_VALUE_OR_PATH}]
 
 
 def test_a_secret_goes_anywhere_with_a_permission_only_and_stays_while_it_is_named(api):

@@ -11,7 +11,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.test import APIClient
 
 import apps.console.api
-from apps.console.api.strict_serializers import KnownFields
+from apps.console.api.strict_serializers import StrictFields
 from tests.catalog.rows import make_application
 from tests.console.api.test_webhooks import SCHEDULES, WEBHOOKS, schedule_of, webhook_of
 from tests.triggers.programs import make_account
@@ -36,7 +36,7 @@ def test_every_serializer_of_the_api_is_strict():
         for module in modules
         for found in vars(module).values()
         if isinstance(found, type) and issubclass(found, Serializer)
-        if found.__module__ == module.__name__ and not issubclass(found, KnownFields)
+        if found.__module__ == module.__name__ and not issubclass(found, StrictFields)
     }
 
     assert lenient == set()

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
 from apps.console.admin.callers import application_titles, shown_application
-from apps.console.admin.rows.operated_rows import tell_count
+from apps.console.admin.rows.operated_rows import show_count
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.operator_rights import may_rule, seen_names
 from apps.triggers.models import Delivery
@@ -73,7 +73,7 @@ class DeliveryAdmin(ReadOnlyAdmin[Delivery]):
     @admin.action(description="Send failed deliveries again", permissions=("retry",))
     def retry(self, request: HttpRequest, rows: QuerySet[Delivery]) -> None:
         found: list[Any] = [row for row in rows if self.may_retry(request, row)]
-        tell_count(self, request, "Queued again", attempts.retry(found))
+        show_count(self, request, "Queued again", attempts.retry(found))
 
     def may_retry(self, request: HttpRequest, row: Delivery) -> bool:
         subscription = row.subscription

@@ -34,7 +34,7 @@ from apps.schedules.proposals import LIMITS, TIMES, proposed_schedule
 from apps.triggers.access_problems import NO_RIGHTS, note_access
 from apps.triggers.schedules.form import ZonedForm
 
-ASKED = ("pinned_version", "name", "message", "is_same_conversation")
+OWNER_FIELDS = ("pinned_version", "name", "message", "is_same_conversation")
 STATE = (
     *("runs", "next_times", "made_by", "run_count", "last_at", "last_problem"),
     *("is_paused", "pause_reason"),
@@ -42,9 +42,7 @@ STATE = (
 
 
 class OperatedScheduleForm(ZonedForm):
-    """The form of a schedule. A new schedule belongs to a service account, and the owner of a
-    stored schedule cannot be changed.
-    """
+    """The form for a schedule. Operators create schedules for service accounts only."""
 
     operator: Any = None
 
@@ -114,8 +112,8 @@ class ScheduleAdmin(Admin[Schedule]):
         return rows.filter(of_seen(request, "application__slug"))
 
     def get_object(self, request: HttpRequest, *args: Any, **options: Any) -> Schedule | None:
-        """Return the schedule with this ID. If it belongs to a user, apply the changes that
-        operators have proposed.
+        """Return the schedule with this ID. For a schedule of another user, apply the changes that
+        operators have proposed, so that the form shows them.
         """
         found: Schedule | None = super().get_object(request, *args, **options)
         if found is None or is_ruled(request.user, found):
@@ -130,10 +128,10 @@ class ScheduleAdmin(Admin[Schedule]):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         if obj is None:
-            about: Any = (None, {"fields": ("application", "account", *ASKED)})
+            about: Any = (None, {"fields": ("application", "account", *OWNER_FIELDS)})
             return about, *self.rules_of()
-        asked = ASKED if is_ruled(request.user, obj) else ("answers",)
-        about = (None, {"fields": ("application", "user", "team", *asked)})
+        shown = OWNER_FIELDS if is_ruled(request.user, obj) else ("answers",)
+        about = (None, {"fields": ("application", "user", "team", *shown)})
         return about, ("State", {"fields": STATE}), *self.rules_of()
 
     def rules_of(self) -> tuple[Any, ...]:

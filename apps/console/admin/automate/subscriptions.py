@@ -1,4 +1,4 @@
-"""Defines the admin pages for subscriptions: URLs that receive events of applications."""
+"""Defines the admin pages for event subscriptions, which send application events to a URL."""
 
 from typing import Any, ClassVar
 
@@ -37,7 +37,15 @@ class SubscriptionForm(VersionedForm[Subscription]):
 @admin.register(Subscription)
 class SubscriptionAdmin(OperatedRows[Subscription]):
     form = SubscriptionForm
-    list_display = ("name", "url", "told_of", "owner", "state", "waiting", "given_up")
+    list_display = (
+        "name",
+        "url",
+        "applications_shown",
+        "owner",
+        "state",
+        "queued_count",
+        "failed_count",
+    )
     list_select_related = ("application", "owner")
     list_filter = ("is_enabled",)
     search_fields = ("name", "url", "application__slug", "owner__username")
@@ -68,9 +76,7 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
         return rows.filter(mine | of_seen(request, "application__slug"))
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Omit the state and the owner from the form for a new subscription: its creator becomes
-        the owner, and there is no state yet.
-        """
+        """Omit the state and the owner from the form for a new subscription."""
         if obj is not None:
             return super().get_fieldsets(request, obj)
         return (
@@ -91,7 +97,7 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
         super().save_model(request, obj, form, change)
 
     @admin.display(description="applications")
-    def told_of(self, row: Subscription) -> str:
+    def applications_shown(self, row: Subscription) -> str:
         return f"all of {row.owner}" if row.application is None else str(row.application)
 
     @admin.display(description="state")
@@ -111,9 +117,9 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
         return f"The secret, and until {until:%Y-%m-%d %H:%M %Z} the previous one"
 
     @admin.display(description="queued")
-    def waiting(self, row: Subscription) -> int:
+    def queued_count(self, row: Subscription) -> int:
         return row.deliveries.filter(status=Delivery.Status.DUE).count()
 
     @admin.display(description="failed")
-    def given_up(self, row: Subscription) -> int:
+    def failed_count(self, row: Subscription) -> int:
         return row.deliveries.filter(status=Delivery.Status.DEAD).count()

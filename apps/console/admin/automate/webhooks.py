@@ -54,8 +54,8 @@ class WebhookAdmin(OperatedRows[Webhook]):
         return renew_secret(row)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return True if the operator may manage the webhook's account. Whoever edits the webhook
-        can send messages as that account.
+        """Require permission to manage the webhook's account, because the webhook sends messages
+        as that account.
         """
         may = super().has_change_permission(request, obj)
         return may and (obj is None or may_manage(request.user, obj.account.user))
@@ -77,9 +77,7 @@ class WebhookAdmin(OperatedRows[Webhook]):
         return {"address": address(row), "is_key": row.check_kind == Webhook.Check.KEY}
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Offer only service accounts that the operator may manage, because a webhook sends
-        messages as its account.
-        """
+        """Offer only the service accounts that the operator may manage."""
         if db_field.related_model is ServiceAccount:
             rows = ServiceAccount.objects.select_related("user")
             options["queryset"] = rows.filter(

@@ -17,7 +17,7 @@ from apps.live.run_summary import RunSummary
 from apps.process_state import on_reset
 
 WEEK = timedelta(days=7)
-KNOWN_SECONDS = 60.0
+CACHE_SECONDS = 60.0
 """Counts are cached for this many seconds. Counting a week with many runs is slow, and the result
 changes little in a minute.
 """
@@ -25,11 +25,10 @@ changes little in a minute.
 
 @dataclass(frozen=True, slots=True)
 class WeekFigures:
-    """The usage of an application in the last seven days. `people` counts distinct users and API
-    keys.
-    """
+    """The usage of an application in the last seven days."""
 
     people: int = 0
+    """The number of distinct callers: users, API keys and visitors."""
     runs: int = 0
     failed: int = 0
     costs: Mapping[str, Decimal] = field(default_factory=dict)
@@ -39,16 +38,16 @@ class WeekFigures:
         return self.failed / self.runs if self.runs else None
 
 
-_known = AgedCache[str, WeekFigures](2_000)
-on_reset(_known.clear)
+_cached = AgedCache[str, WeekFigures](2_000)
+on_reset(_cached.clear)
 
 
 def week_figures(slugs: Collection[str]) -> dict[str, WeekFigures]:
-    """Return the usage of each application by slug, at most a minute old. Runs up to four queries."""
-    found = {slug: kept for slug in slugs if (kept := _known.get(slug, KNOWN_SECONDS))}
+    """Return the usage of each application by slug, at most a minute old."""
+    found = {slug: kept for slug in slugs if (kept := _cached.get(slug, CACHE_SECONDS))}
     if missing := {*slugs} - {*found}:
         for slug, figures in read_week(missing, timezone.now()).items():
-            _known.put(slug, figures)
+            _cached.put(slug, figures)
             found[slug] = figures
     return found
 
@@ -69,9 +68,7 @@ def read_week(slugs: Collection[str], now: datetime) -> dict[str, WeekFigures]:
 
 
 def read_costs(slugs: Collection[str], now: datetime) -> Mapping[str, Sums]:
-    """Return the costs of each application by slug. They include recent model calls that are not
-    yet in the hourly sums.
-    """
+    """Return the costs of each application by slug, including calls not yet in the hourly sums."""
     period = Period.ending(now, WEEK)
     found: dict[str, Sums] = defaultdict(Sums)
     stored = UsageSum.objects.filter(period.stored, dimension="application", name__in=slugs)

@@ -27,7 +27,7 @@ from apps.console.admin.theme import Admin
 LIST_URL = "catalog_application_changelist"
 MODEL = "manifest__orchestrator__deployment__"
 OF_WEEK = ("week_people", "week_cost", "week_errors")
-"""These columns show metrics of the last seven days."""
+"""The columns with metrics of the last seven days."""
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -106,7 +106,7 @@ class ApplicationList(Admin[Application]):
         )
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """Return the columns of the list. Only users who may see usage and runs get the metrics."""
+        """Omit the metrics for users who may not see both usage and runs."""
         may = all(map(request.user.has_perm, ("insights.view_usagesum", "runs.view_runsummary")))
         return [name for name in self.list_display if may or name not in OF_WEEK]
 
@@ -200,7 +200,7 @@ class ApplicationList(Admin[Application]):
 
 
 def request_badge(application: Any) -> SafeString | str:
-    """Return a badge if publishing the draft was requested or the request was sent back, else ""."""
+    """Return a badge for the draft's publishing request, or "" if there is none."""
     if getattr(application, "asked_at", None) is None:
         return ""
     is_returned = application.returned_at is not None
@@ -209,8 +209,8 @@ def request_badge(application: Any) -> SafeString | str:
 
 
 def granted_to(holder: str) -> Coalesce:
-    """Return a query expression that counts the grants of an application to users or to groups.
-    `holder` is "user" or "group".
+    """Return a query expression that counts an application's grants. `holder` is "user" or
+    "group".
     """
     rows = Grant.objects.filter(application=OuterRef("pk"), **{f"{holder}__isnull": False})
     count = rows.order_by().values("application").annotate(count=Count("pk")).values("count")

@@ -1,6 +1,4 @@
-"""Shows the files that are attached to an application, their indexing progress, and a search in
-them.
-"""
+"""Shows the files attached to an application and their indexing progress, and searches them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -40,12 +38,11 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """The results of a search in attached files. `notice` explains why only keyword search was
-    used, or is "".
-    """
+    """The results of a search in attached files."""
 
     results: Sequence[SearchResult] = field(default_factory=tuple)
     notice: str = ""
+    """The reason why only keyword search was used, or ""."""
 
 
 def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
@@ -97,9 +94,7 @@ def percent_of(document: CorpusDocument) -> int:
 
 
 def total_percent(documents: Sequence[CorpusDocument]) -> int:
-    """Return the average indexing progress of the documents in percent. Failed documents do not
-    count.
-    """
+    """Return the average indexing progress in percent, without the failed documents."""
     going = [percent_of(one) for one in documents if one.state != State.FAILED]
     return sum(going) // len(going) if going else 0
 
@@ -107,7 +102,9 @@ def total_percent(documents: Sequence[CorpusDocument]) -> int:
 async def report(
     wanted: AttachingApplication, corpus: LocalCorpus, asked: str, most: int = MOST_RESULTS
 ) -> SearchReport:
-    """Search the attached files as the application's tool would, and return up to `most` results."""
+    """Search the attached files as the application's tool would, and return up to `most`
+    results.
+    """
     attached = SearchableFiles(corpus, wanted.contexts)
     searched = await attached.open(await attached.documents())
     vector, notice = None, ""

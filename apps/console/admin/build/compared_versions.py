@@ -1,4 +1,4 @@
-"""Finds the states of an application that a page compares, and lists why an action is rejected."""
+"""Loads the versions that a page compares, and collects the reasons for rejected actions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,9 @@ DRAFT = "draft"
 
 
 def refusal_reasons(act: Callable[..., object], *arguments: Any, **options: Any) -> list[str]:
-    """Call `act` with the arguments. Return the reasons if it rejects them, or [] if it succeeds."""
+    """Call `act` with the arguments. Return the reasons if it rejects them, or [] if it
+    succeeds.
+    """
     try:
         act(*arguments, **options)
     except DraftOvertaken as error:
@@ -31,8 +33,8 @@ def refusal_reasons(act: Callable[..., object], *arguments: Any, **options: Any)
 
 
 def named_side(row: Application, name: str) -> ComparisonSide:
-    """Return the state of an application to compare: the draft for "draft", else the version with
-    this number. Raises `Http404` if there is none.
+    """Return one side of a comparison: the draft for "draft", else the version with this number.
+    Raises `Http404` if the version does not exist.
     """
     if name == DRAFT:
         return draft_side(row)

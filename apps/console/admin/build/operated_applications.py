@@ -29,9 +29,7 @@ class OperatedApplications(Admin[Application]):
         return is_role_enough(request, obj, super().has_change_permission(request))
 
     def has_delete_permission(self, request: HttpRequest, obj: Application | None = None) -> bool:
-        """Return True if the user may erase the application. This takes a separate permission, and
-        the application must be archived.
-        """
+        """Require the separate permission to erase, and an archived application."""
         may: bool = super().has_delete_permission(request) and request.user.has_perm(ERASE)
         if not may or obj is None:
             return may

@@ -36,8 +36,8 @@ from apps.integers import read_integer
 
 
 def version_urls(admin: Admin[Application]) -> list[URLPattern]:
-    """Return the URLs of these pages. Everyone who can see the application can view them, but only
-    publishers can change anything.
+    """Return the URL patterns of the version pages. Everyone who can see the application can view
+    these pages, but only publishers can change anything.
     """
     look, act = require_safe, require_POST
     note = require_http_methods(["GET", "HEAD", "POST"])
@@ -228,8 +228,8 @@ def report_outcome(
 
 
 def review_context(row: Application, draft: ApplicationDraft, user: Any) -> dict[str, Any]:
-    """Return the template context for the review by a second user. `asked` in it is the publishing
-    request, even if it was sent back, or None.
+    """Return the template context for the review by a second user. `asked` is the publishing
+    request, including one that was sent back, or None.
     """
     if not is_required(row):
         return {"takes_two": False, "asked": None, "refusal": ""}

@@ -1,3 +1,1 @@
-"""Registers the admin pages for what applications use: deployments and their prices, MCP servers,
-secrets and shared files.
-"""
+"""Registers the admin pages for deployments, prices, MCP servers, secrets and shared files."""

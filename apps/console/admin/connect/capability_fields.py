@@ -33,13 +33,13 @@ WORDS: Mapping[str, str] = {
 ANSWERS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "unknown"}
 
 
-def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
-    """Show the default of each capability in the form. The form of a user who may only view the
-    deployment lacks these fields.
+def show_defaults(form: forms.ModelForm[Any], row: Deployment) -> None:
+    """Show the default of each capability in the form, unless the form is read-only and therefore
+    has no such fields.
     """
     if not form.fields.keys() >= {*FLAGS, *LIMITS}:
         return
-    labels = known_labels(row)
+    labels = default_labels(row)
     for name in FLAGS:
         widget: Any = form.fields[name].widget
         widget.choices = [("unknown", labels[name]), ("true", "Yes"), ("false", "No")]
@@ -49,9 +49,9 @@ def tell_known(form: forms.ModelForm[Any], row: Deployment) -> None:
         field.help_text = format_html(words, field.help_text, name, labels[name])
 
 
-def known_labels(row: Deployment) -> dict[str, str]:
-    """Return the default of each capability as text, such as "Default: yes". What an operator has
-    set is ignored.
+def default_labels(row: Deployment) -> dict[str, str]:
+    """Return the default of each capability as text, such as "Default: yes". Values that an
+    operator has set are ignored.
     """
     known = written_capabilities(row).over(known_capabilities(row))
     words = {name: ANSWERS[getattr(known, name)] for name in FLAGS}

@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from apps.catalog.credentials.review import STAYS_THERE, TYPE_AGAIN, has_moved, may_keep_key
-from apps.console.admin.connect.capability_fields import tell_known
+from apps.console.admin.connect.capability_fields import show_defaults
 from apps.console.admin.connect.fallbacks import FallbacksField
 from apps.console.admin.rows.versioned_form import VersionedForm
 from apps.console.admin.theme import PasswordInput, Switch
@@ -51,7 +51,7 @@ class DeploymentForm(VersionedForm[Deployment]):
             self.fields[name].help_text = DERIVED[name]
         if isinstance(field := self.fields.get("fallbacks"), FallbacksField):
             field.offer(self.instance)
-        tell_known(self, self.instance)
+        show_defaults(self, self.instance)
 
     def secret_state(self, stored: str) -> str:
         if isinstance(stored, UnreadableSecret):

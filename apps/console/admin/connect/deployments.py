@@ -25,8 +25,8 @@ from apps.catalog.uses import ItemUser, deployment_uses
 from apps.console.admin.connect.breakers import BreakersAdmin
 from apps.console.admin.connect.capability_fields import (
     CAPABILITY_FIELDS,
+    default_labels,
     details,
-    known_labels,
     summary,
 )
 from apps.console.admin.connect.deployment_form import DeploymentForm
@@ -51,13 +51,11 @@ from apps.workspace.services.model_list import ListedModel
 from apps.workspace.services.probe import ProbeResult
 
 NEW_APPLICATION = "application"
-"""If the query parameter `next` has this value, saving the deployment opens the page that creates
-an application.
-"""
+"""With the query `?next=application`, saving a new deployment opens the page "New application"."""
 UNREACHED = frozenset({"address", "name", "connection", "encryption", "time"})
-"""A test that fails at one of these steps did not reach the service."""
+"""The steps of a connection test that fail before the service is reached."""
 MOST_TESTED = 10
-"""The action tests at most this many deployments, because each test waits for a service."""
+"""The bulk action tests at most this many deployments, because each test waits for a service."""
 
 
 @admin.register(Deployment)
@@ -174,9 +172,7 @@ class DeploymentAdmin(BreakersAdmin):
         return [self.staff_path("test/", self.test_typed, "test"), *super().get_urls()]
 
     def test_typed(self, request: HttpRequest) -> JsonResponse:
-        """Test the connection with the values that the user typed into the form, without saving
-        them.
-        """
+        """Test the connection with the submitted form values, without saving them."""
         number = request.POST.get("test_pk", "")
         stored = self.get_object(request, number) if number else None
         if request.method != "POST" or not self.may_save(request, stored):
@@ -187,7 +183,7 @@ class DeploymentAdmin(BreakersAdmin):
             result = try_connection(form.instance)
             offered = listed_models(form.instance) if result.failed not in UNREACHED else []
             told = {"models": [model.id for model in offered]} if offered else {}
-            told |= told_capabilities(form.instance, offered)
+            told |= reported_capabilities(form.instance, offered)
             message = result.text
             if offered and result.failed == "model":
                 message = f"The service has no model {form.instance.model_name!r}."
@@ -200,7 +196,7 @@ class DeploymentAdmin(BreakersAdmin):
 
 
 def listed_models(deployment: Deployment) -> list[ListedModel]:
-    """Return the models that the deployment's service lists, or [] if it has no such list or fails."""
+    """Return the models that the service lists, or [] if it cannot list them or fails."""
     if deployment.kind != Deployment.Kind.CHAT or not can_list(deployment):
         return []
     try:
@@ -209,9 +205,9 @@ def listed_models(deployment: Deployment) -> list[ListedModel]:
         return []
 
 
-def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> dict[str, Any]:
-    """Return the capabilities of a chat model as JSON for the form: the defaults, and those that
-    its service reports.
+def reported_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> dict[str, Any]:
+    """Return the default capabilities of a chat model, and those that the service reports, for the
+    form's script. Returns {} for other kinds of models.
     """
     if deployment.kind != Deployment.Kind.CHAT:
         return {}
@@ -219,11 +215,10 @@ def told_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> 
     model = next((model for model in listed if model.id == name), None)
     columns = reported_columns(model, deployment.provider) if model is not None else {}
     told = {name: columns[name] for name in CAPABILITIES if columns.get(name) is not None}
-    return {"known": known_labels(deployment), **({"told": told} if told else {})}
+    return {"known": default_labels(deployment), **({"told": told} if told else {})}
 
 
 def try_connection(deployment: Deployment) -> ProbeResult:
-    """Test the deployment's connection. Gives up after a timeout."""
     return async_to_sync(probe_deployment)(read_row(deployment))
 
 
@@ -235,6 +230,5 @@ def used_by(request: HttpRequest, deployment: Deployment, users: Sequence[ItemUs
 
 
 def left_by(deployment: Deployment, users: Sequence[Deployment]) -> SafeString:
-    """Return a paragraph that lists the deployments that lose this deployment as a fallback."""
     words = "<p>These use {} as a fallback and continue without it:</p>{}"
     return format_html(words, deployment, bullet_list(map(str, users)))

@@ -1,6 +1,4 @@
-"""Defines the form field for a deployment's fallbacks: an ordered list that shows why a fallback is
-skipped.
-"""
+"""Defines the form field for the ordered list of a deployment's fallbacks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,19 +14,16 @@ from apps.workspace.local.deployments.fallback_rules import unfit_reason
 
 @dataclass(frozen=True, slots=True)
 class FallbackChoice:
-    """A deployment that can be chosen, or was chosen, as a fallback. `problem` is the reason why it
-    is skipped, or "".
-    """
+    """A deployment in the list of possible and selected fallbacks."""
 
     deployment_id: str
     title: str
     problem: str = ""
+    """The reason why calls skip this fallback, or ""."""
 
 
 class FallbacksInput(LowTextarea):
-    """A text area with one deployment ID per line. A script turns it into a list in which users
-    search, add and move entries.
-    """
+    """A text area with one deployment ID per line. A script replaces it with a sortable list."""
 
     template_name = "admin/workspace/deployment/fallbacks.html"
     choices: Sequence[FallbackChoice] = ()
@@ -46,9 +41,7 @@ class FallbacksField(LinesField):
     widget = FallbacksInput
 
     def offer(self, row: Deployment) -> None:
-        """Set the choices: all deployments that can be fallbacks of this one, including disabled
-        ones.
-        """
+        """Offer all deployments that this one could fall back to, including disabled ones."""
         others = Deployment.objects.exclude(pk=row.pk).order_by("display_name")
         choices = [choice_of(one) for one in others if not unfit_reason(one)]
         named = row.fallbacks if isinstance(row.fallbacks, list) else []

@@ -1,5 +1,5 @@
-"""Defines the admin pages for MCP servers that are programs on this machine. Whoever edits a server
-decides which program runs.
+"""Defines the admin pages for MCP servers that run as programs on this machine. Only superusers may
+edit them, because the settings determine which program runs.
 """
 
 from collections.abc import Iterable

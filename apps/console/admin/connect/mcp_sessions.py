@@ -16,21 +16,20 @@ from apps.console.admin.connect.mcp_uses import PROGRAM, Use, server_key
 from apps.workspace.local.models import McpServer
 
 ORDER = ("connected", "starting", "sign-in needed", "error", "not started")
-"""A server has the first of these states that one of its sessions has."""
+"""The states of sessions by priority. A server has the first of its sessions' states in this
+order.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """An MCP session in a table. `is_old` is True if its program was started before the server's
-    settings were changed.
-    """
-
     session: PooledSession
     server: str
     owner: str
     state: str
     error: str
     is_old: bool
+    """True if the program was started before the server's settings were last changed."""
     uses: Sequence[Use]
 
 
@@ -43,8 +42,8 @@ def may_administer(request: HttpRequest) -> bool:
 def session_rows(
     found: Sequence[PooledSession], uses: Mapping[str, Sequence[Use]] = {}
 ) -> list[SessionRow]:
-    """Convert sessions to rows of a table. `uses` are the toolsets that use each server, by
-    `server_key`.
+    """Convert sessions to table rows. `uses` maps a `server_key` to the toolsets that use the
+    server.
     """
     names = caller_names(session.bucket for session in found)
     versions = dict(McpServer.objects.values_list("name", "version"))
@@ -68,7 +67,7 @@ def sessions_of(server: McpServer, found: Iterable[PooledSession]) -> list[Poole
 
 
 def server_state(server: McpServer, found: Iterable[PooledSession]) -> str:
-    """Describe the state of an MCP server, based on its sessions."""
+    """Return the state of an MCP server: "disabled", or the first in `ORDER` of its sessions."""
     states = {state_name(session) for session in found}
     state = next((state for state in ORDER if state in states), "not started")
     return state if server.is_enabled else "disabled"
@@ -79,7 +78,7 @@ def state_name(session: PooledSession) -> str:
 
 
 def server_label(session: PooledSession) -> str:
-    """Return the name of the session's program, or the host of its server. The rest of the URL may
+    """Return the name of the session's program, or only the host of its URL, because the path may
     contain a secret.
     """
     return session.server if session.protocol == PROGRAM else urlsplit(session.server).netloc

@@ -30,9 +30,7 @@ class Use:
 
 
 def uses_by_server() -> dict[str, list[Use]]:
-    """Map the `server_key` of each MCP server to the toolsets of enabled applications that use
-    it.
-    """
+    """Return the toolsets of enabled applications by the `server_key` of their MCP server."""
     found: dict[str, list[Use]] = {}
     for application in Application.objects.filter(is_enabled=True):
         for toolset in toolsets_of(application):
@@ -61,10 +59,9 @@ def toolsets_of(application: Application) -> tuple[Any, ...]:
 
 
 def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the names under which models see these MCP tools, in all applications.
+    """Return the names under which the models of any application see these MCP tools.
 
-    Each of the `tools` is a pair: the name of the server's program or host, and the name of the
-    tool on the server.
+    A tool is a pair: the server's program or host, and the tool's name on the server.
     """
     by_server: dict[str, set[str]] = {}
     for server, tool in tools:
@@ -74,13 +71,13 @@ def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
         for application in Application.objects.all()
         for toolset in toolsets_of(application)
         if isinstance(toolset, Described) and isinstance(toolset.server, McpServerInfo)
-        for tool in by_server.get(place_of(toolset.server), ())
+        for tool in by_server.get(server_name(toolset.server), ())
         for name in possible_names(toolset.name, tool)
     }
 
 
-def place_of(info: McpServerInfo) -> str:
-    """Return the name of an MCP server's program, or the host of its URL. Returns "" if the URL is
+def server_name(info: McpServerInfo) -> str:
+    """Return the name of an MCP server's program, or its URL's host, or "" if the URL is
     invalid.
     """
     if info.protocol == PROGRAM:

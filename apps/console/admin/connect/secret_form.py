@@ -24,7 +24,7 @@ NO_VAULT = (
     "A path in Vault gives access to its content. You need the permission to allow secrets to be "
     "sent to any server."
 )
-TYPE_PLACE = "Enter the value again. It must be a string or a path in Vault."
+TYPE_VALUE_OR_PATH = "Enter the value again. It must be a string or a path in Vault."
 TYPE_AGAIN = (
     "The value was stored for other servers. Enter it again, or restore the previous servers."
 )
@@ -74,14 +74,14 @@ class SecretForm(VersionedForm[Secret]):
         if not stored._state.adding and not typed and is_for_more(stored, servers, anywhere):
             self.add_error("new_value", TYPE_AGAIN)
         if "is_in_vault" in self.changed_data and not typed:
-            self.add_error("new_value", TYPE_PLACE)
+            self.add_error("new_value", TYPE_VALUE_OR_PATH)
         if self.cleaned_data.get("is_in_vault") and typed and not self.may_send_anywhere:
             self.add_error("is_in_vault", NO_VAULT)
         return cleaned
 
 
 def is_for_more(stored: Secret, servers: Sequence[str], anywhere: bool) -> bool:
-    """Return True if the edit would allow the stored value to be sent to additional servers."""
+    """Return True if the new settings allow more servers to receive the stored value."""
     if stored.is_for_any_server:
         return False
     return anywhere or not all(is_covered(server, stored.servers) for server in servers)

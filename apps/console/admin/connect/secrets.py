@@ -1,6 +1,4 @@
-"""Defines the admin pages for secrets. They show which manifests use a secret. A used secret cannot
-be deleted.
-"""
+"""Defines the admin pages for secrets. A secret that a manifest uses cannot be deleted."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -115,7 +113,5 @@ def uses_of(secret: Secret) -> list[ItemUser]:
 
 
 def number_of(users: Iterable[ItemUser]) -> int:
-    """Return the number of applications and predefined items that use a secret. Each counts once,
-    even if it uses the secret at several paths.
-    """
+    """Count the applications and predefined items in the list, which has one entry per use."""
     return len({(user.kind, user.name) for user in users})

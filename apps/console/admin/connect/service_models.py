@@ -1,4 +1,4 @@
-"""Defines the page on which operators create deployments for more models of a deployment's service."""
+"""Defines the page that creates deployments for more models of a deployment's service."""
 
 from collections.abc import Sequence
 from typing import Any

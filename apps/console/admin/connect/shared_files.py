@@ -77,8 +77,8 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
         return {**cleaned, "name": name}
 
     def refuse_overtaken(self, seen: str) -> None:
-        """Add an error if another user replaced the file after the form was opened. Saving again
-        then overwrites it. The row stays locked until it is saved.
+        """Add an error if another user replaced the file after the form was opened. The user can
+        submit the form again to overwrite the file. Locks the row until the transaction ends.
         """
         if not self.instance.pk or not seen:
             return

@@ -1,5 +1,5 @@
-"""Defines the admin pages for MCP tools whose descriptions have changed. Models do not see such a
-tool until an operator accepts the new description.
+"""Defines the admin pages for MCP tools with changed descriptions. Models do not see these tools
+until an operator accepts the new descriptions.
 """
 
 from collections.abc import Iterator
@@ -105,8 +105,8 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
         self.settle(request, queryset, WITHHELD)
 
     def settle(self, request: HttpRequest, queryset: QuerySet[ToolDescription], state: str) -> None:
-        """Store the operator's decision about these descriptions. Users who approved an accepted
-        tool before are asked again.
+        """Store the operator's decision about these descriptions. Accepting a description revokes
+        users' earlier approvals of the tool.
         """
         if not self.has_change_permission(request):
             raise PermissionDenied

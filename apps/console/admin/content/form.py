@@ -26,7 +26,7 @@ from apps.manifest.problems import Problem
 
 MOST_MISTAKES = 20
 DOCUMENTS = ("tool", "toolset")
-"""Items of these kinds are JSON, which may contain credentials."""
+"""Predefined items of these kinds are JSON documents and may contain credentials."""
 
 TEXTS = {
     "prompt": ("Text", "Markdown. {today}, {locale} and PROMPT_VARIABLES are replaced."),
@@ -49,7 +49,7 @@ TEXTS = {
         "its instructions, in Markdown.",
     ),
 }
-"""This maps each kind of item to the label and the help text of its text field."""
+"""The label and the help text of the text field, by the kind of the item."""
 
 
 class TypedText(str):
@@ -59,8 +59,8 @@ class TypedText(str):
 class TextField(forms.CharField):
     """A form field for the text of a predefined item.
 
-    With `is_document`, the text is JSON. The field masks the credentials of a stored text, and
-    replaces masks in a typed text with the credentials in `sources`.
+    If `is_document` is True, the text is JSON. The field then masks stored credentials, and
+    replaces the masks in the submitted text with the credentials in `sources`.
     """
 
     widget = LowTextarea(
@@ -122,9 +122,7 @@ class ContentForm(DocumentForm[ContentItem]):
             )
 
     def known(self, name: str) -> str:
-        """Return the stored value of the item's field `name`, or else the submitted one, or else
-        "".
-        """
+        """Return the stored, submitted or initial value of a field, or ""."""
         value = getattr(self.instance, name) or self.data.get(name) or self.initial.get(name)
         return str(value or "")
 
@@ -138,7 +136,7 @@ class ContentForm(DocumentForm[ContentItem]):
 
     @property
     def doubts(self) -> Sequence[Problem]:
-        """Return warnings about the credentials in the text that the form shows."""
+        """Warnings about possible credentials in the text that the form shows."""
         field: Any = self.fields.get("text")
         if not isinstance(field, TextField) or not field.is_document:
             return ()
@@ -178,7 +176,7 @@ class ContentForm(DocumentForm[ContentItem]):
 
 
 def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]:
-    """Return warnings about the credentials in the JSON that a user typed, or () if it is not JSON."""
+    """Return warnings about possible credentials in the submitted text, or () if it is not JSON."""
     document = parse_or_none(text)
     if document is None:
         return ()
@@ -187,15 +185,13 @@ def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]
 
 
 def stack_of(kind: str, name: str) -> tuple[LayerItem, ...]:
-    """Return the item's definitions in all layers, lowest first. The last definition takes
-    effect.
-    """
+    """Return the item's definitions in all layers. The last one takes effect."""
     return installed_content().stacks.get(cast(ItemKind, kind), {}).get(name, ())
 
 
 def mask_sources(row: ContentItem, kind: str, name: str) -> list[str]:
-    """Return the texts whose credentials may replace the masks in a typed text: the stored text,
-    and those of the item's other layers.
+    """Return the texts whose credentials may replace masks in the submitted text: the stored text
+    and the item's definitions in other layers.
     """
     texts = (row.text, *(item.text for item in reversed(stack_of(kind, name))))
     return [text for text in texts if text]

@@ -1,5 +1,5 @@
-"""Defines the admin pages for predefined content. Operators see each item in all its layers, and
-edit those that are stored in the database.
+"""Defines the admin pages for predefined content. Operators see the definitions of an item in all
+layers (built in, configuration folders, database), and edit those in the database.
 """
 
 from collections.abc import Iterable, Sequence
@@ -113,7 +113,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
             said = f"A credential is now stored as the secret {secret.name!r}, for {servers}."
             self.message_user(request, said)
         reload_content()
-        self.tell_pending(request)
+        self.warn_about_old_content(request)
         if obj.kind in DOCUMENTS:
             for doubt in doubts_of(obj.text, (), obj.name):
                 self.message_user(request, f"{doubt.path}: {doubt.message}", messages.WARNING)
@@ -121,12 +121,10 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
     def delete_model(self, request: HttpRequest, obj: ContentItem) -> None:
         super().delete_model(request, obj)
         reload_content()
-        self.tell_pending(request)
+        self.warn_about_old_content(request)
 
-    def tell_pending(self, request: HttpRequest) -> None:
-        """Show a message that lists the user's applications that still use the old predefined
-        content.
-        """
+    def warn_about_old_content(self, request: HttpRequest) -> None:
+        """Warn about the user's applications that still use the old predefined content."""
         mine = with_role(request, Role.EDITOR).order_by().values_list("pk", flat=True)
         if found := outdated_applications(mine):
             names = ", ".join(one.title for one in found[:MOST_NAMED])
@@ -152,8 +150,8 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         return answer
 
     def consequences(self, request: HttpRequest, rows: Iterable[ContentItem]) -> list[SafeString]:
-        """Return a paragraph for each item that exists in no other layer, with the applications and
-        items that use it.
+        """Describe what breaks without each item. An item with a definition in another layer
+        remains usable and is omitted.
         """
         alone = [row for row in rows if len(stack_of(row.kind, row.name)) == 1]
         uses = all_uses(installed_content(), visible_applications(request)) if alone else {}
@@ -178,7 +176,9 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         ]
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """List all predefined items in use. Raises `PermissionDenied` if the user may not see them."""
+        """List all predefined items in use. Raises `PermissionDenied` if the user may not see
+        them.
+        """
         if not self.has_view_permission(request):
             raise PermissionDenied
         content = installed_content()
@@ -241,9 +241,7 @@ def lines_of(uses: Uses, row: ContentItem) -> list[str]:
 
 
 def uses_elsewhere(kind: str, name: str) -> list[str]:
-    """Return descriptions of the settings and teams that use a prompt, or [] for any other kind of
-    item.
-    """
+    """Describe the teams and the platform prompt that use a prompt. Returns [] for other kinds."""
     if kind != "prompt":
         return []
     teams = Team.objects.filter(prompt=name).count()
@@ -259,8 +257,8 @@ def deployments_of(item: LayerItem) -> Sequence[str]:
 
 
 def preview_typed(request: HttpRequest) -> JsonResponse:
-    """Return the `problems` of the item that the user is typing, the `blocks` that models get from
-    it, and `doubts` about its credentials.
+    """Return the `problems` of an unsaved item, the `blocks` of text that models would receive, and
+    `doubts` about its credentials.
     """
     typed = request.POST
     kind, name = typed.get("kind", ""), typed.get("name", "").strip() or "new"
@@ -290,9 +288,7 @@ def preview_typed(request: HttpRequest) -> JsonResponse:
 
 
 def read_files(typed: QueryDict, kind: str) -> tuple[list[str], dict[str, str]]:
-    """Parse the files that the user typed for a skill. Return their problems, and the texts by
-    path, which are {} if there are problems.
-    """
+    """Parse the submitted files of a skill. Return their problems, and their texts by path."""
     try:
         files = FilesField(required=False).clean(
             FilesWidget().value_from_datadict(typed, {}, "files")

@@ -1,5 +1,5 @@
-"""Reads the data for the admin pages of predefined content: the rows of the list, and the layers of
-one item.
+"""Prepares the data for the admin pages of predefined content. The layers of an item are its
+definitions in the built-in content, in configuration folders and in the database.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,20 +20,18 @@ from apps.catalog.uses import NOBODY, ItemReference, ReferringApplication, Uses,
 STATES: Mapping[str, str] = {"broken": "Broken", "replaced": "In several layers", "row": "Edited"}
 
 Stack = tuple[LayerItem, ...]
-"""The definitions of a predefined item in all layers, lowest first. The last definition takes
-effect.
-"""
+"""The definitions of a predefined item in all layers. The last one takes effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayeredItem:
-    """A row in the list of predefined content. `layer` is the title of the layer whose definition
-    takes effect, and `layers` the number of layers that define the item.
-    """
+    """A row in the list of predefined content."""
 
     item: LayerItem
     layer: str
+    """The title of the layer whose definition takes effect."""
     layers: int
+    """The number of layers that define the item."""
     problems: tuple[str, ...]
     uses: Uses
 
@@ -44,28 +42,25 @@ class LayeredItem:
 
 @dataclass(frozen=True, slots=True)
 class ItemLayer:
-    """The definition of a predefined item in one layer. `lines` are its differences from the layer
-    below, or None for the lowest layer.
-    """
+    """The definition of a predefined item in one layer."""
 
     item: LayerItem
     title: str
     in_force: bool
     lines: list[Line] | None
+    """The differences from the definition that this one overrides, or None if there is none."""
 
 
 def required_tools(item: LayerItem) -> tuple[str, ...]:
-    """Return the tools that an application must have before models see the skill, or () for other
-    kinds of items.
+    """Return the tools that a skill requires, or () for other kinds of items. Applications without
+    these tools do not offer the skill to their models.
     """
     found = usable_skill(item) if item.kind == "skill" else None
     return () if found is None else found.document.required_tools
 
 
 def filtered_stacks(content: Content, filters: QueryDict) -> list[Stack]:
-    """Return the items that match the list's filters `kind`, `state` and `q` (a substring of the
-    name).
-    """
+    """Return the items that match the filters `kind`, `state` and `q` (a substring of the name)."""
     kind, state, words = (filters.get(name, "").strip() for name in ("kind", "state", "q"))
     broken = problems_by_item(content)
     return [
@@ -118,7 +113,7 @@ def item_title(content: Content, item: LayerItem) -> str:
 
 
 def layers_of(content: Content, stack: Stack) -> list[ItemLayer]:
-    """Return the item's definition in each layer. The one that takes effect comes first."""
+    """Return the item's definitions. The one that takes effect comes first."""
     found = [
         ItemLayer(
             item,

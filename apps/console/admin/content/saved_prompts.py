@@ -17,8 +17,6 @@ class SavedPromptAdmin(Admin[SavedPrompt]):
     search_fields = ("name", "title")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SavedPrompt]:
-        """Return the prompts that are shared with a team or with all users, without users' private
-        prompts.
-        """
+        """Omit the private prompts of users."""
         rows: QuerySet[SavedPrompt] = super().get_queryset(request)
         return rows.filter(user=None)

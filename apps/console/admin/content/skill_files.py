@@ -35,7 +35,7 @@ class FileRow(NamedTuple):
 
 
 def problems_of(files: list[SkillFile]) -> Iterator[str]:
-    """Yield, for each file in order, the reason why it cannot be saved, or ""."""
+    """Yield one text per file: the reason why it cannot be saved, or ""."""
     counts = Counter(file.path for file in files)
     for file in files:
         if not file.path:
@@ -57,16 +57,14 @@ def text_problem(text: str) -> str:
 
 
 class FilesWidget(forms.Widget):
-    """A widget with a pair of inputs for the path and text of each file. It works without
-    JavaScript.
-    """
+    """A widget with inputs for the path and text of each file. It works without JavaScript."""
 
     template_name = "admin/catalog/contentitem/files.html"
     # The limit applies to the size of the typed text, not of the encoded text.
     needs_multipart_form = True
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> list[SkillFile]:
-        """Return the files that the user typed. Omit those with neither a path nor a text."""
+        """Return the submitted files. Omit those with neither a path nor a text."""
         if not isinstance(data, MultiValueDict):
             return files_of(data.get(name))
         pairs = zip(data.getlist(f"{name}-path"), data.getlist(f"{name}-text"), strict=False)
@@ -123,9 +121,7 @@ class FilesField(forms.Field):
 
 
 def files_of(value: Any) -> list[SkillFile]:
-    """Convert the field's value to a list of files. The value maps paths to texts, or is already a
-    list of the files that the user typed.
-    """
+    """Convert a stored value, which maps paths to texts, or a submitted list to a list of files."""
     if isinstance(value, Mapping):
         return [SkillFile(str(path), str(text)) for path, text in sorted(value.items())]
     return list(value or ())

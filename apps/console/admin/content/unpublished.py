@@ -1,6 +1,4 @@
-"""Defines the page that lists the applications whose predefined content has changed since they were
-published.
-"""
+"""Defines the page about applications that were published with an older predefined content."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,14 +20,14 @@ from apps.integers import read_integer
 
 
 @dataclass(frozen=True, slots=True)
-class PendingApplication:
+class UnpublishedApplication:
     pending: OutdatedApplication
     differences: list[RenderedDifference]
 
 
 def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
-    """List the user's applications whose predefined content has changed since they were published.
-    A POST with a note publishes the selected ones again.
+    """List the user's applications that were published with an older predefined content. A POST
+    with a note publishes the selected applications again.
     """
     may_publish = request.user.has_perm(PUBLISH)
     if request.method == "POST" and may_publish:
@@ -37,7 +35,7 @@ def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
         return redirect(admin.url("unpublished"))
     seen = with_role(request, Role.EDITOR).order_by().values_list("pk", flat=True)
     found = [
-        PendingApplication(pending, rendered_differences(differences_of(pending)))
+        UnpublishedApplication(pending, rendered_differences(differences_of(pending)))
         for pending in outdated_applications(seen)
     ]
     context = {"found": found, "may_publish": may_publish, "longest_note": LONGEST_NOTE}
@@ -70,8 +68,6 @@ def publish_ticked(admin: Any, request: HttpRequest) -> None:
 
 
 def publish_content(request: HttpRequest, row: Application) -> list[str]:
-    """Publish the live version again with the current predefined content. Return the reasons if
-    this is rejected.
-    """
+    """Publish the live version with the current predefined content. Return the problems, if any."""
     note = request.POST.get("note", "")
     return refusal_reasons(republish.execute, row, note, user=request.user)

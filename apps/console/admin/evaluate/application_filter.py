@@ -1,4 +1,4 @@
-"""Defines a list filter by the application to which a row belongs."""
+"""Defines a list filter for rows that belong to an application."""
 
 from typing import Any
 
@@ -11,9 +11,7 @@ from apps.console.operator_rights import visible_applications
 
 
 class OfApplication(admin.SimpleListFilter):
-    """A list filter that offers the applications that the user can see and that have rows in the
-    list.
-    """
+    """A list filter that offers the visible applications with at least one row."""
 
     title = parameter_name = "application"
 

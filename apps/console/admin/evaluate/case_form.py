@@ -15,8 +15,8 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class CaseEditor(forms.Textarea):
-    """A text area for JSON that a script shows as rows. `rows_of` is "messages" or "expectations".
-    Without JavaScript, users edit the JSON.
+    """A text area for JSON, which a script replaces with a table of messages or expectations.
+    `rows_of` is "messages" or "expectations".
     """
 
     template_name = "admin/cases/editor.html"

@@ -50,9 +50,7 @@ class CaseRunForm(forms.Form):
         cast(forms.ChoiceField, self.fields["target"]).choices = targets_of(application)
 
     def request(self, cases: list[int] | None) -> CaseRunRequest:
-        """Return the run that the valid form describes. `cases` are the IDs of the test cases, or
-        None for all.
-        """
+        """Convert the valid form. `cases` are the IDs of the test cases, or None for all."""
         chosen = self.cleaned_data
         mode: Mode = chosen["mode"]
         return CaseRunRequest(
@@ -62,8 +60,8 @@ class CaseRunForm(forms.Form):
 
 
 def first_choices(application: Application, target: str, *, is_recorded: bool) -> dict[str, Any]:
-    """Return the initial values of the form: a replay if all test cases are recorded
-    (`is_recorded`), else a live run that is recorded.
+    """Return the initial values of the form: a replay if all test cases have a recording
+    (`is_recorded`) or the model cannot be called, else a live run that makes one.
     """
     is_live = not is_recorded and not model_problem(application, target)
     mode = CaseRun.Mode.LIVE if is_live else CaseRun.Mode.REPLAY
@@ -71,8 +69,8 @@ def first_choices(application: Application, target: str, *, is_recorded: bool) -
 
 
 def model_problem(application: Application, target: str) -> str:
-    """Return why the application cannot call its model, or "" if it can. `target` selects the draft
-    or the live version.
+    """Return the reason why the application cannot call its model, or "". `target` selects the
+    draft or the live version.
     """
     document = draft_of(application).manifest if target == DRAFT else application.manifest
     problems = unknown_deployments(document)
@@ -80,8 +78,8 @@ def model_problem(application: Application, target: str) -> str:
 
 
 def targets_of(application: Application) -> list[tuple[str, str]]:
-    """Return the options for what the test cases run on, such as the draft, with their labels. The
-    first option is the default.
+    """Return the states of the application that can be tested (draft, live and older versions),
+    each with its label. The first one is the default.
     """
     found = []
     if has_draft(application):

@@ -1,6 +1,4 @@
-"""Defines the admin pages for runs of test cases. They show progress and failures, and compare two
-runs.
-"""
+"""Defines the admin pages that show, compare and stop runs of test cases."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,9 +29,7 @@ from apps.console.operator_rights import may_rule, of_seen
 from apps.integers import read_integer
 
 FRAGMENT = "X-Fragment"
-"""The script that updates the page of a run sends this request header, and gets only the
-results.
-"""
+"""With this request header, the page of a run contains only the results, for live updates."""
 SILENT_SECONDS = ATTEMPT_SECONDS + 60
 """A run without progress for this many seconds counts as interrupted."""
 STATES = {
@@ -144,9 +140,7 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show the results of a run. While it is active, a script requests only the part of the
-        page that changes.
-        """
+        """Show the results of a run. A request with the header `FRAGMENT` gets only the results."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         run = self.found(request, object_id)

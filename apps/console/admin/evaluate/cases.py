@@ -49,15 +49,14 @@ from apps.live.run_summary import RunSummary
 BADGE = '<span class="console-badge {}">{}</span>'
 LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
 FROM_RUN, FROM_FEEDBACK = "run", "feedback"
-"""These query parameters of the form contain the ID of the run or feedback from which to create a
-test case.
+"""The query parameters with the ID of the run or feedback from which the form creates a test case.
 """
 
 
 @admin.register(Case)
 class CaseAdmin(RecordedAdmin[Case]):
     form = CaseForm
-    list_display = ("name", "application", "standing", "last_run")
+    list_display = ("name", "application", "last_result", "last_run")
     list_filter = (OfApplication, "is_from_real_run")
     list_select_related = ("application",)
     search_fields = ("name", "application__slug", "application__title")
@@ -125,7 +124,7 @@ class CaseAdmin(RecordedAdmin[Case]):
         return page
 
     @admin.display(description="last result")
-    def standing(self, case: Any) -> SafeString:
+    def last_result(self, case: Any) -> SafeString:
         if case.found is None:
             return format_html(BADGE, "", "never run")
         kind = "console-good" if case.found.has_passed else "console-bad"
@@ -168,8 +167,8 @@ class CaseAdmin(RecordedAdmin[Case]):
         return initial
 
     def made_of_run(self, request: HttpRequest, number: str) -> Case | None:
-        """Return an unsaved test case from a run, or None if its messages cannot be read. The audit
-        log records that the run was read.
+        """Return an unsaved test case from a run, or None if its messages cannot be read. Records
+        the access in the audit log.
 
         Raises `PermissionDenied` if the user may not read the run or edit its application, and
         `Http404` if there is no such run.

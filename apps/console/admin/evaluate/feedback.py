@@ -1,6 +1,4 @@
-"""Defines the admin pages for feedback: users' ratings of answers, and the operators' notes on
-them.
-"""
+"""Defines the admin pages for users' feedback on answers and the operators' notes about it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -144,8 +142,8 @@ class FeedbackAdmin(Admin[Feedback]):
         ]
 
     def transcript_view(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Show the question and answer that the user attached. Raises `PermissionDenied` if there
-        are none, and `Http404` if there is no such feedback.
+        """Show the question and answer that the user attached. Raises `PermissionDenied` if the
+        feedback has no attachment, and `Http404` if it does not exist.
         """
         row = shared_feedback(request, str(number))
         said = row.transcript or {}

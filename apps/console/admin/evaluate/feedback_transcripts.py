@@ -16,8 +16,7 @@ from apps.integers import read_integer
 
 
 def shared_feedback(request: HttpRequest, number: str) -> Feedback:
-    """Return feedback whose transcript the operator may read, and record the access in the audit
-    log.
+    """Return feedback with a transcript, and record the access in the audit log.
 
     Raises `PermissionDenied` if it has no transcript or the operator may not read it, and `Http404`
     if there is no such feedback.

@@ -1,5 +1,5 @@
-"""Shows what an account is allowed to do and why. Also previews which applications its user
-sees.
+"""Shows an account's roles and permissions with their sources, and the applications that it can
+use.
 """
 
 from typing import Any
@@ -27,8 +27,8 @@ MOST_SHOWN = 200
 
 
 def access_context(request: HttpRequest, account: User) -> dict[str, Any]:
-    """Return the account's roles and permissions for the template. Omits applications that the
-    operator cannot see.
+    """Return the template context for the account's roles and permissions. Omits roles in
+    applications that the operator cannot see.
     """
     roles = sourced_roles(account, visible_applications(request))
     return {

@@ -1,4 +1,4 @@
-"""Defines the admin page on which staff with the permission read and filter the audit log."""
+"""Defines the admin page that lists and filters the audit log."""
 
 from typing import Any
 
@@ -92,8 +92,8 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
 
 
 def of_words(words: str) -> Q:
-    """Return a filter for the search text. A username finds what the user did and what was done to
-    the user's account.
+    """Return a filter for the search text. A username matches the user's actions, and the actions
+    of others on the user's account.
 
     Each condition can use an index.
     """

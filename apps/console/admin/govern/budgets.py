@@ -21,7 +21,7 @@ from apps.console.admin.callers import caller_names
 from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.rows.versioned_form import VersionedForm
 from apps.console.operator_rights import editable_applications, edits_all, may_rule, of_seen
-from apps.insights.budgets.budget_usage import BudgetStatus, standings_of
+from apps.insights.budgets.budget_usage import BudgetStatus, budget_statuses
 from apps.insights.budgets.models import (
     FIXED,
     LONGEST_NOTE,
@@ -48,9 +48,7 @@ class BudgetForm(VersionedForm[Budget]):
 
 
 class RaiseForm(forms.Form):
-    """The form with which an operator raises a budget. `seen` is the ID of the last override that
-    the operator saw, or 0.
-    """
+    """The form that raises a budget for one holder until the budget renews."""
 
     holder = forms.TypedChoiceField(label="Holder", coerce=str, empty_value="", required=False)
     amount = forms.DecimalField(
@@ -63,24 +61,25 @@ class RaiseForm(forms.Form):
         max_length=LONGEST_NOTE, help_text="The reason for the increase, which is logged."
     )
     seen = forms.IntegerField(widget=forms.HiddenInput)
+    """The ID of the newest override when the page was opened, or 0."""
 
     data: Any
 
     def __init__(
-        self, standings: Mapping[str, BudgetStatus], names: Any, data: Any, seen: int
+        self, statuses: Mapping[str, BudgetStatus], names: Any, data: Any, seen: int
     ) -> None:
         super().__init__(data, initial={"seen": seen})
-        self.standings = standings
+        self.statuses = statuses
         holder = cast(forms.TypedChoiceField, self.fields["holder"])
-        holder.choices = list(zip(standings, names, strict=True))
+        holder.choices = list(zip(statuses, names, strict=True))
 
     @property
-    def standing(self) -> BudgetStatus:
-        return self.standings[self.cleaned_data["holder"]]
+    def status(self) -> BudgetStatus:
+        return self.statuses[self.cleaned_data["holder"]]
 
     def clean_amount(self) -> Decimal:
         amount: Decimal = self.cleaned_data["amount"]
-        if "holder" in self.cleaned_data and (problem := raise_problem(self.standing, amount)):
+        if "holder" in self.cleaned_data and (problem := raise_problem(self.status, amount)):
             raise forms.ValidationError(problem)
         return amount
 
@@ -124,9 +123,7 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return may and (obj is None or may_rule(request, obj.application))
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Offer only the applications that the user can edit, and require one, unless the user can
-        edit all applications.
-        """
+        """Require an application that the user can edit, unless the user can edit all of them."""
         if edits_all(request.user):
             return super().formfield_for_foreignkey(db_field, request, **options)
         model = db_field.related_model
@@ -141,9 +138,9 @@ class BudgetAdmin(RecordedAdmin[Budget]):
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)
-        found = standings_of(list(listed.result_list))
+        found = budget_statuses(list(listed.result_list))
         for row in listed.result_list:
-            row.standings = found[row.pk]
+            row.statuses = found[row.pk]
         return listed
 
     @admin.display(description="for", ordering="subject_kind")
@@ -167,8 +164,8 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         if not budget.window:
             return "by each run"
         context = {
-            "standing": next(iter(budget.standings), None),
-            "others": max(0, len(budget.standings) - 1),
+            "standing": next(iter(budget.statuses), None),
+            "others": max(0, len(budget.statuses) - 1),
             "url": self.url("standing", budget.pk),
         }
         return mark_safe(render_to_string("admin/budgets/bar.html", context))  # noqa: S308 - a template
@@ -178,22 +175,20 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return "" if budget.renews_at is None else f"{budget.renews_at:%Y-%m-%d %H:%M} UTC"
 
     def get_urls(self) -> list[URLPattern]:
-        standing = self.viewer_path("<int:number>/standing/", self.standing_view, "standing")
-        return [standing, *super().get_urls()]
+        page = self.viewer_path("<int:number>/standing/", self.status_view, "standing")
+        return [page, *super().get_urls()]
 
-    def standing_view(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Show how much of the budget each holder has used, the overrides so far, and a form for a
-        new override.
-        """
+    def status_view(self, request: HttpRequest, number: int) -> HttpResponse:
+        """Show each holder's usage of the budget and the overrides. A POST adds an override."""
         budget = self.get_object(request, str(number))
         if budget is None or not budget.window:
             raise Http404
-        standings = standings_of([budget])[budget.pk]
-        names = names_of(budget, standings)
+        statuses = budget_statuses([budget])[budget.pk]
+        names = names_of(budget, statuses)
         form = None
-        if standings and self.may_save(request, budget):
+        if statuses and self.may_save(request, budget):
             last = last_override(budget)
-            by_holder = {one.holder: one for one in standings}
+            by_holder = {one.holder: one for one in statuses}
             form = RaiseForm(by_holder, names, request.POST or None, last.pk if last else 0)
             if form.is_valid() and self.raise_amount(request, budget, form):
                 return redirect(self.url("standing", budget.pk))
@@ -204,8 +199,8 @@ class BudgetAdmin(RecordedAdmin[Budget]):
             "budget": budget,
             "limit_text": self.limit_text(budget),
             "soft_text": None if budget.soft_amount is None else write_amount(budget.soft_amount),
-            "lines": list(zip(names, standings, strict=True))[:MOST_HOLDERS],
-            "left_out": max(0, len(standings) - MOST_HOLDERS),
+            "lines": list(zip(names, statuses, strict=True))[:MOST_HOLDERS],
+            "left_out": max(0, len(statuses) - MOST_HOLDERS),
             "renews": self.renews(budget),
             "overrides": [
                 (name, one, write_amount(one.amount))
@@ -217,13 +212,13 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return self.page(request, "admin/budgets/standing.html", title, context)
 
     def raise_amount(self, request: HttpRequest, budget: Budget, form: RaiseForm) -> bool:
-        """Store an override that raises the budget. Return False, and show an error, if another
-        user has raised it in the meantime.
+        """Raise the budget. Return False and add a form error if another user has raised it since
+        the page was opened.
         """
         amount, note, seen = (form.cleaned_data[name] for name in ("amount", "note", "seen"))
         name = cast(User, request.user).get_username()
         try:
-            raise_window(form.standing, amount, note, name, seen)
+            raise_window(form.status, amount, note, name, seen)
         except RaisedMeanwhile as error:
             last = error.last
             form.data = {**form.data.dict(), "seen": str(last.pk)}

@@ -1,6 +1,4 @@
-"""Defines the admin pages for linked accounts, and for mappings from an identity provider's groups
-to local groups.
-"""
+"""Defines the admin pages for accounts at identity providers and for mappings of their groups."""
 
 from typing import Any
 
@@ -26,8 +24,8 @@ def providers() -> list[tuple[str, str]]:
 
 @admin.register(ClaimMapping)
 class ClaimMappingAdmin(Admin[ClaimMapping]):
-    """Manages the mappings. A mapping adds users to a group, so the form offers only groups that
-    the operator may give.
+    """Manages mappings from a provider's groups to local groups. A mapping adds users to a group,
+    so the form offers only groups that the operator may assign.
     """
 
     list_display = ("value", "provider", "group", "is_exclusive")
@@ -58,7 +56,7 @@ class ClaimMappingAdmin(Admin[ClaimMapping]):
 
 @admin.register(SocialAccount)
 class LinkedAccountAdmin(Admin[SocialAccount]):
-    """Lists and unlinks the accounts at identity providers that users have linked."""
+    """Lists and unlinks users' accounts at identity providers."""
 
     list_display = ("user", "provider", "uid", "date_joined", "last_login")
     list_filter = ("provider",)

@@ -1,4 +1,4 @@
-"""Defines the admin pages on which operators read and download the reports about erased accounts."""
+"""Defines the admin pages for reports about erased accounts, and their download."""
 
 from typing import Any
 

@@ -68,8 +68,8 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         return (*self.readonly_fields, "revoked") if is_revoked else self.readonly_fields
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return True if the user may change the key or, for None, any keys. The list's revoke
-        action skips keys that the user may not change.
+        """Return True if the user may change the key or, for None, any key. A user who may not
+        change a key can still revoke it with the list's action.
         """
         may: bool = super().has_change_permission(request, obj)
         return may and (obj is None or may_change_key(request.user, obj))

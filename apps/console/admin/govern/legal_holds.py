@@ -1,6 +1,4 @@
-"""Defines the admin pages for legal holds. Operators place and lift a hold, but never change or
-delete it.
-"""
+"""Defines the admin pages for legal holds. Operators place and lift holds, but cannot edit them."""
 
 from typing import Any
 
@@ -23,7 +21,7 @@ from apps.conversations.models import Conversation
 
 
 class LegalHoldForm(forms.ModelForm[LegalHold]):
-    """The form of a legal hold on all data of a user, or on one conversation and its owner."""
+    """The form for a legal hold on all data of a user or on one conversation."""
 
     class Meta:
         model = LegalHold
@@ -56,9 +54,7 @@ class LegalHoldForm(forms.ModelForm[LegalHold]):
 
 
 def account_of(bucket: str) -> Any:
-    """Return the user to whom the bucket belongs, or None if it is that of a visitor, an API key or
-    a deleted account.
-    """
+    """Return the user with this bucket, or None for a visitor, API key or deleted account."""
     place = owner_ids(bucket)
     return None if place is None else get_user_model().objects.filter(pk=place[0]).first()
 

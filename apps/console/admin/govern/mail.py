@@ -14,8 +14,7 @@ logger = logging.getLogger(__name__)
 def send_message(
     page: admin.ModelAdmin[Any], request: HttpRequest, template: str, address: str, **values: Any
 ) -> bool:
-    """Send an email to a user, and return True if it was sent. If sending fails, show a message on
-    the admin page.
+    """Send an email to a user, and return True if it was sent. Reports a failure on the admin page.
 
     Returns False if the server sends no email or the user has no address.
     """

@@ -1,5 +1,5 @@
-"""Defines the admin pages for OAuth clients ("programs") that users can connect, and for connected
-ones. The secret of a new program is shown once, on the page after the form.
+"""Defines the admin pages for OAuth clients ("programs") and for users' connections to them. The
+secret of a new program is shown once, on the page after the form.
 """
 
 from typing import Any
@@ -36,7 +36,7 @@ LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}
 
 class ProgramForm(forms.ModelForm[Program]):
     secret = ""
-    """The secret of a new confidential program."""
+    """The client secret, if the form registers a confidential program."""
 
     class Meta:
         model = Program
@@ -174,8 +174,8 @@ class ProgramAdmin(Admin[Program]):
         return self.page(request, "admin/program_secret.html", program.name, context)
 
     def renew(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Replace the secret of a program, and show the new secret. Raises `PermissionDenied` if
-        the user may not do this, and `Http404` if there is no such program.
+        """Replace the secret of a program, and show the new one. Raises `PermissionDenied` if the
+        user may not change the program, and `Http404` if it does not exist.
         """
         program: Any = self.found(request, object_id)
         if not self.may_renew(request, program):

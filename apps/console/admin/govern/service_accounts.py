@@ -1,6 +1,4 @@
-"""Defines the admin pages for service accounts. These have permissions and API keys, but no
-password.
-"""
+"""Defines the admin pages for service accounts, which have API keys but no password."""
 
 from typing import Any
 
@@ -25,8 +23,8 @@ LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}
 
 
 class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
-    """The form of a service account. For a new account, it also has fields for the name, groups and
-    permissions. Later, these are edited on the page of its user.
+    """The form for a service account. Only the form for a new account has fields for the name,
+    groups and permissions. The page of the account's user edits these later.
     """
 
     username = forms.CharField(

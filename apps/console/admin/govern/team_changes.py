@@ -1,6 +1,4 @@
-"""Records in the audit log how operators change teams in the admin, in the same format as changes
-by team administrators.
-"""
+"""Records changes to teams in the audit log."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,9 +16,7 @@ from apps.accounts.models import Team
 
 @dataclass(frozen=True, slots=True)
 class TeamState:
-    """A team's properties at one time, for the audit log. `rights` are the permissions of its
-    group, such as `catalog.view_application`.
-    """
+    """The properties of a team before or after a change."""
 
     name: str
     visibility: str
@@ -28,10 +24,11 @@ class TeamState:
     members: frozenset[str]
     administrators: frozenset[str]
     rights: frozenset[str]
+    """The permissions of the team's group, such as `catalog.view_application`."""
 
 
 def team_state(group: int | None) -> TeamState | None:
-    """Return the properties of the team with this group, or None if the group is not a team."""
+    """Return the state of the team with this group, or None if the group is not a team."""
     team = Team.objects.filter(group=group).first()
     if team is None:
         return None
@@ -47,8 +44,8 @@ def team_state(group: int | None) -> TeamState | None:
 
 
 def set_members(team: Team, members: Iterable[Any]) -> None:
-    """Set the team's members to these users and its administrators. Closed accounts remain members,
-    because the form does not offer them.
+    """Set the team's members. Administrators remain members, and closed accounts too, because the
+    form does not offer these.
     """
     closed = team.group.user_set.filter(is_active=False)
     team.group.user_set.set({*members, *team.administrators.all(), *closed})

@@ -1,4 +1,4 @@
-"""Defines the admin pages for users and groups. Administrators cannot give more rights than they
+"""Defines the admin pages for users and groups. Administrators can grant only rights that they
 have.
 """
 
@@ -43,11 +43,11 @@ admin.site.unregister(EmailAddress)  # Always empty: allauth handles only sign-i
 
 SHOWN_GROUPS = 3
 """The list of users shows at most this many groups of each user."""
-GIVEN = ("groups", "user_permissions", "permissions")
+RIGHT_FIELDS = ("groups", "user_permissions", "permissions")
 
 
 class GivingAdmin(admin.ModelAdmin[Any]):
-    """Offers only rights that the operator may give, and preserves all other rights of the account."""
+    """Offers only rights that the operator may grant, and preserves an account's other rights."""
 
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
         if db_field.related_model is Permission:
@@ -58,7 +58,9 @@ class GivingAdmin(admin.ModelAdmin[Any]):
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         kept = {
-            name: list(not_offered(form, name)) for name in GIVEN if change and name in form.fields
+            name: list(not_offered(form, name))
+            for name in RIGHT_FIELDS
+            if change and name in form.fields
         }
         super().save_related(request, form, formsets, change)
         for name, rows in kept.items():
@@ -78,7 +80,7 @@ LAST_SUPERUSER = (
 
 class UserForm(theme.UserChangeForm):  # type: ignore[misc]
     def clean(self) -> dict[str, Any]:
-        """Add an error if the change would leave the installation without an active superuser."""
+        """Refuse a change that leaves the installation without an active superuser."""
         cleaned: dict[str, Any] = super().clean()
         stays = all(
             cleaned.get(name, getattr(self.instance, name))
@@ -153,7 +155,7 @@ class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignor
         record_moves(request, form.instance, before, teams_by_name(form.instance))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Return what would be deleted. The last superuser is protected."""
+        """Protect the last superuser from deletion."""
         deleted, counts, missing, protected = super().get_deleted_objects(objs, request)
         if is_last_superuser([user.pk for user in objs]):
             protected = [

@@ -1,4 +1,4 @@
-"""Lists the applications and predefined items that refer to a row, as lines of a page."""
+"""Describes the applications and predefined items that use a row, such as a secret."""
 
 from collections.abc import Iterable, Sequence
 
@@ -30,8 +30,8 @@ def bullet_list(lines: Iterable[SafeString | str]) -> SafeString:
 
 
 def dependent_lines(request: HttpRequest, users: Sequence[ItemUser]) -> list[SafeString | str]:
-    """Return links to the applications and items that use the row. The last lines count those that
-    are left out or that the user may not see.
+    """Return links to these applications and items. The last lines count the entries that exceed
+    the limit or that the user may not see.
     """
     shown = seen_users(request, users)
     lines: list[SafeString | str] = [link_to(user) for user in shown[:MOST_NAMED]]
@@ -43,8 +43,8 @@ def dependent_lines(request: HttpRequest, users: Sequence[ItemUser]) -> list[Saf
 
 
 def dependent_names(request: HttpRequest, users: Sequence[ItemUser]) -> str:
-    """Return the names of the applications and items that use the row, as part of a sentence. Those
-    that are left out or hidden are counted, such as "2 more".
+    """Return the names of these applications and items as part of a sentence. It ends with a count,
+    such as "2 more", if some exceed the limit or are hidden from the user.
     """
     seen = seen_users(request, users)
     names = list(dict.fromkeys(f"{user.kind} {user.name}" for user in seen))

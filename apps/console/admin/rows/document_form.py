@@ -1,6 +1,4 @@
-"""Defines the form of a row with a JSON document. Saving replaces the credentials that a user typed
-with secrets.
-"""
+"""Defines the base class of forms for rows with a JSON document."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar
@@ -14,17 +12,17 @@ Row = TypeVar("Row", bound=Versioned)
 
 
 class DocumentForm(VersionedForm[Row]):
-    """A form of a row with a JSON document. Saving creates secrets for its credentials in the
-    caller's transaction.
+    """A form for a row with a JSON document, in the form field `document_field`.
 
-    Credentials in the `documents` of the field `document_field` replace the masks in the typed
-    document.
+    Saving stores the credentials in the document as secrets, in the caller's transaction. Masks in
+    the document are replaced with the credentials in the field's `documents`.
     """
 
     document_field: ClassVar[str]
     saver: Any = None
-    """This user saves the row."""
+    """The user who saves the row."""
     made: Sequence[Secret] = ()
+    """The secrets that saving has created."""
 
     @property
     def document(self) -> Any:
@@ -36,7 +34,7 @@ class DocumentForm(VersionedForm[Row]):
 
     @property
     def item(self) -> str:
-        """Return the name of the predefined item that is edited, or "" for an application."""
+        """The name of the edited predefined item, or "" for an application."""
         return ""
 
     @property

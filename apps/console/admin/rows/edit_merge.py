@@ -1,6 +1,4 @@
-"""Compares the values that a user typed into a form with changes that others saved in the meantime,
-and merges both.
-"""
+"""Merges a submitted form with changes that other users have saved since the form was opened."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,26 +20,22 @@ from apps.console.admin.rows.secret_inputs import SecretInputsForm
 from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 CHOICE = "choice:"
-"""Inputs that choose one side of a clash have this prefix, followed by the path of the clash."""
+"""The prefix of the names of inputs that resolve a clash. The path of the clash follows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypedForm:
-    """The values that a user typed into a form.
-
-    `unread` are the columns whose text cannot be parsed. For these, `snapshot` has the stored
-    values. `documents` are the other typed documents, with their credentials.
-    """
+    """The values in a submitted form."""
 
     snapshot: Snapshot
     unread: tuple[str, ...]
+    """The columns whose text cannot be parsed. The snapshot has their stored values instead."""
     documents: Mapping[str, Any]
+    """The parsed JSON documents by column, with unmasked credentials."""
 
 
 def read_typed(form: forms.ModelForm[Any], kind: RowKind, stored: Snapshot) -> TypedForm:
-    """Return the values that the user typed, even invalid ones. Documents that are not JSON are
-    listed in `unread`.
-    """
+    """Return the values in a submitted form, even if the form is invalid."""
     snapshot = kind.snapshot(form.instance)
     unread, documents = [], {}
     for column in kind.columns:
@@ -75,8 +69,8 @@ def conflict_of(form: forms.ModelForm[Any], began: int) -> MergeConflict | None:
 
 
 def merge_typed(form: SecretInputsForm[Any], began: int) -> None:
-    """Merge the typed values with the changes since the version `began`, and put the result into
-    the form. Columns whose text cannot be parsed do not change.
+    """Merge the submitted values with the changes since the version `began`, and set the result as
+    the form's data. Columns whose text cannot be parsed do not change.
     """
     kind = row_kind(type(form.instance))
     stored = present(kind, form.instance.pk)
@@ -114,15 +108,13 @@ def merge_typed(form: SecretInputsForm[Any], began: int) -> None:
 
 
 def choices_in(data: Mapping[str, Any], prefix: str = CHOICE) -> dict[str, str]:
-    """Return the side that the user chose for each clash, by its path."""
+    """Return the side that the user chose for each clash, by the path of the clash."""
     named = {name: value for name, value in data.items() if name.startswith(prefix)}
     return {name.removeprefix(prefix): str(value) for name, value in named.items()}
 
 
 def as_typed(form: forms.BaseForm) -> dict[str, Any]:
-    """Return the form's data by field name, because some widgets post their values under other
-    names.
-    """
+    """Return the form's data by field name. Some widgets post their values under other names."""
     return {
         form.add_prefix(name): field.widget.value_from_datadict(
             form.data, form.files, form.add_prefix(name)
@@ -132,7 +124,7 @@ def as_typed(form: forms.BaseForm) -> dict[str, Any]:
 
 
 def posted_values(form: forms.BaseForm, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert values to the form's input values, as a browser would post them."""
+    """Convert values to the texts that a browser would post."""
     return {
         name: form.fields[name].prepare_value(value)
         for name, value in values.items()
@@ -141,8 +133,8 @@ def posted_values(form: forms.BaseForm, values: Mapping[str, Any]) -> dict[str, 
 
 
 def set_omitted(form: forms.ModelForm[Any], values: Mapping[str, Any]) -> None:
-    """Set values on the instance if their widgets post nothing. The form would otherwise ignore
-    them.
+    """Set values on the instance if their inputs are missing from the form's data, because Django
+    ignores such fields.
     """
     for name, value in values.items():
         field = form.fields.get(name)

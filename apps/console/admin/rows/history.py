@@ -1,4 +1,4 @@
-"""Defines the pages that show all recorded changes of a row, all deleted rows, and a single change."""
+"""Defines the admin pages for the history of a row, a single change, and deleted rows."""
 
 from typing import Any, TypeVar, cast
 
@@ -21,7 +21,7 @@ Row = TypeVar("Row", bound=Model)
 
 PER_PAGE = 50
 SIDES = ("before", "after")
-"""Each of these two states of a change can be restored."""
+"""The states in a recorded change that a user can restore."""
 
 
 class HistoryAdmin(Admin[Row]):
@@ -93,7 +93,7 @@ class HistoryAdmin(Admin[Row]):
         return self.page(request, "admin/history/change.html", title, context)
 
     def visible_row(self, request: HttpRequest, number: int, *, lock: bool = False) -> Row | None:
-        """Return the row, or None if it was deleted. With `lock`, lock it. Raises
+        """Return the row, locked if `lock` is True, or None if it was deleted. Raises
         `PermissionDenied` or `Http404` if the user may not see it.
         """
         if lock:
@@ -107,7 +107,7 @@ class HistoryAdmin(Admin[Row]):
         return row
 
     def is_hidden(self, request: HttpRequest, number: int) -> bool:
-        """Return True if the row with this ID exists, or existed, and the user may not see it."""
+        """Return True unless the row was deleted and the user may see the deletion."""
         if self.model._default_manager.filter(pk=number).exists():
             return True
         return not self.deletions(request).filter(object_id=number).exists()
@@ -121,7 +121,7 @@ class HistoryAdmin(Admin[Row]):
         return Q()
 
     def may_save(self, request: HttpRequest, row: Row | None) -> bool:
-        """Return True if the user may change this row or, for None, may add rows."""
+        """Return True if the user may change the row or, if it is None, add rows."""
         if row is None:
             return bool(self.has_add_permission(request))
         return bool(self.has_change_permission(request, row))
@@ -130,7 +130,6 @@ class HistoryAdmin(Admin[Row]):
         return Change.objects.filter(kind=self.kind.label, object_id=number)
 
     def find_change(self, object_id: int, number: int) -> Change:
-        """Return the change with the ID `number` of this row. Raises `Http404` if there is none."""
         return get_object_or_404(self.changes_of(object_id), pk=number)
 
 

@@ -1,6 +1,4 @@
-"""Contains the base class for the admin of rows with a secret that belong to an application, such
-as webhooks.
-"""
+"""Defines the base class for admin pages of rows with a secret, such as webhooks."""
 
 from typing import Any, TypeVar
 
@@ -28,10 +26,10 @@ Row = TypeVar("Row", bound=Versioned)
 
 
 class OperatedRows(RecordedAdmin[Row]):
-    """Manages rows with a secret. Operators can change them if they can edit the application.
+    """The admin pages of rows with a secret that belong to an application. Operators can change a
+    row if they can edit its application.
 
-    The secret is shown once, after the row is created or the secret is renewed. Subclasses create
-    and describe the secret.
+    The page shows a new secret only once. Subclasses create and describe the secret.
     """
 
     renewal_words = "The new one replaces it immediately."
@@ -73,7 +71,7 @@ class OperatedRows(RecordedAdmin[Row]):
         super().save_model(request, obj, form, change)
 
     def before_save(self, row: Row) -> None:
-        """Set fields that depend on the user who saves the row. Does nothing by default."""
+        """Set fields that depend on `saved_by`. Does nothing by default."""
 
     def get_urls(self) -> list[URLPattern]:
         renew = require_POST(self.renew)
@@ -94,7 +92,7 @@ class OperatedRows(RecordedAdmin[Row]):
 
     def renew(self, request: HttpRequest, number: int) -> HttpResponse:
         """Replace the row's secret, and show the new one. Raises `PermissionDenied` if the user may
-        not change the row, and `Http404` if there is none.
+        not change the row, and `Http404` if it does not exist.
         """
         row: Any = self.found(request, number)
         if not self.has_change_permission(request, row):
@@ -138,5 +136,5 @@ class OperatedRows(RecordedAdmin[Row]):
         return page
 
 
-def tell_count(page: admin.ModelAdmin[Any], request: HttpRequest, words: str, count: int) -> None:
+def show_count(page: admin.ModelAdmin[Any], request: HttpRequest, words: str, count: int) -> None:
     page.message_user(request, f"{words}: {count}.", messages.SUCCESS)

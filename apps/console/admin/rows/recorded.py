@@ -1,6 +1,4 @@
-"""Contains the base class for the admin of rows with a recorded history. It edits, deletes and
-restores rows.
-"""
+"""Defines the base class for admin pages that edit, delete and restore rows with a history."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -37,7 +35,7 @@ class RecordedAdmin(HistoryAdmin[Row]):
     delete_selected_confirmation_template = "admin/catalog/delete_selected.html"
     readonly_fields: tuple[str, ...] = ("version", "created_at", "updated_at")
     fixed_fields: tuple[str, ...] = ()
-    """These fields cannot change once the row is stored, because other rows refer to them."""
+    """The fields that users can set only when they create the row."""
 
     def get_urls(self) -> list[URLPattern]:
         view = require_http_methods(["GET", "HEAD", "POST"])(
@@ -52,9 +50,7 @@ class RecordedAdmin(HistoryAdmin[Row]):
         return prepare_restoration(self, request, change, state, row)
 
     def get_fieldsets(self, request: HttpRequest, obj: Row | None = None) -> Any:
-        """Return the form's groups of fields. The form for a new row omits groups of read-only
-        fields, because they would be empty.
-        """
+        """Omit groups of read-only fields from the form for a new row, where they are empty."""
         fieldsets = super().get_fieldsets(request, obj)
         if obj is not None:
             return fieldsets
@@ -71,8 +67,8 @@ class RecordedAdmin(HistoryAdmin[Row]):
         return type(form.__name__, (form,), self.form_attributes(request, obj))
 
     def form_attributes(self, request: HttpRequest, obj: Row | None) -> dict[str, Any]:
-        """Return attributes for the form's class that depend on the request. Django does not pass
-        the request to the form.
+        """Return class attributes for the form. They depend on the request, which Django does not
+        pass to the form.
         """
         if request.method == "GET" and (asked := request.GET.get(RESTORE_PARAMETER, "")):
             return {"starting": starting_values(self, request, asked, obj)}
@@ -104,9 +100,7 @@ class RecordedAdmin(HistoryAdmin[Row]):
         return deletions.exists() and bool(self.has_add_permission(request))
 
     def consequences(self, request: HttpRequest, rows: Iterable[Row]) -> list[SafeString]:
-        """Return paragraphs about the effects of deleting the rows, for the page that asks for
-        confirmation.
-        """
+        """Describe the effects of deleting the rows, for the confirmation page."""
         return []
 
     def render_delete_form(self, request: HttpRequest, context: dict[str, Any]) -> HttpResponse:

@@ -1,4 +1,4 @@
-"""Restores recorded states of rows, on a page that shows the differences or through the form."""
+"""Restores recorded states of rows, after a preview of the differences or through the form."""
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
@@ -24,27 +24,24 @@ from apps.console.admin.rows.history import SIDES, HistoryAdmin, is_row_number
 from apps.console.admin.rows.versioned_form import VersionedForm
 
 RESTORE_PARAMETER = "restore"
-"""This query parameter fills a form with a recorded state. Its value is `{ID of the
-change}-{side}`.
+"""The query parameter that fills a form with a recorded state, such as `17-before`: the ID of the
+change, and the side.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Restoration:
-    """A restoration to confirm. `restore` saves the row and returns it, but must not be called if
-    there are `problems`.
-
-    `about` is a note for the page. With `has_form`, the page links to the form, filled with the
-    recorded values.
-    """
+    """The preview of a restoration that the user has to confirm."""
 
     restore: Callable[[], Model]
+    """Saves the row and returns it. Must not be called if there are `problems`."""
     differences: list[RenderedDifference]
     notes: tuple[str, ...]
     problems: tuple[str, ...]
     button: str = "Restore"
     about: str = ""
     has_form: bool = False
+    """True if the page links to the edit form, filled with the recorded values."""
 
 
 Prepare = Callable[[HttpRequest, Change, Snapshot, Any], Restoration]
@@ -99,7 +96,7 @@ def prepare_restoration(
     state: Snapshot,
     row: Model | None,
 ) -> Restoration:
-    """Submit the recorded state to the admin's form, so that the same checks apply as to an edit."""
+    """Validate the recorded state with the admin's form, as if a user had submitted it."""
     found = earlier_state(admin.kind, state, row)
     form_class = admin.get_form(request, row, change=row is not None)
     present = admin.kind.snapshot(row) if row is not None else None

@@ -12,11 +12,11 @@ Row = TypeVar("Row", bound=Model)
 
 class SecretInputsForm(forms.ModelForm[Row]):
     secret_fields: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """This maps each encrypted column to the form field for a new value and, optionally, the field
-    that removes the value.
+    """The form fields of each encrypted column: an input for a new value and, optionally, a
+    checkbox that removes the value.
     """
     typed_and_removed = ""
-    """The form shows this error if a user enters and removes a value at the same time."""
+    """The error if a user enters and removes a value at the same time."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -25,9 +25,7 @@ class SecretInputsForm(forms.ModelForm[Row]):
                 self.fields[typed].help_text = self.secret_state(getattr(self.instance, column))
 
     def secret_state(self, stored: str) -> str:
-        """Return a help text that describes the stored value and the effect of entering another
-        value.
-        """
+        """Return the input's help text about the stored value, which the form does not show."""
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any] | None:

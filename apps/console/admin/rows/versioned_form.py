@@ -1,9 +1,4 @@
-"""Defines a form that detects concurrent edits of its row, so that nobody overwrites changes
-without seeing them.
-
-The user who saves second sees the other user's changes. This user can merge both edits, choose one
-side where the edits conflict, or overwrite the other user's changes.
-"""
+"""Defines the base class of forms that detect concurrent edits of a row."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -23,17 +18,19 @@ MERGE = "_merge"
 
 
 class VersionedForm(SecretInputsForm[Row]):
-    """A form that detects concurrent edits. `seen_version` is the newest version of the row that
-    the user has seen, and `base_version` the version that the user edits.
+    """A form that detects concurrent edits. The user who saves second sees the other user's
+    changes, and can merge both edits or overwrite the other user's.
     """
 
     seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    """The newest version of the row that the user has seen."""
     base_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
+    """The version that the user started to edit. Empty before the first conflict."""
 
     starting: ClassVar[Mapping[str, Any]] = {}
-    """These initial values override those of the row."""
+    """Initial values that override the values of the row."""
     gone: ClassVar[int | None] = None
-    """The ID of the row that was deleted while the user edited it, or None."""
+    """The ID of the row, if another user deleted it while the user edited it."""
     conflict: MergeConflict | None = None
     is_overtaken = False
 
@@ -70,8 +67,8 @@ class VersionedForm(SecretInputsForm[Row]):
         return cleaned
 
     def refuse_overtaken(self, seen: int, version: int) -> None:
-        """Raise `ValidationError` with the other user's changes. Saving the form again overwrites
-        the row's version `version`.
+        """Raise `ValidationError` with the other user's changes. If the user submits the form
+        again, it overwrites `version`, the row's current version.
         """
         self.is_overtaken = True
         began = self.cleaned_data.get("base_version")
@@ -86,8 +83,8 @@ class VersionedForm(SecretInputsForm[Row]):
         )
 
     def refuse_deleted(self, seen: int) -> None:
-        """Raise `ValidationError` because another user deleted the row. Saving the form again
-        recreates the row.
+        """Raise `ValidationError` because another user deleted the row. If the user submits the
+        form again, it recreates the row.
         """
         if not seen:
             return

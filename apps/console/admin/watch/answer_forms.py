@@ -1,4 +1,4 @@
-"""Defines the forms with which an operator answers a run's question in place of the user."""
+"""Defines the forms with which an operator answers a run's question instead of the user."""
 
 import json
 from collections.abc import Mapping
@@ -15,11 +15,8 @@ LONGEST_SHOWN = 20_000
 
 
 class AnswerForm(forms.Form):
-    """The base class of the forms for answers. `outcomes` maps the possible outcomes to the labels
-    of their buttons.
-    """
-
     outcomes: ClassVar[Mapping[str, str]]
+    """The labels of the buttons, by the outcome that each button submits."""
 
     def __init__(self, asked: Mapping[str, Any], data: Any = None) -> None:
         super().__init__(data)
@@ -31,7 +28,7 @@ class AnswerForm(forms.Form):
 
     @property
     def answer(self) -> dict[str, Any]:
-        """Return the answer of a valid form as JSON, as the chat page would send it."""
+        """The answer of a valid form, as a JSON object in the format of the chat page."""
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any]:
@@ -143,13 +140,13 @@ FORMS: Mapping[str, type[AnswerForm]] = {
     "client_tool": ClientToolForm,
     "elicitation": ElicitationForm,
 }
-"""This maps each kind of question to its form. A timer has none, because it ends by itself."""
+"""The form for each kind of question. A timer has none, because it ends by itself."""
 KINDS: Mapping[str, str] = {
     "sign_in": "sign-in",
     "client_tool": "browser tool",
     "elicitation": "server question",
 }
-"""These labels replace the names of kinds that operators would not understand."""
+"""Labels for kinds of questions whose own names operators would not understand."""
 
 
 def card_kind(asked: Interaction) -> str:
@@ -163,8 +160,8 @@ def heading(asked: Interaction) -> str:
 
 
 def shown_arguments(asked: Interaction) -> list[tuple[str, str]]:
-    """Return the names and values of a tool call's arguments as text. Long values are truncated.
-    For a private call, only the lengths of the values are returned.
+    """Return the names and values of a tool call's arguments as text. Truncates long values, and
+    replaces the values of a private call with their lengths.
     """
     arguments = asked.asked.get("arguments") or {}
     show = private if asked.asked.get("private") else show_value

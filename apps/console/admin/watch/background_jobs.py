@@ -1,6 +1,4 @@
-"""Defines the page that lists queued, running and failed background jobs, and the actions of
-operators on them.
-"""
+"""Defines the admin page on which operators see, retry, cancel and pause background jobs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,13 +44,13 @@ class RecurringJob:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An action of an operator. `change` is called with the ID of a job if `is_of_job`, else with a
-    kind of job. It returns a message for the operator, or "" if nothing changed.
-    """
+    """An operator's action on a job or a kind of jobs."""
 
     event: Event
     change: Callable[[str], str]
+    """Returns a message for the operator, or "" if nothing changed."""
     is_of_job: bool = False
+    """True if the argument of `change` is the ID of a job, False if it is a kind of jobs."""
 
 
 def may_operate(request: HttpRequest) -> bool:
@@ -100,7 +98,9 @@ ACTIONS: Mapping[str, Action] = {
 
 
 def names() -> set[str]:
-    """Return the kinds of jobs that can be paused and resumed, including kinds of another version."""
+    """Return the kinds of jobs that operators can pause and resume. Includes paused kinds that only
+    another version of QuickApps knows.
+    """
     return {ALL, *all_kinds(), *kinds.paused_kinds()}
 
 
@@ -137,7 +137,7 @@ class BackgroundJobsAdmin(ReadOnlyAdmin[ChoreRun]):
         return self.page(request, "admin/jobs/page.html", "Background jobs", context)
 
     def act(self, request: HttpRequest) -> HttpResponse:
-        """Apply the posted `action` to its `subject`, a job or a kind of jobs. Raises
+        """Apply the submitted `action` to its `subject`, a job or a kind of jobs. Raises
         `PermissionDenied` if the user may not operate jobs.
         """
         action = ACTIONS.get(request.POST.get("action", ""))
@@ -180,9 +180,7 @@ class ShownJob:
 
 
 def job_lists(kind: str) -> Sequence[tuple[str, str, Sequence[ShownJob]]]:
-    """Return the jobs of this kind, grouped by state. Each group has its state, a title and its
-    jobs.
-    """
+    """Return (state, title, jobs) for each state with jobs of this kind."""
     found = ((state, TITLES[state], queue().jobs(state, kind, MOST_SHOWN)) for state in TITLES)
     return [(state, title, list(map(shown_job, jobs))) for state, title, jobs in found if jobs]
 

@@ -13,24 +13,23 @@ from apps.console.admin.cells import shown_number
 
 HEIGHT = 100.0
 GAP = 0.2
-"""The gap between two bars is this fraction of an interval."""
+"""The gap between two bars, as a fraction of an interval."""
 
 Kind = Literal["bars", "steps"]
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The values of a line or of bars in a chart, one per interval. None means that there is no
-    value.
-    """
+    """A line or a color of bars in a chart."""
 
     name: str
     values: Sequence[float | None]
+    """One value per interval, or None if there is no data."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChartPoint:
-    """The tooltip of one interval of a chart."""
+    """A tooltip at one interval of a chart."""
 
     x: int
     text: str
@@ -38,17 +37,16 @@ class ChartPoint:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart over time. `unit` is a currency, "s" for seconds, or "" for counts. Several series of
-    bars are stacked.
-    """
+    """A chart over time. Bars of several series are stacked."""
 
     title: str
     kind: Kind
     labels: Sequence[str]
     series: Sequence[Series]
     unit: str = ""
+    """A currency, "s" for seconds, or "" for counts."""
     color: int = 1
-    """The color number of the first series."""
+    """The number of the first series' color in the style sheet."""
 
     @property
     def width(self) -> int:
@@ -60,7 +58,7 @@ class Chart:
 
     @cached_property
     def top(self) -> float:
-        """Return the value at the upper end of the chart: 1, 2 or 5 times a power of ten."""
+        """The value at the upper end of the chart: 1, 2 or 5 times a power of ten."""
         if self.kind == "bars":
             columns = zip(*(series.values for series in self.series), strict=True)
             most = max((sum(value or 0 for value in column) for column in columns), default=0)
@@ -85,7 +83,7 @@ class Chart:
 
     @property
     def paths(self) -> list[tuple[int, str]]:
-        """Return the color number and the SVG path of each series."""
+        """The number of the color and the SVG path of each series."""
         if self.kind == "steps":
             return [(color, self.steps(series)) for color, series in self.colored]
         floors = [0.0] * self.width
@@ -96,9 +94,7 @@ class Chart:
         return list(enumerate(self.series, self.color))
 
     def bars(self, series: Series, floors: list[float]) -> str:
-        """Return the SVG path of bars that are stacked on `floors`, and add their heights to
-        `floors`.
-        """
+        """Return the SVG path of bars on top of `floors`, and add the bars' heights to `floors`."""
         parts, scale, width = [], HEIGHT / self.top, 1 - GAP
         for x, value in enumerate(series.values):
             if value:
@@ -118,7 +114,7 @@ class Chart:
         return "".join(parts)
 
     @property
-    def places(self) -> list[ChartPoint]:
+    def tooltips(self) -> list[ChartPoint]:
         found = []
         for x, label in enumerate(self.labels):
             known = [(one.name, one.values[x]) for one in self.series]
@@ -129,7 +125,7 @@ class Chart:
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """Return the labels below the start, the middle and the end of the chart."""
+        """The labels below the start, the middle and the end of the chart."""
         return (self.labels[0], self.labels[self.width // 2], self.labels[-1])
 
     def shown(self, value: float) -> str:

@@ -13,8 +13,8 @@ from apps.doors.first_steps import FirstStep, first_steps
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add data to the context of the home page: the setup `steps` of a new installation, and the
-    `charts` and `blocks` about its state.
+    """Add the setup `steps` of a new installation, `charts` and `blocks` to the template
+    context.
     """
     more = {
         "blocks": blocks(request, count_rows(request)),
@@ -25,8 +25,8 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def steps_for(request: HttpRequest) -> list[FirstStep]:
-    """Return the setup steps to show on a new installation, or [] if the user cannot create
-    applications or has ended the tour.
+    """Return the setup steps of a new installation, or [] if the user cannot create applications or
+    has ended the tour.
     """
     if not request.user.has_perm("catalog.add_application"):
         return []

@@ -1,8 +1,6 @@
-"""Reads the blocks of the admin's home page, such as "Needs attention", "Runs now", "Errors" and
-"Health".
+"""Reads the data for the blocks of the admin's home page, such as "Needs attention" and "Health".
 
-Each block is read separately. A block that cannot be read shows a message, and does not affect the
-others.
+If reading a block fails, only this block shows an error message.
 """
 
 import logging
@@ -47,20 +45,18 @@ logger = logging.getLogger(__name__)
 
 RECENT = timedelta(hours=24)
 MOST_ERRORS = 6
-"""The page shows at most this many causes of failed runs, and as many of failed calls."""
+"""The page shows at most this many groups of failed runs, and this many groups of failed calls."""
 MOST_SPACES = 5
 """The page shows at most this many note workspaces."""
 MOST_TOOLSETS = 3
 """The page names at most this many toolsets of an unavailable MCP server."""
 LEAST_FREE = 0.1
-"""If a smaller share of the disk is free, the page reports it."""
+"""The page shows a warning if a smaller share of the disk is free."""
 LATEST_SUMS = timedelta(hours=3)
-"""Usage sums that are older than this are reported as late. They are computed every hour."""
+"""The page shows a warning if the hourly usage sums are older than this."""
 
 Ends = Callable[[], Mapping[str, datetime]]
-"""A function that returns the times up to which usage is summed, by the length of the sums, such as
-an hour. It is called once per page.
-"""
+"""A cached function that returns the end of the hourly and of the daily usage sums, by span."""
 Slugs = frozenset[str] | None
 """The slugs of the applications that the user can see, or None for all applications."""
 FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")
@@ -68,14 +64,12 @@ FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")
 
 @dataclass(frozen=True, slots=True)
 class HomeBlock:
-    """A block of the home page. `empty` is shown if there are no `facts`. `has_failed` is True if
-    the facts could not be read.
-    """
-
     title: str
     facts: Sequence[Fact] = ()
     empty: str = ""
+    """The text to show if there are no facts."""
     has_failed: bool = False
+    """True if the facts could not be read."""
 
 
 def blocks(request: HttpRequest, counts: Counts) -> list[HomeBlock]:
@@ -158,7 +152,7 @@ def stored_files() -> Fact:
 
 
 def notes() -> Iterator[Fact]:
-    """Yield the owners and sizes of the largest note workspaces. Their contents stay private."""
+    """Yield the owners and sizes of the largest note workspaces, but not their contents."""
     sizes = largest_spaces(MOST_SPACES)
     names = caller_names(one.owner for one in sizes)
     for one in sizes:
@@ -218,8 +212,8 @@ def spent_today(among: Slugs, ends: Ends) -> Iterator[Fact]:
 
 
 def errors(among: Slugs) -> Iterator[Fact]:
-    """Yield the causes of errors in the last 24 hours, most frequent first: failed runs, then
-    failed model and tool calls.
+    """Yield failed runs by application, then failed calls by error and deployment or tool, of the
+    last 24 hours. The most frequent groups come first.
     """
     since = timezone.now() - RECENT
     status = RunSummary.Status.FAILED
@@ -245,8 +239,8 @@ def errors(among: Slugs) -> Iterator[Fact]:
 
 
 def group_rows(rows: QuerySet[Any], *by: str) -> QuerySet[Any, Any]:
-    """Group the rows by these columns. Each group has its values, the number of its rows and the
-    newest time.
+    """Group the rows by these columns. Each group has the columns' values, a `count` and the `last`
+    start time.
     """
     named: QuerySet[Any, Any] = rows.order_by().values_list(*by)
     found: QuerySet[Any, Any] = named.annotate(count=Count("pk"), last=Max("started_at"))
@@ -259,10 +253,8 @@ def frequency(count: int, last: datetime) -> str:
 
 
 def down() -> Iterator[Fact]:
-    """Yield the MCP servers of enabled applications whose sessions in this process have failed,
-    with the toolsets that use them.
-
-    Sessions of other processes are not visible here.
+    """Yield the failed MCP servers and the toolsets of enabled applications that use them. Knows
+    only the sessions of this process.
     """
     found = [one for one in async_to_sync(sessions)() if one.state == "error"]
     used = uses_by_server() if found else {}
@@ -283,11 +275,8 @@ def error_with_host(session: PooledSession) -> str:
 def read_daily_runs(
     now: datetime, ends: Mapping[str, datetime], among: Collection[str] | None = None
 ) -> dict[str, int]:
-    """Count all runs and failed runs of today and yesterday, by the names in `FIGURES`. Runs two
-    queries.
-
-    `ends` are the times up to which usage is summed. `among` are slugs, or None for all
-    applications.
+    """Count all runs and failed runs of today, and of yesterday up to the same time of day, by the
+    names in `FIGURES`. `ends` are the ends of the usage sums by span.
     """
     summed_until = ends.get(UsageSum.Span.HOUR)
     days = {
@@ -313,9 +302,7 @@ def read_daily_runs(
 
 
 def compare_days(today: int, yesterday: int) -> str:
-    """Format today's number with a comparison, such as `120, +20% compared with this time
-    yesterday`.
-    """
+    """Return a text such as `120, +20% compared with this time yesterday`."""
     if not yesterday:
         return f"{today:,}"
     return f"{today:,}, {today / yesterday - 1:+.0%} compared with this time yesterday"

@@ -16,9 +16,7 @@ logger = logging.getLogger(__name__)
 
 SEES_USAGE = ("insights.view_usagesum", "runs.view_runsummary")
 DAYS, DAYS_OF_ROWS = 30, 1
-"""The charts show `DAYS` days. If the user sees only some applications, they show `DAYS_OF_ROWS`,
-because runs must then be counted one by one.
-"""
+"""The number of days in the charts, for users who see all applications and for other users."""
 MOST_CURRENCIES = 2
 """The page shows at most this many charts of costs, one per currency."""
 

@@ -5,7 +5,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from apps.console.admin.rows.operated_rows import tell_count
+from apps.console.admin.rows.operated_rows import show_count
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.watch.background_jobs import may_operate, record
 from apps.tasks.models import TaskFailure
@@ -38,4 +38,4 @@ class TaskFailureAdmin(ReadOnlyAdmin[TaskFailure]):
         retried = [job for job in jobs if queue().retry(job)]
         for job in retried:
             record(request, "job.retried", job)
-        tell_count(self, request, "Jobs restarted", len(retried))
+        show_count(self, request, "Jobs restarted", len(retried))

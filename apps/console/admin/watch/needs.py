@@ -1,4 +1,4 @@
-"""Counts what needs attention, for the admin's home page, in one query."""
+"""Reads the block "Needs attention" of the admin's home page, and the most used budgets."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,8 +33,7 @@ from apps.live.models import Interaction, Run
 from apps.live.run_summary import RunSummary
 
 ALMOST_SPENT = 80
-"""The page lists budgets once this percentage is used, because an operator may have to raise
-them.
+"""Budgets need attention when this percentage is used, because an operator may have to raise them.
 """
 MOST_BUDGETS = 5
 
@@ -48,19 +47,18 @@ class Fact:
     state: State = ""
     link: str = ""
     percent: int | None = None
-    """The used percentage of a budget, which the page shows as a bar."""
+    """The used percentage of a budget. The page shows it as a bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """The number of all rows of one kind, and of those in a certain state (`used`)."""
-
     all: int = 0
     used: int = 0
+    """The number of rows that fulfill the condition in `count_rows`."""
 
 
 UsedBudgets = Callable[[], Sequence[tuple[str, BudgetStatus]]]
-"""A function that returns the most used budgets with their names. It is called once per page."""
+"""A cached function that returns the most used budgets with their names."""
 Counts = Mapping[str, RowCount]
 """The counts by name. A name is missing if the user may not see its rows."""
 
@@ -105,9 +103,7 @@ def drafts(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
 
 
 def requests(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
-    """Return a function that selects the publishing requests of other users that this user can
-    grant.
-    """
+    """Return a function that selects the publishing requests that this user can grant."""
     return lambda: PublishingRequest.objects.filter(
         requests_to_grant(request.user),
         draft__application__in=editable_applications(request).order_by().values("pk"),
@@ -129,22 +125,20 @@ def gateway(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
 
 
 def bad_feedback(request: HttpRequest) -> Callable[[], QuerySet[Any]]:
-    """Return a function that selects the negative feedback that no operator has read."""
+    """Return a function that selects the negative feedback in the state "new"."""
     new = {"state": Feedback.State.NEW, "rating": Feedback.Rating.DOWN}
     return lambda: Feedback.objects.filter(of_seen(request, "application__slug"), **new)
 
 
 def needs(request: HttpRequest, counts: Counts, used: UsedBudgets) -> Iterator[Fact]:
-    """Yield what needs attention: waiting users, nearly exhausted budgets, broken content and
-    unpublished changes.
-    """
+    """Yield waiting users, nearly exhausted budgets, broken content and unpublished changes."""
     runs = f"{reverse('admin:runs_run_changelist')}?status=waiting"
     waiting = counts.get("asked", RowCount())
     if waiting.used:
         yield Fact("Waiting approvals", f"{waiting.used:,}", "bad", runs)
     if other := waiting.all - waiting.used:
         yield Fact("Other open questions", f"{other:,}", "", runs)
-    yield from asked_of_staff(counts)
+    yield from staff_tasks(counts)
     if request.user.has_perm("insights.view_budget") and sees_all(request.user):
         yield from spent_budgets(used)
     if request.user.has_perm("catalog.view_contentitem"):
@@ -162,7 +156,7 @@ def needs(request: HttpRequest, counts: Counts, used: UsedBudgets) -> Iterator[F
 
 
 def broken_content() -> Iterator[Fact]:
-    """Yield how many predefined items and directories have errors."""
+    """Yield the numbers of predefined items and of content directories with errors."""
     content, url = installed_content(), reverse("admin:catalog_contentitem_changelist")
     if broken := len(problems_by_item(content)):
         yield Fact("Broken predefined content", f"{broken:,}", "bad", f"{url}?state=broken")
@@ -170,7 +164,7 @@ def broken_content() -> Iterator[Fact]:
         yield Fact("Content layers with errors", f"{layers:,}", "bad", url)
 
 
-def asked_of_staff(counts: Counts) -> Iterator[Fact]:
+def staff_tasks(counts: Counts) -> Iterator[Fact]:
     applications = reverse("admin:catalog_application_changelist")
     feedback = reverse("admin:feedback_feedback_changelist")
     for name, count, url in (
@@ -195,7 +189,7 @@ def asked_of_staff(counts: Counts) -> Iterator[Fact]:
 
 
 def spent_budgets(used: UsedBudgets) -> Iterator[Fact]:
-    """Yield the budgets that are nearly exhausted. The most used one comes first."""
+    """Yield the budgets that are nearly exhausted, the most used one first."""
     for name, one in used():
         if one.percent >= ALMOST_SPENT:
             url = reverse("admin:insights_budget_change", args=[one.rule.id])
@@ -204,7 +198,7 @@ def spent_budgets(used: UsedBudgets) -> Iterator[Fact]:
 
 
 def budgets(used: UsedBudgets) -> Iterator[Fact]:
-    """Yield the most used budgets, each with its use in the current window."""
+    """Yield the most used budgets, with their usage in the current window."""
     for name, one in used():
         url = reverse("admin:insights_budget_standing", args=[one.rule.id])
         text = f"{one.percent} %, {one.amounts['left']} left"

@@ -1,5 +1,5 @@
-"""Defines the admin pages for active and waiting runs of the chat page. Operators can stop them and
-answer their questions.
+"""Defines the admin pages for active and waiting runs. Operators can stop them and answer their
+questions.
 """
 
 from datetime import datetime
@@ -48,7 +48,7 @@ LONGEST_HEADING = 100
 GONE = "This question was already answered or withdrawn."
 OPEN = Interaction.objects.filter(answer__isnull=True).order_by("pk")
 WHILE_GOING = "elicitation"
-"""Only questions of this kind can be open while their run continues."""
+"""The only kind of question that does not pause its run."""
 ANSWERABLE = Q(run__status=Run.Status.WAITING) | Q(run__status=Run.Status.RUNNING, kind=WHILE_GOING)
 
 
@@ -146,10 +146,10 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
             return "room"
         is_going = run.status == Run.Status.RUNNING
         asking = (one for one in run.asking if not is_going or one.kind == WHILE_GOING)
-        lines = ((self.asked_link(run, asked),) for asked in asking)
+        lines = ((self.question_link(run, asked),) for asked in asking)
         return format_html_join(SafeString("<br>"), "{}", lines)
 
-    def asked_link(self, run: Any, asked: Interaction) -> str | SafeString:
+    def question_link(self, run: Any, asked: Interaction) -> str | SafeString:
         if not run.may_answer:
             return card_kind(asked)  # The question is part of the run's contents.
         words = Truncator(heading(asked)).chars(LONGEST_HEADING)
@@ -171,8 +171,8 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         return [answer, *super().get_urls()]
 
     def answer_view(self, request: HttpRequest, number: int) -> HttpResponse:
-        """Show a run's question and the form with which the operator can answer it. Raises
-        `PermissionDenied` if the user may not answer for others.
+        """Show a run's question, and answer it on a POST. Raises `PermissionDenied` if the operator
+        may not answer for other users.
         """
         if not may_answer(request):
             raise PermissionDenied
@@ -183,7 +183,7 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
             return redirect(self.url("changelist"))
         record_reading(request, asked.run, f"question: {card_kind(asked)}", is_allowed=True)
         form = FORMS[asked.kind](asked.asked, request.POST or None)
-        if form.is_valid() and self.give(request, asked, form):
+        if form.is_valid() and self.send_answer(request, asked, form):
             return redirect(self.url("changelist"))
         context = {
             "asked": asked,
@@ -196,9 +196,9 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         }
         return self.page(request, "admin/runs/answer.html", heading(asked), context)
 
-    def give(self, request: HttpRequest, asked: Interaction, form: AnswerForm) -> bool:
-        """Send the operator's answer to the run, and log it. Return False, and show the reason, if
-        the run rejects it.
+    def send_answer(self, request: HttpRequest, asked: Interaction, form: AnswerForm) -> bool:
+        """Send the operator's answer to the run, and log it. Show the reason and return False if
+        the run rejects the answer.
         """
         user, run, answer = cast(User, request.user), asked.run, form.answer
         name = user.get_full_name() or user.get_username()

@@ -27,10 +27,7 @@ def record_contents(
     request: HttpRequest, application: str, run: UUID | None, subject: str, *, is_allowed: bool
 ) -> None:
     """Record in the audit log that the operator read the contents of a run or, unless `is_allowed`,
-    was denied access.
-
-    `application` is a slug, and `run` the ID of the run, or None if it is unknown. `subject` says
-    what was read.
+    was denied access. `subject` describes the contents, such as "model requests".
     """
     audit.record(
         AuditEvent(

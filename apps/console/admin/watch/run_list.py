@@ -23,7 +23,7 @@ from apps.console.run_search import (
     MOST_LISTED,
     PARAMETERS,
     STATES,
-    GoingFirst,
+    ActiveFirstRuns,
     RunSearch,
 )
 from apps.insights.sums import costs_of_runs
@@ -37,31 +37,29 @@ TEXTS = {
     "tool": ("Tool", "search"),
     "error": ("Error", "status 429"),
 }
-"""This maps each text parameter of the search to its label and an example."""
+"""The label and an example for each text field of the search."""
 
 
 class RunList(RowList):
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
-        """Return the URL parameters for Django's filters. Omit those of the search."""
+        """Return the URL parameters of Django's filters, without the parameters of the search."""
         found: dict[str, Any] = super().get_filters_params(params)
         return {name: value for name, value in found.items() if name not in PARAMETERS}
 
     def get_queryset(
         self, request: HttpRequest, exclude_parameters: Any = None
     ) -> QuerySet[RunSummary]:
-        """Return the runs that the search finds. Raises `IncorrectLookupParameters` for invalid
-        parameters.
-        """
+        """Raise `IncorrectLookupParameters` for invalid search parameters."""
         try:
             self.search = RunSearch.of(request.GET)
         except ValueError as error:
             raise IncorrectLookupParameters(error) from error
-        self.root_queryset = self.search.over(request)
+        self.root_queryset = self.search.summaries(request)
         rows: QuerySet[RunSummary] = super().get_queryset(request, exclude_parameters)
         return rows
 
     def get_results(self, request: HttpRequest) -> None:
-        rows = GoingFirst(self.search.going(request), self.queryset)
+        rows = ActiveFirstRuns(self.search.active_runs(request), self.queryset)
         paginator = Paginator(rows, self.list_per_page)
         try:
             page = paginator.page(self.page_num)
@@ -87,7 +85,7 @@ class RunList(RowList):
 
     @property
     def is_narrowed(self) -> bool:
-        """Return True if the search has any condition other than the search text."""
+        """True if the search has any condition other than the search text."""
         return any(self.params.get(name) for name in PARAMETERS if name != "q")
 
     def choices_of(self, name: str, label: str, options: Mapping[str, str]) -> Mapping[str, Any]:
@@ -97,9 +95,7 @@ class RunList(RowList):
 
 
 def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
-    """Add `costs`, `person_name`, `shown_person` and `shown_application` to the rows. Runs a few
-    queries for all rows together.
-    """
+    """Add `costs`, `person_name`, `shown_person` and `shown_application` to the rows."""
     found: list[Any] = list(rows)
     costs = costs_of_runs([row.pk for row in found])
     names = caller_names(row.bucket for row in found)
@@ -113,9 +109,7 @@ def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
 
 
 def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
-    """Return the select inputs of the search form, one of which lists the applications that the
-    user can see.
-    """
+    """Return the select inputs of the search form."""
     applications = distinct_titles(visible_applications(request).order_by("title"))
     return [
         listed.choices_of("application", "Application", applications),

@@ -19,20 +19,18 @@ SHOWN_CHARACTERS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class SaidInRun:
-    """The user's question in a run, the names of its files, and the answer. A text is "" if it is
-    not stored.
-
-    `has_turns` is True if the stored messages suffice for a replay or a test case.
-    """
+class RunTranscript:
+    """The user's last question in a run, and the answer. A text is "" if it is not stored."""
 
     question: str = ""
     files: tuple[str, ...] = ()
+    """The names of the files that the user attached to the question."""
     answer: str = ""
     has_turns: bool = False
+    """True if the stored messages suffice for a replay or a test case."""
 
 
-def said_in(run: UUID) -> SaidInRun:
+def read_transcript(run: UUID) -> RunTranscript:
     """Read the question and the answer of a run. The caller must check the permission and record
     the access in the audit log.
     """
@@ -40,17 +38,15 @@ def said_in(run: UUID) -> SaidInRun:
     questions = [message for message in messages if message.role == "user"]
     answer = shorten_text(answer_of(run), SHOWN_CHARACTERS)
     if not questions:
-        return SaidInRun(answer=answer)
+        return RunTranscript(answer=answer)
     last = questions[-1]
     files = tuple(one.title or one.type for one in last.attachments)
     question = shorten_text(last.text.strip(), SHOWN_CHARACTERS)
-    return SaidInRun(question, files, answer, has_turns=bool(turns_of(messages)))
+    return RunTranscript(question, files, answer, has_turns=bool(turns_of(messages)))
 
 
 def answer_of(run: UUID) -> str:
-    """Return the last answer of the run's model, or "" if it is not stored or consists of tool
-    calls.
-    """
+    """Return the text of the model's last reply, or "" if it is not stored or has tool calls."""
     steps = RunStep.objects.filter(run=run, kind="model", status="done").exclude(key__contains="/")
     step = steps.order_by("-pk").first()
     if step is None:
@@ -63,9 +59,7 @@ def answer_of(run: UUID) -> str:
 
 
 def failed_call(run: RunSummary) -> TimeSpan | None:
-    """Return the last failed call of a failed run. Returns None if no call failed or the run did
-    not fail.
-    """
+    """Return the last failed model or tool call of a failed run, or None if there is none."""
     if run.status != RunSummary.Status.FAILED:
         return None
     calls: list[ModelCall | ToolUse | None] = [

@@ -1,6 +1,4 @@
-"""Defines the admin pages for runs. Operators can read, filter and stop them, and find a run by the
-reference in its error message.
-"""
+"""Defines the admin pages on which operators find, inspect and stop runs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ from apps.console.admin.list_cells import two_lines
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.watch.run_contents import may_read, record_reading
 from apps.console.admin.watch.run_list import RunList, kept_parameters, selects, with_figures
-from apps.console.admin.watch.run_outcome import SaidInRun, failed_call, said_in
+from apps.console.admin.watch.run_outcome import RunTranscript, failed_call, read_transcript
 from apps.console.admin.watch.waterfall import duration, waterfall_of
 from apps.console.operator_rights import editable_applications, of_seen
 from apps.console.run_search import summary_of
@@ -111,10 +109,10 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> RunSummary | None:
-        """Return the summary of a run. An active run has none yet, so an unsaved one is returned."""
+        """Return the summary of a run, or an unsaved summary if the run is still active."""
         row: RunSummary | None = super().get_object(request, object_id, from_field)
         if row is None and request.user.has_perm("runs.view_run"):
-            going = going_run(request, object_id)
+            going = find_active_run(request, object_id)
             row = None if going is None else summary_of(going)
         # The admin asks for the value of each field five times.
         return None if row is None else with_figures([row])[0]
@@ -148,11 +146,11 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         return answer
 
     def beginning(self, request: HttpRequest, run: RunSummary) -> dict[str, Any]:
-        """Return the template context for the top of a run's page, and record the access to
-        contents in the audit log.
+        """Return the template context for the top of a run's page. If it includes the question and
+        the answer, record this access in the audit log.
         """
-        said = said_in(run.pk) if may_read(request) else SaidInRun()
-        if said != SaidInRun():
+        said = read_transcript(run.pk) if may_read(request) else RunTranscript()
+        if said != RunTranscript():
             record_reading(request, run, "question and answer", is_allowed=True)
         return {"may_read": may_read(request), "said": said, "failed_call": failed_call(run)}
 
@@ -203,14 +201,14 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
 
     @admin.display(description="versions")
     def versions(self, run: RunSummary) -> str:
-        """Return the application's versions that answered in this run."""
+        """List the versions of the application that made model calls in the run."""
         calls = ModelCall.objects.filter(run=run.pk, application=run.application).order_by()
         found = sorted(set(calls.values_list("version", flat=True)))
         return ", ".join(map(str, found)) or NOTHING
 
     @admin.display(description="sub-agents")
     def subagents(self, run: RunSummary) -> SafeString:
-        """List the run's sub-agents with their usage, which is included in the run's usage."""
+        """List the run's sub-agents. The run's usage includes theirs."""
         lines = format_html_join(
             "", "<li>{}</li>", ((subagent_line(row),) for row in subagents_of(run))
         )
@@ -259,7 +257,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         """Stop an active run. Raises `PermissionDenied` if the user may not stop runs."""
         if not request.user.has_perm(STOP):
             raise PermissionDenied
-        run = going_run(request, str(number))
+        run = find_active_run(request, str(number))
         if run is not None and async_to_sync(stop_run)(HUB, run):
             self.log_change(request, run, "Stopped.")
             self.message_user(request, "The run is stopping.")
@@ -268,10 +266,8 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         return redirect(self.url("change", number))
 
 
-def going_run(request: HttpRequest, number: str) -> Run | None:
-    """Return the active run with this ID, or None if there is none or the user may not see its
-    application.
-    """
+def find_active_run(request: HttpRequest, number: str) -> Run | None:
+    """Return the active run with this ID, or None if the user may not see its application."""
     try:
         wanted = UUID(number)
     except ValueError:
@@ -285,8 +281,8 @@ class RunLink:
     url: str
 
 
-def links_of(request: HttpRequest, run: RunSummary, said: SaidInRun) -> dict[str, Any]:
-    """Return the links on a run's page. If the run cannot be replayed, also return the reason."""
+def links_of(request: HttpRequest, run: RunSummary, said: RunTranscript) -> dict[str, Any]:
+    """Return the template context with the `links` on a run's page, and `why_no_replay`."""
     application = editable_applications(request).filter(slug=run.application).first()
     if application is None:
         return {"links": []}

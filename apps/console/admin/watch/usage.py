@@ -1,4 +1,4 @@
-"""Defines the admin's page "Usage", which shows the costs and durations of model and tool calls."""
+"""Defines the admin's page "Usage", with the costs and durations of model and tool calls."""
 
 import csv
 import logging
@@ -38,9 +38,9 @@ from apps.live.history.run_rows import count_runs
 logger = logging.getLogger(__name__)
 
 PERIODS = {1: "24 hours", 7: "7 days", 30: "30 days", 90: "90 days"}
-"""This maps the periods that users can choose, in days, to their labels."""
+"""The labels of the selectable periods, by their days."""
 MOST_LINES = 50
-"""The page shows at most this many lines. The download contains all of them."""
+"""The page shows at most this many lines. The download contains all lines."""
 MOST_ERRORS = 20
 MOST_ERRORS_OF_FILE = 10_000
 
@@ -131,7 +131,7 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
         return self.page(request, "admin/usage/errors.html", "Errors", context)
 
     def series_view(self, request: HttpRequest) -> HttpResponse:
-        """Show the numbers of the charts as a table."""
+        """Show the data of the charts as a table."""
         chosen = Selection.of(request)
         table = series_table(chosen.report(0))
         title = (
@@ -141,7 +141,7 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
         return self.page(request, "admin/usage/series.html", title, context)
 
     def csv_view(self, request: HttpRequest) -> HttpResponse:
-        """Download all lines of a table as CSV. The URL contains the name of the table."""
+        """Download all lines of the table in the query parameter `table` as CSV."""
         chosen = Selection.of(request)
         table = file_table(request.GET.get("table", ""), chosen, Links.of(request))
         kind = chosen.by if table.slug == "lines" else table.slug
@@ -192,11 +192,11 @@ def file_table(slug: str, chosen: Selection, links: Links) -> Table:
 
 
 SMALL_TABLES = {"series": series_table, "slowest": slowest_table, "errors": errors_table}
-"""These tables do not need a breakdown of usage by application, user or another grouping."""
+"""The tables that do not depend on the selected grouping, such as by application or by user."""
 
 
 def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
-    """Return a link to the same page for each value of the option `field`."""
+    """Return a link for each value of the option `field`. The other options do not change."""
     return [
         {
             "label": label,

@@ -8,7 +8,7 @@ from apps.insights.models import UsageSum
 from apps.insights.periods import Period
 
 CHARTED = PERCENTS[:2]
-"""The charts and their tables show these percentiles."""
+"""The percentiles in the charts and in the table of their data."""
 
 
 def charts(found: UsageReport) -> list[Chart]:
@@ -16,7 +16,7 @@ def charts(found: UsageReport) -> list[Chart]:
 
 
 def count_charts(found: UsageReport) -> Iterator[Chart]:
-    points, labels = found.series, place_names(found.series, found.period)
+    points, labels = found.series, interval_labels(found.series, found.period)
     yield runs_chart(points, found.period)
     for title, series in (
         (
@@ -39,7 +39,7 @@ def count_charts(found: UsageReport) -> Iterator[Chart]:
 
 
 def cost_charts(points: Sequence[Point], period: Period) -> Iterator[Chart]:
-    labels = place_names(points, period)
+    labels = interval_labels(points, period)
     for currency in sorted({name for one in points for name in one.models.sums.costs}):
         values = [float(one.models.sums.costs.get(currency, 0)) for one in points]
         yield Chart(f"Cost in {currency}", "bars", labels, [Series("cost", values)], currency)
@@ -50,11 +50,11 @@ def runs_chart(points: Sequence[Point], period: Period) -> Chart:
         counted(points, "succeeded", lambda one: one.models.sums.runs - failed_runs(one)),
         counted(points, "failed", failed_runs),
     )
-    return Chart("Runs", "bars", place_names(points, period), series)
+    return Chart("Runs", "bars", interval_labels(points, period), series)
 
 
 def error_charts(found: UsageReport) -> list[Chart]:
-    points, labels = found.series, place_names(found.series, found.period)
+    points, labels = found.series, interval_labels(found.series, found.period)
     return [
         Chart(title, "bars", labels, [counted(points, "failed", value)], color=2)
         for title, value in (
@@ -78,7 +78,7 @@ def timed_chart(found: UsageReport, title: str, histogram: str) -> Chart:
         Series(f"p{percent}", [value[place] for value in values])
         for place, percent in enumerate(CHARTED)
     ]
-    return Chart(title, "steps", place_names(found.series, found.period), series, "s")
+    return Chart(title, "steps", interval_labels(found.series, found.period), series, "s")
 
 
 def counted(points: Sequence[Point], name: str, value: Callable[[Point], float]) -> Series:
@@ -93,10 +93,10 @@ def model_errors(point: Point) -> float:
     return point.models.sums.errors
 
 
-def place_names(points: Iterable[Point], period: Period) -> list[str]:
-    return [place_name(point, period) for point in points]
+def interval_labels(points: Iterable[Point], period: Period) -> list[str]:
+    return [interval_label(point, period) for point in points]
 
 
-def place_name(point: Point, period: Period) -> str:
+def interval_label(point: Point, period: Period) -> str:
     is_hour = period.span == UsageSum.Span.HOUR
     return f"{point.start:%Y-%m-%d %H:%M}" if is_hour else f"{point.start:%Y-%m-%d}"

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from apps.console.admin.callers import application_titles, caller_names, team_names
 from apps.console.admin.cells import Cell, Column, Table
-from apps.console.admin.watch.usage_charts import CHARTED, place_name
+from apps.console.admin.watch.usage_charts import CHARTED, interval_label
 from apps.insights.figures import PERCENTS, By, Figures, Point, UsageReport
 from apps.insights.models import UsageSum
 from apps.insights.recent_errors import FailedCall
@@ -25,16 +25,14 @@ HEADINGS: dict[By, str] = {
     "tool": "Tool",
 }
 WITH_RUNS: tuple[By, ...] = ("application", "user", "key")
-"""Only tables with these groupings count runs, because a run's row contains neither its version nor
-its calls.
+"""The groupings with a column for runs. Other groupings cannot count runs, because a run's row
+contains neither its version nor its calls.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Builds links from lines of usage to the runs or deployments behind them, if the user may see
-    those.
-    """
+    """Builds links from lines of usage to their runs or deployments, if the user may see them."""
 
     runs: bool
     deployments: bool
@@ -71,7 +69,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class UsageTile:
-    """A tile with a number for the whole period. `below` is a less important value."""
+    """A tile with a number for the whole period, and a smaller line `below` it."""
 
     title: str
     cell: Cell
@@ -79,7 +77,7 @@ class UsageTile:
 
 
 def tiles(found: UsageReport) -> list[UsageTile]:
-    """Return the tiles for the period. The page shows the first one larger."""
+    """Return the tiles in order. The first tile is the largest on the page."""
     sums, tools = found.total.sums, found.tools.sums
     tokens = (Cell(sums.input_tokens).text, Cell(sums.output_tokens).text)
     cached = f", {Cell(sums.cache_hit_rate, 'share').text} cached"
@@ -117,9 +115,7 @@ def lines_table(by: By, found: UsageReport, links: Links) -> Table:
 
 
 def find_titles(by: By, names: Iterable[str]) -> dict[str, str]:
-    """Map each name to the title to display. Names in some groupings, such as tools, have no
-    titles.
-    """
+    """Return the display titles by name. Tools and deployments have none."""
     match by:
         case "user" | "key":
             return caller_names(names)
@@ -179,7 +175,7 @@ def tool_cells(one: Figures) -> list[Cell]:
 
 
 def series_table(found: UsageReport) -> Table:
-    """Return a table with the numbers of the charts."""
+    """Return a table with the data of the charts."""
     heading = "Hour" if found.period.span == UsageSum.Span.HOUR else "Day"
     titles = (
         *(
@@ -200,7 +196,7 @@ def series_table(found: UsageReport) -> Table:
 def series_row(found: UsageReport, point: Point) -> list[Cell]:
     sums, figures = point.models.sums, point.models
     return [
-        Cell(place_name(point, found.period)),
+        Cell(interval_label(point, found.period)),
         Cell(sums.runs),
         Cell(sums.failed_runs),
         Cell(sums.calls),

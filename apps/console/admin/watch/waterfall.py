@@ -1,7 +1,5 @@
-"""Builds the waterfall of a run, which shows its model calls, tool calls, nested runs and waits
-over time.
-
-It is based on call records, which contain no messages, and on the steps of a stored run.
+"""Builds the waterfall chart of a run: its model calls, tool calls, nested runs and waits over
+time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,8 +20,7 @@ from apps.live.run_summary import RunSummary
 
 MOST_SPANS = 500
 NARROWEST = 0.5
-"""A bar is at least this wide, in percent of the axis, so that a call of a millisecond is visible.
-"""
+"""The minimum width of a bar in percent of the axis. It makes a call of a millisecond visible."""
 MARKS = 4
 """The axis has this many intervals."""
 
@@ -38,17 +35,17 @@ KIND_NAMES: dict[SpanKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """A bar of the waterfall. `seconds` is None if the duration is unknown. `is_inside` is True for
-    a call of a nested run.
-    """
+    """A model call, tool call, nested run or wait in a run."""
 
     kind: SpanKind
     name: str
     began: datetime
     seconds: float | None
+    """The duration, or None if it is unknown."""
     detail: str = ""
     has_failed: bool = False
     is_inside: bool = False
+    """True for a call in a nested run."""
 
     @property
     def end(self) -> datetime:
@@ -57,7 +54,7 @@ class TimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the waterfall. `x` and `width` of its bar are in percent of the time axis."""
+    """A row of the waterfall. `x` and `width` are in percent of the time axis."""
 
     span: TimeSpan
     kind: str
@@ -75,14 +72,14 @@ class Waterfall:
 
 
 def waterfall_of(run: RunSummary) -> Waterfall:
-    """Return the waterfall of a run. Runs five queries."""
+    """Return the waterfall of a run, which has at most `MOST_SPANS` rows."""
     calls: list[ModelCall | ToolUse] = [
         *ModelCall.objects.filter(run=run.pk).order_by("started_at", "pk")[:MOST_SPANS],
         *ToolUse.objects.filter(run=run.pk).order_by("started_at", "pk")[:MOST_SPANS],
     ]
     inside = [call for call in calls if call.application != run.application]
     spans = [span_of(call, is_inside=call.application != run.application) for call in calls]
-    spans = sorted([*spans, *runs_inside(inside), *waits_of(run)], key=place_of)
+    spans = sorted([*spans, *runs_inside(inside), *waits_of(run)], key=sort_key)
     shown = spans[:MOST_SPANS]
     begin = min([run.started_at, *(one.began for one in shown)])
     end = max([run.started_at + timedelta(seconds=run.seconds or 0), *(one.end for one in shown)])
@@ -94,8 +91,8 @@ def waterfall_of(run: RunSummary) -> Waterfall:
     )
 
 
-def place_of(span: TimeSpan) -> tuple[datetime, bool]:
-    """Return the sort key of a bar. A nested run comes before its first call."""
+def sort_key(span: TimeSpan) -> tuple[datetime, bool]:
+    """Return the sort key of a span. A nested run comes before its first call."""
     return span.began, span.kind != "run"
 
 
@@ -133,8 +130,8 @@ def details_of(call: ModelCall) -> Iterator[str]:
 
 
 def runs_inside(calls: Sequence[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
-    """Yield a bar for each nested application. It covers all of the application's calls, because
-    call records do not identify the nested run.
+    """Yield one span per nested application, from its first to its last call. Call records do not
+    distinguish several runs of an application.
     """
     by_application = attrgetter("application")
     titles = application_titles(call.application for call in calls)
@@ -146,8 +143,8 @@ def runs_inside(calls: Sequence[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
 
 
 def waits_of(run: RunSummary) -> Iterator[TimeSpan]:
-    """Yield a bar for each time that the run waited for a user, from the start of the call that
-    asked to the user's answer.
+    """Yield a span for each time that the run waited for a user. It starts with the call that asked
+    the user, and ends with the answer.
     """
     asked: dict[str, Any] = dict(
         Interaction.objects.filter(run=run.pk).order_by("pk").values_list("key", "kind")

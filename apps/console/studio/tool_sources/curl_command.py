@@ -1,7 +1,7 @@
-"""Converts a pasted curl command to a REST tool. The command is never executed.
+"""Converts a pasted curl command to a REST tool, without executing the command.
 
-A reference to a secret replaces the credential in the command. The user decides whether to store
-the credential as this secret.
+The tool refers to a secret instead of the credential in the command. The user decides whether to
+store the credential as this secret.
 """
 
 import json
@@ -40,23 +40,20 @@ METHODS = frozenset({"get", "post", "put", "delete"})
 
 @dataclass(frozen=True, slots=True)
 class CurlTool:
-    """A REST tool made from a curl command. `credential` is the text that was removed from the
-    command, or "".
-
-    Only the user who pasted the credential sees it. It is never stored.
-    """
+    """A REST tool from a curl command."""
 
     base_url: str
     tool: Mapping[str, Any] = field(repr=False)
     authorization: SchemeAuthorization | None = None
     credential: str = field(default="", repr=False)
+    """The credential in the command, or "". Only the user who pasted it sees it."""
     notes: tuple[str, ...] = ()
 
 
 def read_curl(text: str) -> CurlTool:
-    """Parse a curl command. Raises `SourceInvalid` if no tool can send its request."""
-    asked = read_command(text)
-    addresses = [*asked.url, *asked.addresses]
+    """Parse a curl command. Raises `SourceInvalid` if no tool can send the request."""
+    command = read_command(text)
+    addresses = [*command.url, *command.addresses]
     if len(addresses) != 1:
         raise SourceInvalid(f"The command has {len(addresses)} URLs. Use a command with one URL.")
     url = addresses[0] if "://" in addresses[0] else f"https://{addresses[0]}"
@@ -67,20 +64,20 @@ def read_curl(text: str) -> CurlTool:
     except (AddressInvalid, ValueError) as error:
         raise SourceInvalid(f"The command's URL cannot be used: {error}") from None
     notes: list[str] = []
-    fields = dict(body_fields(asked, notes))
-    method = method_of(asked, has_body=bool(fields))
+    fields = dict(body_fields(command, notes))
+    method = method_of(command, has_body=bool(fields))
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
-    if asked.get:
+    if command.get:
         query, fields = {**query, **{k: as_text(v) for k, v in fields.items()}}, {}
     elif fields and method in {"get", "delete"}:
         raise SourceInvalid("Tools can send a body only with POST and PUT.")
     title = parts.hostname or "service"
     found = Findings(title)
-    if user := asked.user or unquote(parts.netloc.rpartition("@")[0]):
+    if user := command.user or unquote(parts.netloc.rpartition("@")[0]):
         found.basic(user)
-    if asked.bearer:
-        found.bearer(asked.bearer)
-    headers = headers_of(asked, found, notes)
+    if command.bearer:
+        found.bearer(command.bearer)
+    headers = headers_of(command, found, notes)
     parameters = [
         *found.parameters("query", query),
         *found.parameters("header", headers),
@@ -97,9 +94,11 @@ def read_curl(text: str) -> CurlTool:
     return CurlTool(bare, tool, found.authorization, found.credential, (*notes, *found.notes))
 
 
-def method_of(asked: Namespace, *, has_body: bool) -> str:
-    named = (asked.request or "").lower()
-    method = "head" if asked.head else named or ("post" if has_body and not asked.get else "get")
+def method_of(command: Namespace, *, has_body: bool) -> str:
+    named = (command.request or "").lower()
+    method = (
+        "head" if command.head else named or ("post" if has_body and not command.get else "get")
+    )
     if method not in METHODS:
         raise SourceInvalid(
             "The command has an unsupported method. Tools can use GET, POST, PUT and DELETE."
@@ -107,9 +106,9 @@ def method_of(asked: Namespace, *, has_body: bool) -> str:
     return method
 
 
-def body_fields(asked: Namespace, notes: list[str]) -> Iterator[tuple[str, Any]]:
+def body_fields(command: Namespace, notes: list[str]) -> Iterator[tuple[str, Any]]:
     """Yield the name and value of each field in the request body, which may be JSON or a form."""
-    given = {name: getattr(asked, f"data{name}") for name in DATA}
+    given = {name: getattr(command, f"data{name}") for name in DATA}
     if any(text.startswith("@") for texts in given.values() for text in texts):
         raise SourceInvalid("The command reads its body from a file. Paste the content instead.")
     forms = [text for name in ("-F", "--form", "--form-string") for text in given.pop(name)]
@@ -130,13 +129,13 @@ def body_fields(asked: Namespace, notes: list[str]) -> Iterator[tuple[str, Any]]
         yield from body.items()
         return
     yield from parse_qsl(whole, keep_blank_values=True)
-    if (forms or whole) and not asked.get:
+    if (forms or whole) and not command.get:
         notes.append("The command sends a form. The tool sends JSON, which the service may refuse.")
 
 
-def headers_of(asked: Namespace, found: "Findings", notes: list[str]) -> dict[str, str]:
+def headers_of(command: Namespace, found: "Findings", notes: list[str]) -> dict[str, str]:
     kept = {}
-    for line in asked.header:
+    for line in command.header:
         name, _, value = line.partition(":")
         name, value = name.strip(), value.strip()
         if name.lower() == "authorization":
@@ -149,7 +148,7 @@ def headers_of(asked: Namespace, found: "Findings", notes: list[str]) -> dict[st
 
 
 class Findings:
-    """The first credential in a curl command, and how the command sends it."""
+    """Collects the first credential in a curl command, and notes for the user."""
 
     def __init__(self, title: str) -> None:
         self.title = title
@@ -196,7 +195,7 @@ class Findings:
                 yield RestParameter(key, where, schema_of(kept))
 
     def without_credentials(self, value: Any) -> Any:
-        """Replace each text in the value that looks like a credential with ""."""
+        """Replace the strings in the value that look like credentials with ""."""
         if isinstance(value, list):
             return [self.without_credentials(one) for one in value]
         if not isinstance(value, dict):
@@ -216,7 +215,7 @@ class Findings:
 
 
 def schema_of(value: Any) -> dict[str, Any]:
-    """Return the schema of a parameter. Its default is the value in the command."""
+    """Return a JSON schema for a parameter. Its default is the value in the command."""
     match value:
         case bool():
             return {"type": "boolean", "default": value}

@@ -1,4 +1,4 @@
-"""Lists the options of curl that change the request, and those that a tool ignores."""
+"""Parses curl commands. `FLAGS` and `VALUED` are options that tools ignore."""
 
 import re
 import shlex

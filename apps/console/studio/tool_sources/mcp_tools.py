@@ -1,4 +1,4 @@
-"""Lists the tools of an MCP server, from which an operator selects some."""
+"""Lists the tools of an MCP server, so that operators can select some of them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,26 +26,26 @@ COMMON_LABELS = frozenset({"www", "mcp", "api", "com", "org", "net", "io", "dev"
 
 @dataclass(frozen=True, slots=True)
 class ServerTools:
-    """The tools of an MCP server. `server` is the `mcp_server_info` with which the connection
-    succeeded, and `name` a name for the toolset.
-    """
+    """The tools of an MCP server, or the request to sign in to it."""
 
     server: dict[str, Any]
+    """The `mcp_server_info` with the protocol that the server supports."""
     name: str
+    """A name for the toolset."""
     tools: tuple[dict[str, Any], ...]
     needs_sign_in: bool = False
     message: str = ""
 
 
 UNREACHABLE = "cannot be reached."
-"""The error for a server that is down ends like this. The error for a blocked server does not."""
+"""The end of the error for a server that is down. The error for a blocked server differs."""
 
 
 def server_tools(written: Any, bucket: str) -> ServerTools:
-    """Connect to the MCP server as a run of this user would, and return its tools. Raises
+    """Connect to the MCP server like a run of this user, and return its tools. Raises
     `SourceInvalid` if that fails.
 
-    If `written` has no protocol, both are tried, the more likely one first.
+    If `written` has no protocol, tries both protocols, the more likely one first.
     """
     if not isinstance(written, dict):
         raise SourceInvalid("Enter the URL of a server, or choose one.")
@@ -76,12 +76,12 @@ def check_server(server: dict[str, Any]) -> McpServerInfo:
         return McpServerInfo.model_validate(server)
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise SourceInvalid(f"{place or 'The server'}: {first['msg']}.") from None
+        location = ".".join(map(str, first["loc"]))
+        raise SourceInvalid(f"{location or 'The server'}: {first['msg']}.") from None
 
 
 def describe_tool(tool: Tool) -> dict[str, Any]:
-    """Return the server's description of a tool. What it says about side effects is not verified."""
+    """Return the server's description of a tool. Its hints about side effects are not verified."""
     hints = tool.annotations
     return {
         "name": tool.name,

@@ -1,8 +1,6 @@
-"""Converts the operations of an OpenAPI document (2.0, 3.0 or 3.1) to REST tools, from which
-operators select some.
+"""Converts the operations of an OpenAPI document (2.0, 3.0 or 3.1) to REST tools.
 
-The document is untrusted, so references to other documents are not followed. An operation that no
-tool can call has a `problem`.
+The document is untrusted, so references to other documents are not followed.
 """
 
 import re
@@ -33,8 +31,8 @@ METHODS = ("get", "post", "put", "delete")
 UNUSABLE = ("patch", "head", "options", "trace")
 MOST_OPERATIONS = 5_000
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
-"""OpenAPI requires that header parameters with these names are ignored."""
-PLACES = {"query": "query", "path": "url", "header": "header"}
+"""The OpenAPI specification requires ignoring header parameters with these names."""
+PARAMETER_TYPES = {"query": "query", "path": "url", "header": "header"}
 MOST_NAMED = 5
 NOT_CALLED = "tools support only GET, POST, PUT and DELETE."
 
@@ -44,7 +42,7 @@ _bad_in_path = re.compile(r"[\s\\?#\x00-\x1f\x7f]|(?:^|/)(?:\.|%2e){1,2}(?:/|$)|
 
 @dataclass(frozen=True, slots=True)
 class DescribedOperation:
-    """An operation in an OpenAPI document. It has either a `tool` for a manifest, or a `problem`:
+    """An operation in an OpenAPI document. It has either a `tool` for a manifest or a `problem`,
     the reason why no tool can call it.
     """
 
@@ -61,13 +59,10 @@ class DescribedOperation:
 
 @dataclass(frozen=True, slots=True)
 class ServiceDescription:
-    """The service that an OpenAPI document describes. `base_url` is "" if the document contains no
-    usable URL.
-    """
-
     title: str
     description: str
     base_url: str
+    """The URL of the service, or "" if the document has no usable URL."""
     authorization: SchemeAuthorization | None
     notes: tuple[str, ...]
     operations: tuple[DescribedOperation, ...]
@@ -123,8 +118,8 @@ def check_version(document: Mapping[str, Any]) -> None:
 
 
 def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
-    """Return the URL of the first server, with the defaults of its variables, and notes. The URL is
-    "" if it cannot be used.
+    """Return the URL of the first server, with the defaults of its variables, and no notes. If the
+    URL cannot be used, return "" and notes for the user.
     """
     server = next((one for one in list_or_empty(servers) if isinstance(one, dict)), {})
     named, told = server.get("url"), server.get("variables")
@@ -144,7 +139,7 @@ def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
 
 
 class OperationReader:
-    """Reads the operations of one document, and gives their tools unique names."""
+    """Converts the operations of one document. Assigns unique names to their tools."""
 
     def __init__(self, document: Mapping[str, Any], base_url: str, address: str) -> None:
         self.references = References(document)
@@ -156,28 +151,28 @@ class OperationReader:
 
     def operations(self, paths: Mapping[str, Any]) -> Iterator[DescribedOperation]:
         for path, item in paths.items():
-            place = f"paths.{path[:100]}"
+            location = f"paths.{path[:100]}"
             if path.startswith("x-"):
                 continue
             try:
-                item, _ = self.references.follow(item, place)
+                item, _ = self.references.follow(item, location)
             except SourceInvalid as error:
                 yield DescribedOperation("", path, problem=str(error))
                 continue
             for method in (*METHODS, *UNUSABLE):
                 if isinstance(item.get(method), dict):
-                    yield self.operation(path, method, item, f"{place}.{method}")
+                    yield self.operation(path, method, item, f"{location}.{method}")
 
     def operation(
-        self, path: str, method: str, item: Mapping[str, Any], place: str
+        self, path: str, method: str, item: Mapping[str, Any], location: str
     ) -> DescribedOperation:
-        """Describe the operation. Cut its parameters to the largest nesting depth that fits into a
-        tool.
+        """Describe the operation. Limit the nesting depth of its parameters, so that the tool does
+        not exceed the maximum size.
         """
         for deepest in DEPTHS:
             self.schemas.begin_tool(deepest)
             try:
-                found = self.described_operation(path, method, item, place)
+                found = self.described_operation(path, method, item, location)
             except ToolTooLarge:
                 continue
             if deepest == DEEPEST:
@@ -187,10 +182,10 @@ class OperationReader:
         raise AssertionError  # At depth 0, arguments are omitted instead of raising an error.
 
     def described_operation(
-        self, path: str, method: str, item: Mapping[str, Any], place: str
+        self, path: str, method: str, item: Mapping[str, Any], location: str
     ) -> DescribedOperation:
-        """Describe the operation with its parameters cut to the current nesting depth. Raises
-        `ToolTooLarge` if they do not fit into a tool.
+        """Describe the operation with the current limit for the nesting depth. Raises
+        `ToolTooLarge` if the tool exceeds the maximum size.
         """
         found = item[method]
         summary = description_or_default(found.get("summary")) or description_or_default(
@@ -199,16 +194,16 @@ class OperationReader:
         is_deprecated = found.get("deprecated") is True
         try:
             if method not in METHODS:
-                raise SourceInvalid(f"{place}: {NOT_CALLED}")
+                raise SourceInvalid(f"{location}: {NOT_CALLED}")
             if not path.startswith("/") or _bad_in_path.search(path):
-                raise SourceInvalid(f"{place}: this is not a valid path.")
+                raise SourceInvalid(f"{location}: this is not a valid path.")
             notes: list[str] = []
-            parameters = [*self.parameters(item, found, path, place, notes)]
+            parameters = [*self.parameters(item, found, path, location, notes)]
             if "requestBody" in found:
-                body = f"{place}.requestBody"
+                body = f"{location}.requestBody"
                 parameters += self.bodies.parameters(found["requestBody"], body, notes)
-            parameters = self.fitting(parameters, place, notes)
-            url = self.url_of(path, item, found, place)
+            parameters = self.fitting(parameters, location, notes)
+            url = self.url_of(path, item, found, location)
         except SourceInvalid as error:
             return DescribedOperation(method, path, "", summary, (), is_deprecated, str(error))
         wanted = found.get("operationId")
@@ -235,12 +230,12 @@ class OperationReader:
         )
 
     def fitting(
-        self, parameters: Sequence[RestParameter], place: str, notes: list[str]
+        self, parameters: Sequence[RestParameter], location: str, notes: list[str]
     ) -> list[RestParameter]:
-        """Return the parameters that fit into a tool.
+        """Return the parameters. Raises `ToolTooLarge` if they exceed the maximum size of a tool.
 
-        Raises `ToolTooLarge` if they do not fit. At depth 0, omits optional parameters instead, and
-        raises `SourceInvalid` if the required ones do not fit.
+        At depth 0, omits optional parameters instead, and raises `SourceInvalid` if the required
+        parameters alone exceed the maximum.
         """
         sizes = [parameter_size(one.key, one.schema) for one in parameters]
         if sum(sizes) <= MOST_TOOL_CHARACTERS:
@@ -251,7 +246,7 @@ class OperationReader:
         left = MOST_TOOL_CHARACTERS - sum(sizes[index] for index in needed)
         if left < 0:
             raise SourceInvalid(
-                f"{place}: its {len(needed):,} required arguments are too large; the limit of "
+                f"{location}: its {len(needed):,} required arguments are too large; the limit of "
                 f"one tool is {MOST_TOOL_CHARACTERS:,} characters."
             )
         kept = set(needed)
@@ -269,7 +264,7 @@ class OperationReader:
         return [parameters[index] for index in sorted(kept)]
 
     def url_of(
-        self, path: str, item: Mapping[str, Any], found: Mapping[str, Any], place: str
+        self, path: str, item: Mapping[str, Any], found: Mapping[str, Any], location: str
     ) -> str:
         """Return the path of the operation, or its whole URL if it has servers of its own."""
         servers = found.get("servers") or item.get("servers")
@@ -277,7 +272,7 @@ class OperationReader:
             return path
         own, notes = server_address(servers, self.address)
         if notes:
-            raise SourceInvalid(f"{place}.servers: the list has no URL that can be called.")
+            raise SourceInvalid(f"{location}.servers: the list has no URL that can be called.")
         return path if own == self.base_url else f"{own}{path}"
 
     def parameters(
@@ -285,12 +280,12 @@ class OperationReader:
         item: Mapping[str, Any],
         found: Mapping[str, Any],
         path: str,
-        place: str,
+        location: str,
         notes: list[str],
     ) -> Iterator[RestParameter]:
         # Parameters of the operation replace those of its path.
         named: dict[tuple[str, str], RestParameter] = {}
-        both = [(f"paths.{path}", item), (place, found)]
+        both = [(f"paths.{path}", item), (location, found)]
         for where, holder in both:
             for index, raw in enumerate(list_or_empty(holder.get("parameters"))):
                 at = f"{where}.parameters[{index}]"
@@ -308,14 +303,14 @@ class OperationReader:
     def parameter(
         self, parameter: Mapping[str, Any], at: str, notes: list[str]
     ) -> RestParameter | None:
-        """Return the parameter as tools send it, or None if they do not send it. Raises
-        `SourceInvalid` if it is required but cannot be sent.
+        """Convert a parameter, or return None if tools do not send it. Raises `SourceInvalid` if it
+        is required but cannot be sent.
         """
         key, where = parameter.get("name"), parameter.get("in")
         if not isinstance(key, str) or not key:
             raise SourceInvalid(f"{at}: the parameter has no name.")
         is_required = parameter.get("required") is True or where == "path"
-        if where not in PLACES:
+        if where not in PARAMETER_TYPES:
             if is_required:
                 raise SourceInvalid(f"{at}: {key} is sent in a cookie, which tools do not support.")
             return None
@@ -334,4 +329,4 @@ class OperationReader:
             and parameter.get("explode") is not False
         ):
             notes.append(f"{key} is sent as one comma-separated text, not once per value.")
-        return RestParameter(key, PLACES[where], written, is_required)
+        return RestParameter(key, PARAMETER_TYPES[where], written, is_required)

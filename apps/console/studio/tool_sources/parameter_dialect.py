@@ -1,6 +1,4 @@
-"""Converts JSON schemas in OpenAPI documents to the subset that manifests support for tool
-parameters.
-"""
+"""Converts JSON schemas in OpenAPI documents to the subset that tools in manifests support."""
 
 import json
 from collections.abc import Mapping
@@ -11,23 +9,17 @@ from apps.console.studio.tool_sources.references import References
 from apps.manifest.validation.warnings import LONGEST_DESCRIPTION, MOST_TOOL_CHARACTERS
 
 LONGEST_DEFAULT = 1_024
-"""A default with more characters of JSON than this is omitted, because the service applies it
-itself.
+"""The maximum length of a default as JSON. Longer defaults are omitted; the service applies them.
 """
 DEEPEST = 6
-"""The schema of a parameter has at most this many levels. Deeper values can be anything.
-
-A manifest has no references, so a schema that is used in several places is repeated.
-"""
+"""The maximum nesting depth of a parameter's schema. It allows any value below this depth."""
 DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
-"""The nesting depths to which a tool's schema is cut. They are tried in this order until the schema
-is small enough.
-"""
+"""Limits for the nesting depth, tried in this order until the tool's schema is small enough."""
 PART_CHARACTERS = 40
 """The approximate number of characters of one subschema, without its name and description."""
 MOST_PARTS = 400_000
-"""After this many subschemas in a document, nested values are no longer described. Without this
-limit, a short document could expand to any number of subschemas through its references.
+"""The maximum number of subschemas in a document; further nested values are not described. Without
+a limit, nested references in a short document could expand to any number of subschemas.
 """
 SIMPLE = ("string", "integer", "number", "boolean")
 MOST_CHOICES = 200
@@ -36,32 +28,30 @@ CHOICE_CHARACTERS = 40
 
 
 class ToolTooLarge(Exception):
-    """The schema of the tool is too large to be sent with each model request."""
+    """The tool's schema exceeds `MOST_TOOL_CHARACTERS`."""
 
 
 @dataclass(slots=True)
 class ParameterReader:
-    """Converts the schemas in one document.
-
-    `parts` counts the subschemas written so far. `left` is the approximate number of characters
-    that the schema of the current tool may still use. `deepest` is the nesting depth to which it is
-    cut.
-    """
+    """Converts the schemas in one document."""
 
     references: References
     parts: int = 0
+    """The number of subschemas so far."""
     left: int = MOST_TOOL_CHARACTERS
+    """The approximate number of characters that the current tool's schema may still use."""
     deepest: int = DEEPEST
+    """The limit for the nesting depth of the current tool's schema."""
 
     def begin_tool(self, deepest: int) -> None:
         self.left, self.deepest = MOST_TOOL_CHARACTERS, deepest
 
-    def parameter(self, schema: Any, place: str, description: str = "") -> dict[str, Any]:
+    def parameter(self, schema: Any, location: str, description: str = "") -> dict[str, Any]:
         """Convert the schema of a parameter. Raises `SourceInvalid` if it is invalid, and
-        `ToolTooLarge` if it does not fit into a tool.
+        `ToolTooLarge` if the tool exceeds the maximum size.
         """
-        found = self.written(schema, place, frozenset(), 0)
-        read, _ = self.merged(schema, place, frozenset())
+        found = self.written(schema, location, frozenset(), 0)
+        read, _ = self.merged(schema, location, frozenset())
         own = description_or_default(description)
         if own and found["type"] in SIMPLE:
             own = with_choices(own, read.get("enum"))
@@ -76,10 +66,12 @@ class ParameterReader:
             found["default"] = default
         return found
 
-    def written(self, schema: Any, place: str, above: frozenset[str], depth: int) -> dict[str, Any]:
-        read, above = self.merged(schema, place, above)
+    def written(
+        self, schema: Any, location: str, above: frozenset[str], depth: int
+    ) -> dict[str, Any]:
+        read, above = self.merged(schema, location, above)
         words = description_or_default(read.get("description") or read.get("title"))
-        self.count(place, words)
+        self.count(location, words)
         kind = schema_type(read)
         if kind in SIMPLE:
             choices = read.get("enum")
@@ -93,23 +85,23 @@ class ParameterReader:
         is_open = depth >= self.deepest or self.parts > MOST_PARTS
         if kind == "array":
             inside = {} if is_open else read.get("items", {})
-            items = self.written(inside, f"{place}.items", above, depth + 1)
+            items = self.written(inside, f"{location}.items", above, depth + 1)
             return {"type": "array", "items": items, "description": words or "A list."}
-        return self.written_object(read, place, above, depth, words, is_open=is_open)
+        return self.written_object(read, location, above, depth, words, is_open=is_open)
 
-    def count(self, place: str, words: str) -> None:
-        """Subtract the size of a subschema from the limit of the current tool. Raises
-        `ToolTooLarge` if the limit is exceeded, except at depth 0.
+    def count(self, location: str, words: str) -> None:
+        """Subtract the size of a subschema from `left`. Raises `ToolTooLarge` if nothing is left,
+        except at depth 0.
         """
         self.parts += 1
-        self.left -= PART_CHARACTERS + len(words) + len(place.rpartition(".")[2])
+        self.left -= PART_CHARACTERS + len(words) + len(location.rpartition(".")[2])
         if self.left < 0 and self.deepest > DEPTHS[-1]:
             raise ToolTooLarge
 
     def written_object(
         self,
         read: Mapping[str, Any],
-        place: str,
+        location: str,
         above: frozenset[str],
         depth: int,
         words: str,
@@ -118,7 +110,7 @@ class ParameterReader:
     ) -> dict[str, Any]:
         fields = {} if is_open else parameter_fields(read)
         properties = {
-            str(name): self.written(part, f"{place}.properties.{name}", above, depth + 1)
+            str(name): self.written(part, f"{location}.properties.{name}", above, depth + 1)
             for name, part in fields.items()
             if not is_read_only(part)
         }
@@ -128,22 +120,22 @@ class ParameterReader:
         return found
 
     def merged(
-        self, schema: Any, place: str, above: frozenset[str]
+        self, schema: Any, location: str, above: frozenset[str]
     ) -> tuple[dict[str, Any], frozenset[str]]:
-        """Resolve a schema's reference, merge its `allOf`, and merge the first option of its
-        `oneOf` or `anyOf`. Also return the references that were followed.
+        """Merge a schema with its reference, its `allOf`, and the first option of its `oneOf` or
+        `anyOf`. Also return all references that were followed.
 
         A circular reference becomes a schema that allows anything.
         """
         if schema is True or schema is False or schema is None:
             return {}, above
-        read, hops = self.references.follow(schema, place)
+        read, hops = self.references.follow(schema, location)
         if not above.isdisjoint(hops):
             kind = "array" if schema_type(read) == "array" else "object"
             return {"type": kind, "description": read.get("description")}, above
         above = above.union(hops)
         for part in list_or_empty(read.get("allOf")):
-            inner, above = self.merged(part, f"{place}.allOf", above)
+            inner, above = self.merged(part, f"{location}.allOf", above)
             read = together(inner, read)
         choices = [
             one
@@ -151,15 +143,13 @@ class ParameterReader:
             if not (isinstance(one, dict) and one.get("type") == "null")
         ]
         if choices and "type" not in read and "properties" not in read:
-            inner, above = self.merged(choices[0], f"{place}.oneOf", above)
+            inner, above = self.merged(choices[0], f"{location}.oneOf", above)
             read = together(inner, read)
         return read, above
 
 
 def with_choices(words: str, choices: Any) -> str:
-    """Return the description. If there are too many choices for a model, append a few as
-    examples.
-    """
+    """Return the description. Append some of the choices if there are too many for an `enum`."""
     if not isinstance(choices, list) or len(choices) <= MOST_CHOICES:
         return words
     first = ", ".join(str(one)[:CHOICE_CHARACTERS] for one in choices[:CHOICES_NAMED])

@@ -1,6 +1,4 @@
-"""Resolves the references (`$ref`) in an OpenAPI document. References to other documents are
-rejected.
-"""
+"""Resolves the references (`$ref`) in an OpenAPI document, except those to other documents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,31 +16,31 @@ MOST_HOPS = 20
 class References:
     document: Mapping[str, Any]
 
-    def follow(self, value: Any, place: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    def follow(self, value: Any, location: str) -> tuple[dict[str, Any], tuple[str, ...]]:
         """Return the value or, if it is a reference, the object to which it refers. Also return the
         references that were followed.
 
-        Raises `SourceInvalid` if a reference is circular or points to nothing. The message contains
-        `place`.
+        Raises `SourceInvalid` if a reference is circular, or its target is missing or no object.
+        The error message contains `location`, the path of the value.
         """
         hops: list[str] = []
         while isinstance(value, dict) and isinstance(value.get(REF), str):
             name = value[REF]
             if name in hops or len(hops) >= MOST_HOPS:
-                raise SourceInvalid(f"{place}: the reference {show_name(name)} is circular.")
+                raise SourceInvalid(f"{location}: the reference {show_name(name)} is circular.")
             hops.append(name)
             # OpenAPI 3.1 allows a summary and a description next to a reference.
             beside = {key: text for key, text in value.items() if key in {"description", "summary"}}
-            value = self.find(name, place)
+            value = self.find(name, location)
             value = {**value, **beside} if isinstance(value, dict) else value
         if not isinstance(value, dict):
-            raise SourceInvalid(f"{place}: expected an object.")
+            raise SourceInvalid(f"{location}: expected an object.")
         return value, tuple(hops)
 
-    def find(self, name: str, place: str) -> Any:
+    def find(self, name: str, location: str) -> Any:
         if not name.startswith("#/"):
             raise SourceInvalid(
-                f"{place}: {show_name(name)} refers to another document, which is not supported; "
+                f"{location}: {show_name(name)} refers to another document, which is not supported; "
                 "bundle everything into one document."
             )
         found: Any = self.document
@@ -55,7 +53,7 @@ class References:
             ):
                 found = found[index]
             else:
-                raise SourceInvalid(f"{place}: the document contains no {show_name(name)}.")
+                raise SourceInvalid(f"{location}: the document contains no {show_name(name)}.")
         return found
 
 

@@ -1,4 +1,4 @@
-"""Converts the fields of an operation's request body to parameters of a tool."""
+"""Converts the fields of an operation's request body to tool parameters."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,19 +19,19 @@ from apps.console.studio.tool_sources.source_texts import SourceInvalid
 class BodyReader:
     schemas: ParameterReader
 
-    def parameters(self, body: Any, place: str, notes: list[str]) -> Iterator[RestParameter]:
-        """Yield a parameter for each field of the body. Raises `SourceInvalid` if no tool can send
-        the body.
+    def parameters(self, body: Any, location: str, notes: list[str]) -> Iterator[RestParameter]:
+        """Yield one parameter per field of the body. Raises `SourceInvalid` if tools cannot send
+        it.
         """
-        read, _ = self.schemas.references.follow(body, place)
+        read, _ = self.schemas.references.follow(body, location)
         content = read.get("content")
         media_type = json_type(content) if isinstance(content, dict) else ""
         if not media_type or not isinstance(content, dict):
             offered = ", ".join(map(str, list(content)[:3])) if isinstance(content, dict) else ""
             raise SourceInvalid(
-                f"{place}: the body is {offered or 'something'}, but tools can send only JSON."
+                f"{location}: the body is {offered or 'something'}, but tools can send only JSON."
             )
-        at = f"{place}.content.{media_type}"
+        at = f"{location}.content.{media_type}"
         media = content[media_type]
         schema, _ = self.schemas.merged(
             media.get("schema") if isinstance(media, dict) else None, at, frozenset()
@@ -52,7 +52,7 @@ class BodyReader:
 
 
 def json_type(content: Mapping[str, Any]) -> str:
-    """Return the key in `content` whose media type is JSON, or "" if there is none."""
+    """Return the media type in `content` that is JSON or allows JSON, or "" if there is none."""
     plain = {name: name.partition(";")[0].strip().lower() for name in content}
     wanted = (
         n for n, kind in plain.items() if kind == "application/json" or kind.endswith("+json")

@@ -7,27 +7,25 @@ from typing import Any
 from apps.manifest.names import sanitize
 
 LONGEST_FUNCTION = 48
-"""A function name has at most this many characters. The toolset's name precedes it, and providers
-accept 64 in total.
+"""The maximum length of a function name. Providers accept 64 characters, including the toolset's
+name as a prefix.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class RestParameter:
-    """A parameter of a REST tool. `key` is the name that the service expects, and `where` is query,
-    url, body or header.
-    """
-
     key: str
+    """The name that the service expects."""
     where: str
+    """`query`, `url`, `body` or `header`."""
     schema: Mapping[str, Any] = field(repr=False)
     is_required: bool = False
 
     def written(self) -> dict[str, Any]:
-        place = {"type": self.where, "key": self.key}
+        info = {"type": self.where, "key": self.key}
         if self.schema["type"] in {"array", "object"} and self.where == "body":
-            place["encoding"] = "json"
-        return {**self.schema, "parameter_info": place}
+            info["encoding"] = "json"
+        return {**self.schema, "parameter_info": info}
 
 
 def rest_tool(
@@ -51,18 +49,20 @@ def rest_tool(
     }
 
 
-def function_name(text: str, taken: Collection[str]) -> str:
-    """Return a valid function name that is not in `taken`, such as `findPets` or `findPets_2`."""
+def function_name(text: str, used_names: Collection[str]) -> str:
+    """Return a valid and unused function name, such as `findPets` or `findPets_2`."""
     words = "_".join(filter(None, sanitize(text).split("_")))[:LONGEST_FUNCTION].strip("_-")
-    return unique(words or "tool", taken)
+    return unique(words or "tool", used_names)
 
 
-def unique(name: str, taken: Collection[str], suffix: str = "") -> str:
-    if name not in taken:
+def unique(name: str, used_names: Collection[str], suffix: str = "") -> str:
+    if name not in used_names:
         return name
     first = f"{name}_{suffix}"
-    if suffix and first not in taken:
+    if suffix and first not in used_names:
         return first
     return next(
-        found for number in range(2, len(taken) + 3) if (found := f"{name}_{number}") not in taken
+        found
+        for number in range(2, len(used_names) + 3)
+        if (found := f"{name}_{number}") not in used_names
     )

@@ -1,7 +1,7 @@
 """Converts the security schemes of an OpenAPI document to the authorization of a toolset.
 
-Such documents contain no credentials. The authorization therefore refers to a secret by name, which
-an operator must store.
+OpenAPI documents contain no credentials. The authorization therefore refers to a secret by name. An
+operator must create this secret.
 """
 
 import re
@@ -19,13 +19,11 @@ _word = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class SchemeAuthorization:
-    """The authorization of a service. `written` is the authorization for the manifest, and `secret`
-    the name of the secret in it, or "".
-    """
-
     kind: str
     written: Mapping[str, Any] = field(repr=False)
+    """The authorization in the format of the manifest."""
     secret: str = ""
+    """The name of the secret to which it refers, or ""."""
 
 
 def secret_name(title: str, word: str) -> str:
@@ -35,8 +33,8 @@ def secret_name(title: str, word: str) -> str:
 def authorization_of(
     document: Mapping[str, Any], references: References, title: str
 ) -> SchemeAuthorization | None:
-    """Return the first security scheme that a toolset can use, or None. Schemes that all operations
-    require come first.
+    """Return the first security scheme that a toolset can use, or None. Prefer schemes that all
+    operations require.
     """
     components = document.get("components")
     schemes = components.get("securitySchemes") if isinstance(components, dict) else None
@@ -82,8 +80,8 @@ def scheme_in_words(scheme: Mapping[str, Any], title: str) -> SchemeAuthorizatio
 
 
 def oauth(flows: Mapping[str, Any], title: str) -> SchemeAuthorization | None:
-    """Return OAuth with a sign-in by each user or, if the service has none, with the client's
-    credentials. Returns None if neither is possible.
+    """Convert the OAuth flow in which users sign in or, if it is missing, the flow with the
+    client's credentials. Returns None if there is neither.
     """
     for name, kind in (("authorizationCode", "oauth"), ("clientCredentials", "client_id_secret")):
         flow = flows.get(name)

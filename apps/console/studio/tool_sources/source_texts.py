@@ -1,4 +1,4 @@
-"""Reads untrusted service descriptions in JSON or YAML."""
+"""Fetches and parses untrusted OpenAPI documents in JSON or YAML."""
 
 import json
 import re
@@ -15,31 +15,26 @@ from apps.workspace.egress.fetch_policy import OperatorPolicy
 from apps.workspace.egress.guard import unknown_host
 
 MOST_CHARACTERS = 32_000_000
-"""The maximum number of characters of a document. GitHub's, the largest known one, has 13 million.
-"""
+"""The maximum length of a document. The largest known one, GitHub's, has 13 million characters."""
 CHARACTERS_PER_VALUE = 10
-"""The maximum number of values in a document is `MOST_CHARACTERS` divided by this number. Documents
-of large services have 12 to 20 characters per value.
+"""The minimum number of characters per value, for the maximum number of values in a document. Large
+services' documents have 12 to 20 characters per value.
 """
 LEAST_VALUES = 100_000
-"""Even a short document may contain this many values."""
+"""The maximum number of values in a document with fewer characters than this."""
 MOST_YAML_CHARACTERS = 1_500_000
-"""A YAML document can have at most this many characters, because parsing YAML takes many times as
-long as parsing JSON.
-"""
+"""The maximum length of a YAML document. Parsing YAML is many times slower than parsing JSON."""
 FETCH_SECONDS = 20.0
 
 _address = re.compile(r"(?:\w+://)?[\w.-]+\.\w{2,}(?::\d+)?(?:/\S*)?|https?://\S+")
 
 
 class SourceInvalid(ValueError):
-    """The document cannot be used. The message contains the location and the reason."""
+    """The document, server or command cannot be used. The message contains the reason."""
 
 
 def read_source(text: str) -> dict[str, Any]:
-    """Parse a JSON or YAML text that must be an object. Raises `SourceInvalid` if it is invalid or
-    too large.
-    """
+    """Parse a JSON or YAML object. Raises `SourceInvalid` if it is invalid or too large."""
     if not text.strip():
         raise SourceInvalid("Paste a document, or enter its URL.")
     if len(text) > MOST_CHARACTERS:
@@ -62,7 +57,7 @@ def read_source(text: str) -> dict[str, Any]:
 
 
 def what_text_is(text: str) -> str:
-    """Return an error message for a text that is not a document, with advice."""
+    """Return an error message with advice for a text that is a URL or plain prose."""
     if _address.fullmatch(text):
         whole = text if "://" in text else f"https://{text}"
         return f"This is a URL, not an OpenAPI document. Enter it in the URL field: {whole[:200]}"
@@ -79,8 +74,8 @@ def json_or_yaml(text: str) -> Any:
         raise SourceInvalid("The document is nested too deeply.") from None
     except json.JSONDecodeError as error:
         if text.lstrip().startswith('{"'):
-            place = f"line {error.lineno}, column {error.colno}"
-            raise SourceInvalid(f"This is not valid JSON: {error.msg}, {place}.") from None
+            location = f"line {error.lineno}, column {error.colno}"
+            raise SourceInvalid(f"This is not valid JSON: {error.msg}, {location}.") from None
     except ValueError:
         raise SourceInvalid(f"This is not valid JSON: {TOO_MANY_DIGITS}") from None
     if len(text) > MOST_YAML_CHARACTERS:
@@ -93,8 +88,8 @@ def json_or_yaml(text: str) -> Any:
 
 
 def fetch_source(url: str) -> str:
-    """Fetch the text at a URL that an operator entered. Raises `SourceInvalid` if that fails or the
-    URL is blocked.
+    """Fetch the text at a URL from an operator. Raises `SourceInvalid` if that fails or the URL is
+    blocked.
     """
     if "://" not in url:
         raise SourceInvalid(f"The URL has no scheme: write https://{url[:200]}")

@@ -1,6 +1,4 @@
-"""Converts OpenAPI 2.0 (Swagger) documents to OpenAPI 3.0. References and their targets do not
-change.
-"""
+"""Converts OpenAPI 2.0 (Swagger) documents to OpenAPI 3.0."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,14 +10,14 @@ from apps.console.studio.tool_sources.source_texts import SourceInvalid
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 AROUND_SCHEMA = ("name", "in", "description", "required")
-"""A parameter in OpenAPI 3.0 has these keys next to its schema."""
+"""The keys of a parameter that OpenAPI 3.0 has next to the parameter's schema."""
 FORM = "application/x-www-form-urlencoded"
 FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 
 
 def as_openapi(document: Mapping[str, Any], address: str) -> dict[str, Any]:
-    """Convert the document to OpenAPI 3.0. `address` is the URL from which it was fetched, or "" if
-    it was pasted.
+    """Convert a document to OpenAPI 3.0. Schemas do not move, so that references to them stay
+    valid. `address` is the URL of the document, or "" if it was pasted.
     """
     paths = document.get("paths")
     converter = Converter(document)
@@ -53,23 +51,25 @@ class Converter:
         self.references = References(document)
         self.consumes = document.get("consumes")
 
-    def path_item(self, item: Any, place: str) -> Any:
+    def path_item(self, item: Any, location: str) -> Any:
         if not isinstance(item, dict):
             return item
         shared = list_or_empty(item.get("parameters"))
         return {
-            key: self.operation(value, shared, f"{place}.{key}")
+            key: self.operation(value, shared, f"{location}.{key}")
             if key in METHODS and isinstance(value, dict)
             else value
             for key, value in item.items()
             if key != "parameters"
         }
 
-    def operation(self, operation: Mapping[str, Any], shared: list[Any], place: str) -> Any:
+    def operation(self, operation: Mapping[str, Any], shared: list[Any], location: str) -> Any:
         # Parameters of the operation come last and replace those of its path.
         given = {
             (str(one.get("in")), str(one.get("name") or one)): one
-            for one in self.followed([*shared, *list_or_empty(operation.get("parameters"))], place)
+            for one in self.followed(
+                [*shared, *list_or_empty(operation.get("parameters"))], location
+            )
         }
         kinds = [one for one in list_or_empty(operation.get("consumes") or self.consumes) if one]
         parameters = [one for one in given.values() if one.get("in") not in ("body", "formData")]
@@ -86,13 +86,13 @@ class Converter:
             written["requestBody"] = form_body(form, kinds)
         return written
 
-    def followed(self, parameters: list[Any], place: str) -> Iterator[dict[str, Any]]:
-        """Resolve the references to parameters. One that cannot be resolved remains, and is
-        reported when the operation is read.
+    def followed(self, parameters: list[Any], location: str) -> Iterator[dict[str, Any]]:
+        """Resolve references to parameters. Unresolvable references remain, so that the operation
+        reports them.
         """
         for one in parameters:
             try:
-                yield self.references.follow(one, place)[0]
+                yield self.references.follow(one, location)[0]
             except SourceInvalid:
                 yield one if isinstance(one, dict) else {}
 

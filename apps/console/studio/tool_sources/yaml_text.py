@@ -1,8 +1,8 @@
-"""Parses YAML to JSON values, one parser event at a time.
+"""Converts YAML to JSON values, based on the events of the C parser.
 
-The C parser overflows the stack and ends the process if it builds deeply nested values itself. This
-module limits the depth, reads keys as strings, and ignores tags. Dates and words such as `yes` have
-no special meaning.
+If the C parser builds deeply nested values itself, it overflows the stack and ends the process.
+This module limits the depth. Keys, dates and words such as `yes` become strings, and tags are
+ignored.
 """
 
 import json
@@ -25,12 +25,12 @@ _number = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-
 
 
 class YamlInvalid(ValueError):
-    """The text is not valid YAML. The message contains the reason and the line."""
+    """The text is not valid YAML."""
 
 
 def read_yaml(text: str) -> Any:
-    """Return the value of the first document in a YAML text. Raises `YamlInvalid` if it is invalid
-    or nested too deeply.
+    """Parse the first document in a YAML text. Raises `YamlInvalid` if it is invalid or too
+    deep.
     """
     try:
         return value_of(yaml.parse(text, Loader=yaml.CSafeLoader))
@@ -41,8 +41,8 @@ def read_yaml(text: str) -> Any:
 
 
 def invalid(problem: str, mark: Any) -> YamlInvalid:
-    place = f", line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
-    return YamlInvalid(f"{problem}{place}.")
+    location = f", line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+    return YamlInvalid(f"{problem}{location}.")
 
 
 def value_of(events: Iterator[Any]) -> Any:
@@ -73,13 +73,12 @@ def value_of(events: Iterator[Any]) -> Any:
 
 @dataclass(slots=True)
 class Container:
-    """A list or an object that is still being read. The `items` of an object alternate between keys
-    and values.
-    """
+    """A list or an object whose end the parser has not reached."""
 
     anchor: str | None
     is_mapping: bool
     items: list[Any] = field(default_factory=list)
+    """The values of a list, or the alternating keys and values of an object."""
 
     @property
     def wants_key(self) -> bool:

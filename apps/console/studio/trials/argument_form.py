@@ -1,6 +1,6 @@
-"""Generates a form for a tool's arguments from the JSON schema that models get.
+"""Generates a form for a tool's arguments from the tool's JSON schema.
 
-The form parses what the user types as JSON values. The tool itself validates them.
+The form converts the submitted texts to JSON values. The tool itself validates them.
 """
 
 import json
@@ -22,17 +22,16 @@ from apps.manifest.json_text import TOO_MANY_DIGITS
 Kind = Literal["text", "number", "choice", "json", "fixed"]
 
 PREFIX = "argument-"
-"""The names of inputs for arguments have this prefix."""
+"""The prefix of the names of inputs for arguments."""
 KINDS: Mapping[str, Kind] = {"string": "text", "integer": "number", "number": "number"}
 
 
 @dataclass(frozen=True, slots=True)
 class ArgumentField(Parameter):
-    """A field of the form. `value` is the text in its input. For a choice, the value and the
-    options are JSON.
-    """
+    """A field of the form."""
 
     value: str = ""
+    """The text in the input, or the JSON of the selected option."""
     error: str = ""
 
     @property
@@ -83,8 +82,8 @@ def first_text(field: ArgumentField) -> str:
 def fill_fields(
     fields: Sequence[ArgumentField], typed: Mapping[str, str]
 ) -> tuple[ArgumentField, ...]:
-    """Return the fields with the values that the user typed. A field whose value cannot be parsed
-    has an `error`.
+    """Return the fields with the submitted values. Fields with unparsable values have an
+    `error`.
     """
     return tuple(
         field if field.kind == "fixed" else fill_field(field, typed.get(field.input_name, ""))
@@ -102,8 +101,8 @@ def fill_field(field: ArgumentField, typed: str) -> ArgumentField:
 
 
 def arguments(fields: Sequence[ArgumentField]) -> str:
-    """Return the values of the fields as a JSON object without empty fields. Raises `ValueError` if
-    a field cannot be parsed.
+    """Return the non-empty fields as a JSON object. Raises `ValueError` if a value is
+    unparsable.
     """
     return to_json(
         {
@@ -115,7 +114,7 @@ def arguments(fields: Sequence[ArgumentField]) -> str:
 
 
 def value_of(field: ArgumentField) -> Any:
-    """Parse the value of a field by its type. Raises `ValueError` with a message for the form."""
+    """Parse the value of a field. Raises `ValueError` with a message for the user."""
     text = field.value
     if field.kind == "text" or not text.strip():
         return text
@@ -145,7 +144,7 @@ def number(text: str) -> float | int:
 
 
 class ConstantRefused(ValueError):
-    """The text contains a constant that Python's parser accepts but JSON lacks, such as NaN."""
+    """The text contains a constant such as NaN, which Python's parser accepts but JSON does not."""
 
 
 def refuse_constant(name: str) -> Any:

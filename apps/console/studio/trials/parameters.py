@@ -1,4 +1,4 @@
-"""Reads the parameters of a tool from its JSON schema, for a table."""
+"""Converts a tool's JSON schema to a list of parameters for a table."""
 
 import json
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_CHOICES = 12
-"""At most this many choices of an enumeration are listed."""
+"""The maximum number of choices of an enumeration in the text of a type."""
 EMPTY: Mapping[str, Any] = {
     "string": "",
     "integer": 0,
@@ -19,16 +19,13 @@ EMPTY: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of a tool. `is_added` means that the tool adds this constant to every call, so
-    users do not enter it.
-
-    `default` and `constant` are JSON, or "".
-    """
+    """A parameter of a tool. `default` and `constant` are JSON, or ""."""
 
     name: str
     schema: Mapping[str, Any]
     is_required: bool = False
     is_added: bool = False
+    """True for a constant that the tool adds to every call, so that nobody has to enter it."""
 
     @property
     def type(self) -> str:
@@ -51,8 +48,8 @@ class Parameter:
 def read_parameters(
     schema: Mapping[str, Any], constants: Mapping[str, Any]
 ) -> tuple[Parameter, ...]:
-    """Return the parameters that the model fills in, followed by the `constants` that the tool adds
-    to every call.
+    """Return the parameters for the model, then the `constants` that the tool adds to every
+    call.
     """
     required = schema.get("required") or ()
     told = (Parameter(name, part, name in required) for name, part in properties(schema).items())
@@ -61,8 +58,8 @@ def read_parameters(
 
 
 def properties(schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the schemas of an object's properties by name. A schema that is not an object, such as
-    `true`, becomes {}, the schema that allows anything.
+    """Return the schemas of an object's properties by name. The schema `true` becomes {}, which
+    also allows anything.
     """
     found = schema.get("properties") or {}
     return {name: part if isinstance(part, dict) else {} for name, part in found.items()}
@@ -83,8 +80,8 @@ def without_null(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def type_of(schema: Mapping[str, Any]) -> str:
-    """Describe the type of a schema in words, such as `string`, `array of integer`, `one of "a",
-    "b"` or `string or null`.
+    """Return the type as text, such as `array of integer`, `one of "a", "b"` or `string or
+    null`.
     """
     if isinstance(schema.get("enum"), list):
         choices = [to_json(choice) for choice in schema["enum"]]
@@ -106,9 +103,7 @@ def type_of(schema: Mapping[str, Any]) -> str:
 
 
 def example(schema: Mapping[str, Any]) -> str:
-    """Return example arguments as JSON. They contain the required arguments and those with a
-    default.
-    """
+    """Return example arguments as JSON: required arguments, constants and defaults."""
     required = schema.get("required") or ()
     parts = {name: without_null(part) for name, part in properties(schema).items()}
     return indent_json(

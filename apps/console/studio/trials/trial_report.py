@@ -1,6 +1,4 @@
-"""Reports what a tool call in the studio did: its steps, stages and attachments, and a hint if it
-failed.
-"""
+"""Prepares the report about a tool call in the studio, with a hint if the call failed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -21,10 +19,9 @@ from apps.errors import ToolTimedOut
 from apps.runs.tool_trial import ToolTrial
 
 SHOWN_CHARACTERS = 100_000
-"""The page shows at most this many characters of a text, with the length of the whole text."""
+"""The page shows at most this many characters of a text."""
 MOST_PREVIEW = 700_000
-"""The page embeds an image if its base64 has at most this many characters, which is about half a
-megabyte.
+"""The maximum number of base64 characters of an image in the page, about half a megabyte of data.
 """
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
@@ -50,15 +47,12 @@ TOO_SLOW = "The tool timed out. Increase tool_defaults.timeout_seconds, or reque
 
 @dataclass(frozen=True, slots=True)
 class ReportedAttachment:
-    """An attachment in the report. `preview` is a `data:` URL of an image, and `url` an external
-    URL. Both can be "".
-    """
-
     title: str
     type: str
     size: str
     url: str = ""
     preview: str = ""
+    """The `data:` URL of an image, or ""."""
 
 
 @dataclass(slots=True)
@@ -73,15 +67,13 @@ class ReportedStage:
 
 @dataclass(frozen=True, slots=True)
 class TrialReport:
-    """The report about a tool call. `content` is the start of the result for the model, or None if
-    the model gets no result. `length` is the number of characters of the whole result.
-    """
-
     outcome: ToolOutcome
     steps: tuple[tuple[str, State], ...]
     hint: str
     content: str | None
+    """The start of the result for the model, or None if the model gets no result."""
     length: int
+    """The number of characters of the whole result."""
     stages: tuple[ReportedStage, ...]
     attachments: tuple[ReportedAttachment, ...]
     answer_attachments: tuple[ReportedAttachment, ...]
@@ -118,7 +110,7 @@ def hint_of(outcome: ToolOutcome) -> str:
 
 
 def stages_of(events: Iterable[Event]) -> tuple[ReportedStage, ...]:
-    """Return the stages of a tool call, in the order in which they were opened."""
+    """Return the stages of a tool call, in the order of their start."""
     found: dict[str, ReportedStage] = {}
     for event in events:
         match event:

@@ -1,6 +1,6 @@
-"""Tries out toolsets in the studio: lists their tools, and calls one of them.
+"""Tests toolsets in the studio: lists their tools, and calls one of them.
 
-A call has the same effects as in a run, so it requires the permission to change the application.
+A call has the same side effects as in a run, so it requires permission to change the application.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from apps.agent.tools import Tool
 from apps.catalog.models import Application
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.console.studio.access import draft_caller, for_editors
-from apps.console.studio.asked_version import LIVE, AskedVersion, asked_version
+from apps.console.studio.selected_version import LIVE, SelectedVersion, select_version
 from apps.console.studio.tool_sources.parameter_dialect import list_or_empty
 from apps.console.studio.trials.argument_form import arguments, fill_fields, schema_fields
 from apps.console.studio.trials.parameters import example, indent_json, read_parameters
@@ -26,17 +26,17 @@ from apps.integers import is_integer
 from apps.runs.tool_trial import OfferedTools, offer, only_toolset, try_tool
 
 ALL = "all"
-"""This value of `place` in a request selects all toolsets together."""
+"""The value of `place` in a request that selects all toolsets together."""
 IDENTITY = ("type", "name", "template_name", "deployment_id")
-"""A toolset of the draft and one of the live version are the same if these fields are equal."""
+"""Toolsets of the draft and of the live version match if these fields are equal."""
 MOST_UNFILTERED = 8
-"""If there are more tools than this, the list has a search field."""
+"""The list has a search field if there are more tools than this."""
 
 
 @for_editors
 def trial(request: HttpRequest, row: Application) -> HttpResponse:
-    """Return a part of the page: the tools of the toolset at `place`, the form for the tool `name`,
-    or the report about a call with the typed `arguments`.
+    """Render the tools of the toolset at `place`, the form for the tool `name`, or the report about
+    a call with `arguments`.
     """
     body = body_of(request)
     try:
@@ -48,12 +48,12 @@ def trial(request: HttpRequest, row: Application) -> HttpResponse:
 
 
 def trial_context(row: Application, body: dict[str, Any], caller: Caller) -> dict[str, Any]:
-    """Return the template context of this part of the page.
+    """Return the template context. Calls the tool if the request has arguments.
 
-    Raises `Http404` if there is no such toolset, `UnreadableDraft` if the request is invalid, and
+    Raises `Http404` if the toolset does not exist, `UnreadableDraft` if the request is invalid, and
     `ApplicationBroken` if the application has errors.
     """
-    version = asked_version(row, body)
+    version = select_version(row, body)
     application = version.resolve(version.document)  # A run needs the whole document.
     index = toolset_index(row, version, body)
     if index is not None:
@@ -70,11 +70,12 @@ def trial_context(row: Application, body: dict[str, Any], caller: Caller) -> dic
     return {**context, **tool_context(application, caller, offered, name, texts)}
 
 
-def toolset_index(row: Application, version: AskedVersion, body: dict[str, Any]) -> int | None:
-    """Return the index of the requested toolset in this version, or None for all toolsets.
+def toolset_index(row: Application, version: SelectedVersion, body: dict[str, Any]) -> int | None:
+    """Return the index in this version of the toolset at the index `place` in the draft, or None
+    for all toolsets.
 
-    `place` in the request is its index in the draft. Raises `Http404` if the draft has no such
-    toolset, and `ApplicationBroken` if the live version has none.
+    Raises `Http404` if the draft does not have the toolset, and `ApplicationBroken` if the live
+    version does not.
     """
     place = body.get("place")
     if place == ALL:
@@ -113,8 +114,8 @@ def tool_context(
     name: str,
     typed: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Return a form for the arguments of a tool. If `typed` has values, call the tool, and return
-    the report instead.
+    """Return the context for the form or, if `typed` is not None, call the tool, and return the
+    context for the report.
     """
     found = offered.find(name)
     schema, constants = (found.spec.parameters, found.constants) if found is not None else ({}, {})

@@ -367,7 +367,7 @@ def test_bars_stand_on_each_other():
         (1, "M0.1 40.00h0.8v60.00h-0.8zM2.1 20.00h0.8v80.00h-0.8z"),
         (2, "M0.1 20.00h0.8v20.00h-0.8zM2.1 0.00h0.8v20.00h-0.8z"),
     ]
-    assert chart.places == [
+    assert chart.tooltips == [
         ChartPoint(0, "1 May: answered 3, failed 1"), ChartPoint(2, "3 May: answered 4, failed 1")
     ]  # fmt: skip
     assert chart.description == "answered: maximum 4, 3 May. failed: maximum 1, 1 May."

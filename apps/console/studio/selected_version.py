@@ -1,6 +1,4 @@
-"""Finds the version of an application that an editor's request is about: the draft being typed or
-the live version.
-"""
+"""Loads the version of an application in a studio request: the edited draft or the live version."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,21 +13,19 @@ from apps.console.studio.working_copy import DraftRefused, draft_sources, whole_
 from apps.errors import ApplicationBroken
 
 LIVE = "live"
-"""This value of `which` in a request means the live version. Any other value means the draft."""
+"""The value of `which` in a request that selects the live version instead of the draft."""
 
 
 @dataclass(frozen=True, slots=True)
-class AskedVersion:
-    """The manifest of a version, without masks. `resolve` prepares this manifest, or a reduced copy
-    of it, to run.
-    """
-
+class SelectedVersion:
     document: Any
+    """The manifest, with unmasked credentials."""
     resolve: Callable[[Any], ResolvedApplication]
+    """Prepares this manifest, or a reduced copy of it, to run."""
 
 
-def asked_version(row: Application, body: dict[str, Any]) -> AskedVersion:
-    """Return the version that the request is about. Raises `UnreadableDraft` if the request is
+def select_version(row: Application, body: dict[str, Any]) -> SelectedVersion:
+    """Return the version that the request selects. Raises `UnreadableDraft` if the request is
     invalid, and `ApplicationBroken` if the draft has errors.
     """
     if body.get("which") == LIVE:
@@ -41,10 +37,10 @@ def asked_version(row: Application, body: dict[str, Any]) -> AskedVersion:
         lines = tuple(f"{one.path}: {one.message}" for one in error.findings)
         raise ApplicationBroken(row.slug, lines) from error
     draft = as_written(row, {"title": typed.title, "description": typed.description})
-    return AskedVersion(document, partial(resolve_draft, draft, skills=typed.skills))
+    return SelectedVersion(document, partial(resolve_draft, draft, skills=typed.skills))
 
 
-def live_version(row: Application) -> AskedVersion:
+def live_version(row: Application) -> SelectedVersion:
     """Return the live version. Raises `UnreadableDraft` if there is none."""
     if not row.live_number:
         raise UnreadableDraft("The application is not published yet.")
@@ -52,4 +48,4 @@ def live_version(row: Application) -> AskedVersion:
     def resolve(document: Any) -> ResolvedApplication:
         return prepare_version(as_written(row, {"manifest": document}), row.live_number)
 
-    return AskedVersion(row.manifest, resolve)
+    return SelectedVersion(row.manifest, resolve)
