@@ -48,7 +48,7 @@ async def carried_out_in_order(
 
 async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitable[bool]]) -> bool:
     """Wait for `work`, and return True. If `is_stopped` returns True first, cancel `work` and
-    return False. Errors in `work` are raised.
+    return False. Raises the errors of `work`.
     """
     task = asyncio.ensure_future(work)
     try:

@@ -1,4 +1,4 @@
-"""Runs test cases in background jobs, which survive the process that started them."""
+"""Runs test cases in background jobs, so that a run outlives the process that started it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def end_given_up(run: int, cases: list[int] | None) -> None:
 
 @task("cases.carry_out", title="Runs of test cases", given_up=end_given_up)
 async def carry_out_run(run: int, cases: list[int] | None) -> None:
-    """Make those attempts of the run with the ID `run` that have no stored result. `cases` are the
-    IDs of test cases, or None for all.
+    """Make the attempts of a run that have no stored result. `cases` are the IDs of test cases, or
+    None for all.
     """
     rows = CaseRun.objects.filter(pk=run, state=CaseRun.State.RUNNING)
     row: CaseRun | None = await database_sync_to_async(rows.first)()

@@ -53,9 +53,7 @@ class CalledTool:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The outcome of running a test case's messages. `problems` describe calls that could not be
-    replayed. `is_cut` means that such a call ended the attempt.
-    """
+    """The outcome of running a test case's messages."""
 
     text: str
     error: str = ""
@@ -64,7 +62,9 @@ class Attempt:
     tokens: int = 0
     costs: Mapping[str, Decimal] = field(default_factory=dict)
     problems: Sequence[str] = ()
+    """Descriptions of the calls that could not be replayed."""
     is_cut: bool = False
+    """True if a call that could not be replayed ended the attempt."""
 
 
 class FailedExpectation(msgspec.Struct, frozen=True):

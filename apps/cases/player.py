@@ -60,21 +60,20 @@ class NotRecorded(QuickAppError):
 
 @dataclass(slots=True)
 class Player:
-    """Runs or replays the models and tools of one attempt at a test case.
-
-    `tape` is the recording to replay, and `recorded` the new recording. `is_approved` means that
-    the operator has approved calls that need approval. `missed` describes calls that the recording
-    does not contain. `refused` are the names of tools that were not called, because they may change
-    something or were not approved.
-    """
+    """Runs or replays the models and tools of one attempt at a test case."""
 
     mode: Mode
     tape: Tape
+    """The recording to replay."""
     mask: Mask = field(default_factory=Mask)
     is_approved: bool = False
+    """True if the operator has approved the calls that need approval."""
     recorded: Tape = field(default_factory=Tape)
+    """The new recording."""
     missed: list[str] = field(default_factory=list)
+    """Descriptions of the calls that are not in the recording."""
     refused: list[str] = field(default_factory=list)
+    """The tools that were not called, because they may change something or need approval."""
     asked: int = 0
     models: TapeReader = field(init=False)
     tools: TapeReader = field(init=False)

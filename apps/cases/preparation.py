@@ -26,13 +26,13 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AskedAttempt:
-    """An attempt at a test case that is still to be made. `number` counts from 1, and `place` is
-    the attempt's position in the run.
-    """
+    """An attempt at a test case that is still to be made."""
 
     case: Case
     number: int
+    """The number of the attempt at this test case, from 1."""
     place: int
+    """The index of the attempt in the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class CasePreparation:
 
 
 def prepare_attempts(run: CaseRun, numbers: Collection[int] | None) -> CasePreparation:
-    """Prepare those attempts of a run that have no stored result.
+    """Prepare the attempts of a run that have no stored result.
 
     `numbers` are the IDs of test cases, or None for all. Raises `TargetUnknown` if the
     application's version does not exist, and `ApplicationBroken` if its manifest is invalid.

@@ -179,7 +179,7 @@ def played_contribution(name: str, contribution: Contribution, player: Player) -
 
 
 def played_tool(tool: Tool, player: Player) -> Tool:
-    """Wrap the tool so that it is called through the player. No stage is opened before the call,
-    because the player may replay it.
+    """Wrap the tool so that it is called through the player. The call is not announced, because the
+    player may replay it.
     """
     return replace(tool, call=partial(player.call, tool), announcement=None)

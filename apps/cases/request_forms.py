@@ -60,9 +60,7 @@ class Mask:
         return text
 
     def value(self, value: Any) -> Any:
-        """Remove secrets, and characters that a database cannot store, from a JSON value. This is
-        idempotent.
-        """
+        """Remove secrets, and characters that a database cannot store, from a JSON value."""
         return storable_value(self.masked(value))
 
     def masked(self, value: Any, *, in_headers: bool = False) -> Any:

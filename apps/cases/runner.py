@@ -50,7 +50,7 @@ MOST_ATTEMPTS = 2_000
 LONGEST_TEXT = 200_000
 
 Told = Callable[[CaseResult], object]
-"""A function that gets each result, in the order of the test cases."""
+"""A function that is called with each result, in the order of the test cases."""
 
 
 class CaseRunRefused(QuickAppError):
@@ -61,16 +61,13 @@ class CaseRunRefused(QuickAppError):
 
 @dataclass(frozen=True, slots=True)
 class CaseRunRequest:
-    """An operator's request to run test cases. `cases` are their IDs, or None for all of the
-    application's test cases.
-    """
-
     target: str = LIVE
     mode: Mode = "replay"
     times: int = 1
     is_recording: bool = False
     is_approved: bool = False
     cases: Collection[int] | None = None
+    """The IDs of the test cases, or None for all test cases of the application."""
 
 
 def begin(application: Application, user: User | None, request: CaseRunRequest) -> CaseRun:
@@ -111,10 +108,8 @@ def begin(application: Application, user: User | None, request: CaseRunRequest) 
 async def carry_out(
     hub: Hub, run: CaseRun, cases: Collection[int] | None = None, told: Told = lambda result: None
 ) -> CaseRun:
-    """Make those attempts of the run that have no stored result, then store the run's outcome. Call
-    `told` with each result.
-
-    If this function is canceled, the run stays open and can be resumed.
+    """Make the attempts of the run that have no stored result, calling `told` with each result.
+    Then store the run's outcome. A canceled run can be resumed.
     """
     keep = database_sync_to_async(finish)
     try:
@@ -198,8 +193,8 @@ def delete_files(bucket: str) -> None:
 def keep_result(
     run: CaseRun, asked: AskedAttempt, trial: FinishedAttempt, cassette: Cassette | None
 ) -> CaseResult:
-    """Store the result of an attempt. If the run records, the recording of the first attempt
-    replaces that of the test case.
+    """Store the result of an attempt. If the run records, the first attempt's recording replaces
+    the test case's recording.
     """
     case, found, player = asked.case, trial.attempt, trial.player
     failures = list(trial.failures)

@@ -57,15 +57,15 @@ class OfferedTool(msgspec.Struct):
 
 
 class Tape(msgspec.Struct):
-    """A recording of a run. `parts` maps digests to messages, tools and parameters. `offers` maps
-    capabilities to the tools that their servers listed.
-    """
+    """A recording of a run."""
 
     format: int = FORMAT
     parts: dict[str, Any] = msgspec.field(default_factory=dict)
+    """Maps digests to messages, tools and parameters."""
     models: list[ModelEntry] = msgspec.field(default_factory=list)
     tools: list[ToolEntry] = msgspec.field(default_factory=list)
     offers: dict[str, list[OfferedTool]] = msgspec.field(default_factory=dict)
+    """Maps capabilities to the tools that their servers listed."""
 
     def add_model(
         self,
@@ -73,9 +73,7 @@ class Tape(msgspec.Struct):
         reply: dict[str, Any] | None = None,
         failure: dict[str, Any] | None = None,
     ) -> None:
-        """Record a model call. The outcome of a retry replaces the failure of the same request
-        before it.
-        """
+        """Record a model call. The outcome of a retry replaces the failure that preceded it."""
         entry = ModelEntry(request_digest(form), self.taken_apart(form), reply, failure)
         if self.models and self.models[-1].key == entry.key and self.models[-1].failure is not None:
             self.models[-1] = entry
@@ -131,9 +129,7 @@ def read_tape(written: Mapping[str, Any]) -> Tape:
 
 
 class TapeReader:
-    """Finds recorded calls. Repeated calls get their recordings in order. After the last recording,
-    further calls get it again.
-    """
+    """Finds recorded calls. Repeated calls get their recordings in order, and then the last one."""
 
     def __init__(self, entries: Sequence[Any]) -> None:
         self.by_key: dict[str, list[Any]] = {}

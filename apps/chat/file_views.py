@@ -45,8 +45,8 @@ SHOWN = re.compile(
 downloaded.
 """
 LOCKED = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; media-src 'self'"
-"""The content security policy for files that are opened by their URL. It allows no scripts and no
-requests, and gives the file an opaque origin.
+"""The content security policy for files that are opened by their URL. It blocks scripts and network
+requests, and isolates the file from this site's origin.
 """
 LOCKED_PDF = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
 """The content security policy for PDF files. It has no `sandbox`, because browsers show no PDF in a

@@ -35,12 +35,11 @@ TURNS_AFTER = 5
 
 @dataclass(frozen=True, slots=True)
 class TurnWindow:
-    """Consecutive turns as JSON. `before` is the cursor for loading earlier turns, or None if there
-    are none.
-    """
+    """Consecutive turns as JSON."""
 
     turns: list[dict[str, Any]]
     before: str | None
+    """The cursor for loading earlier turns, or None if there are none."""
 
     def to_dict(self) -> dict[str, Any]:
         return {"turns": self.turns, "before": self.before}
@@ -184,9 +183,7 @@ def cut_text(frame: dict[str, Any], longest: int) -> None:
 
 
 def leave_out_known_text(frames: list[dict[str, Any]]) -> None:
-    """Remove the answer's text from its last frame if the text frames before it already contain the
-    same text.
-    """
+    """Remove the answer's text from its last frame if the text frames already contain it."""
     kinds = {frame["type"] for frame in frames}
     if "message.complete" not in kinds or "answer.restarted" in kinds:
         return

@@ -87,19 +87,16 @@ class Tree(Generic[Row]):
         return cls(rows, parents, dict(followers))
 
     def end(self, leaf: int | None) -> int | None:
-        """Return the primary key of the last message of the branch that ends with `leaf`, or with
-        the answer to it.
-
-        If the tree does not contain `leaf`, return that of the newest message, or None if there are
-        no messages.
+        """Return the primary key of the last message of the branch that ends with `leaf` or its
+        answer. If the tree does not contain `leaf`, return the newest message's key, or None.
         """
         if leaf not in self.parents:
             return self.messages[-1].pk if self.messages else None
         return self.answered(leaf)
 
     def answered(self, leaf: int | None) -> int | None:
-        """If the message `leaf` is a question that its newest run has answered, return the primary
-        key of that answer. Otherwise, return `leaf`.
+        """Return the primary key of the newest run's answer to the question `leaf`. Return `leaf`
+        if there is none, or if the message is not a question.
         """
         asked = next((row for row in self.messages if row.pk == leaf and row.role == USER), None)
         if asked is None or asked.run_id is None:
@@ -180,12 +177,11 @@ def shown_runs(conversation: Conversation) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ShownEvents:
-    """Selects the events of the shown branch, and all events with a number above `last`. `runs`
-    contains the IDs of the branch's runs, as hexadecimal digits.
-    """
+    """Selects the events of the shown branch, and all events with a number above `last`."""
 
     last: int
     runs: frozenset[str]
+    """The IDs of the branch's runs, as hexadecimal digits."""
 
     def select(self, said: Iterable[NumberedEvent]) -> list[NumberedEvent]:
         return [one for one in said if self.has(*one)]
@@ -210,8 +206,8 @@ def shown_branches(
     """Return the alternatives to each message of the shown branch: their IDs, and the index of the
     message that is shown.
 
-    The keys are the IDs of questions and the runs of answers, as on the page. The answer of the
-    active run `going` has no ID yet, so its ID is "".
+    The keys are the IDs of questions and, for answers, of their runs. The active run `going` has no
+    answer yet, so the ID of its answer is "".
     """
     told: dict[str, dict[str, Any]] = {}
     for row in shown:
@@ -235,8 +231,8 @@ def format_id(digits: str) -> str:
 
 
 def write_parents(found: Tree[OutlineRow]) -> None:
-    """Store the parents of messages whose parent follows only from the order of the messages, as in
-    copied conversations. Otherwise, a new branch would change these parents.
+    """Store the parents that only the order of the messages implies, as in copied conversations. A
+    new branch would otherwise change them.
     """
     unwritten = [
         Message(pk=row.pk, parent_id=found.parents[row.pk])

@@ -98,14 +98,12 @@ _page = re.compile(r"(?i:\bpage (\d{1,4})\b)")
 
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
-    """A question. `files` has the URLs of documents that the user attached, and `operator_files`
-    the URLs of documents that the operator provides.
-    """
-
     text: str
     files: Sequence[str]
+    """The URLs of documents that the user attached."""
     tools: dict[str, ToolSpec]
     operator_files: Sequence[str] = ()
+    """The URLs of documents that the operator provides."""
 
 
 def asks(text: str) -> bool:

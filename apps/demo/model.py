@@ -1,7 +1,7 @@
 """Defines the built-in demo model, which imitates a language model without a key or network access.
 
-It calls the tools that a question suggests, and shows their results. The same conversation always
-gets the same answer.
+The model calls the tools that a question suggests, and shows their results. It always gives the
+same answer to the same conversation.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Answers questions that suggest no tool. The answers say that no language model wrote them."""
+"""Answers questions that suggest no tool. The answers state that no language model wrote them."""
 
 import re
 from collections.abc import Sequence

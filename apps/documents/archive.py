@@ -48,9 +48,7 @@ class Archive:
 
 
 def beside(name: str, target: str) -> str:
-    """Resolve the path `target`, which is relative to the part `name` of an archive, to the name of
-    a part.
-    """
+    """Resolve `target`, a path relative to the archive part `name`, to the name of a part."""
     if target.startswith("/"):
         return normpath(unquote(target)).lstrip("/")
     return normpath(join(dirname(name), unquote(target)))

@@ -37,17 +37,17 @@ _sentence = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n(?=[|#\-*]|[ 
 
 @dataclass(frozen=True, slots=True)
 class TextChunk:
-    """A part of a page. `page` is the page's number, or 0 in a document without pages.
-
-    `text` is the page's text from `start` to `end`. `headings` are the headings above it, the
-    outermost first; the last heading may be a table's header row.
-    """
+    """A part of a page: its text from `start` to `end`."""
 
     text: str
     page: int
+    """The page's number, or 0 in a document without pages."""
     start: int
     end: int
     headings: tuple[str, ...] = ()
+    """The headings of the enclosing sections, the outermost first. The last one may be a table's
+    header row.
+    """
 
     @property
     def searched(self) -> str:
@@ -105,8 +105,8 @@ def pieces(text: str, start: int, end: int, level: int) -> Iterator[Span]:
 
 
 def join_spans(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """Join consecutive spans to spans of up to `MOST` characters. A heading begins a new one if the
-    previous one has `LEAST` characters.
+    """Join consecutive spans to spans of up to `MOST` characters. A heading ends the previous span
+    if that has at least `LEAST` characters.
     """
     begin = end = 0
     for start, stop in spans:

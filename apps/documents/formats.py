@@ -16,7 +16,7 @@ Kind = Literal[Archived, "pdf", "rtf", "html", "text"]
 
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
 UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown"})
-"""The media types that say nothing about the format, so that the file's name is used instead."""
+"""Media types that do not identify the format. The file's name is used instead."""
 PDF_HEAD_BYTES = 1_024
 """The number of bytes at the beginning of a file in which a PDF's signature may be. Some programs
 write other data before it.

@@ -1,4 +1,4 @@
-"""Reads a document in a process of its own.
+"""Reads a document in a separate process.
 
 The process has memory and time limits, none of this process's environment variables, and no
 permission to write files. A malicious document therefore cannot harm anything else.
@@ -37,28 +37,25 @@ that the limit is exceeded.
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The limits for reading a document: `memory` in bytes, `seconds`, and `characters` of text.
-
-    Documents are queued by `owner`. Owners take turns, so that none has to wait for all of another
-    owner's documents.
-    """
+    """The limits for reading a document."""
 
     seconds: float = 30.0
     memory: int = 512 * 1024 * 1024
+    """The maximum memory in bytes."""
     characters: int = 4_000_000
     owner: str = ""
+    """The owner of the document. Owners take turns in the queue of documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The instructions for a reading process. `kind` is the document's format, `title` the format's
-    name in messages, and `pages` the first page, from 1, and the page after the last, or None for
-    all.
-    """
+    """The instructions for a reading process."""
 
     kind: Kind | Literal["page_images"]
     title: str
+    """The format's name in messages."""
     pages: tuple[int, int] | None = None
+    """The first page, from 1, and the page after the last, or None for all."""
     base_url: str = ""
 
 
@@ -70,13 +67,13 @@ CUTS = {
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """The text of a document. `total` is the number of its pages, slides, sheets or chapters. `cut`
-    is the reason why there may be more text, or "".
-    """
+    """The text of a document."""
 
     parts: tuple[PagePart, ...]
     total: int = 0
+    """The number of pages, slides, sheets or chapters."""
     cut: str = ""
+    """The limit that ended the reading, or ""; see `CUTS`."""
 
     @property
     def text(self) -> str:

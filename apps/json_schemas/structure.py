@@ -126,7 +126,7 @@ class StructureReader:
         self.states = 0
         self.references: list[tuple[str, str]] = []
         self.schemas: set[int] = set()  # The copies, by `id`.
-        self.keywords: dict[str, str] = {}  # One place of each copy.
+        self.keywords: dict[str, str] = {}  # The path of the last occurrence of each keyword.
 
     def read(self, schema: object) -> dict[str, Any]:
         """Return the copy of a schema. Raises `JsonSchemaInvalid` if the schema is invalid."""

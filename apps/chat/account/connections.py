@@ -1,6 +1,4 @@
-"""The page on which users connect tools to their accounts on other services, and disconnect
-them.
-"""
+"""The page on which users connect and disconnect their accounts on other services."""
 
 import asyncio
 import logging

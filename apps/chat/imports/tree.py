@@ -21,33 +21,28 @@ Source = Literal["chatgpt", "open-webui", "librechat", "quickapps"]
 
 
 class UnreadableConversation(Exception):
-    """A conversation or a file cannot be imported. The exception's text tells the user the
-    reason.
-    """
+    """A conversation or a file cannot be imported. The page shows the exception's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """An image or a file in an imported message.
-
-    `key` is its ID in the ZIP's file names, or a `data:` URL. `line` is its placeholder in the
-    message's text.
-    """
+    """An image or a file in an imported message."""
 
     key: str
+    """The file's ID in the ZIP's file names, or a `data:` URL."""
     name: str
     line: str
+    """The file's placeholder in the message's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceNode:
-    """A message in an imported file. If `role` is None, the message itself is skipped, but its
-    replies are imported.
-    """
+    """A message in an imported file."""
 
     id: str
     parent: str | None
     role: Speaker | None = None
+    """The author, or None to skip the message but import its replies."""
     text: str = ""
     at: datetime | None = None
     model: str = ""
@@ -60,15 +55,14 @@ class SourceNode:
 
 @dataclass(frozen=True, slots=True)
 class SourceConversation:
-    """A conversation in an imported file. `leaf` is the ID of the last shown message, or None to
-    show the newest message.
-    """
+    """A conversation in an imported file."""
 
     source: Source
     id: str
     title: str
     nodes: Sequence[SourceNode]
     leaf: str | None = None
+    """The ID of the last shown message. If None, the newest message is shown."""
     created_at: datetime | None = None
     is_archived: bool = False
     is_pinned: bool = False
@@ -77,11 +71,10 @@ class SourceConversation:
 
 @dataclass(slots=True)
 class ImportedMessage:
-    """A message to store. `parent` is the index of the previous message, or None for the first
-    message.
-    """
+    """A message to store."""
 
     parent: int | None
+    """The index of the previous message, or None for the first message."""
     role: Speaker
     text: str
     at: datetime | None
@@ -98,17 +91,16 @@ class ImportedMessage:
 
 @dataclass(frozen=True, slots=True)
 class MessageTree:
-    """The messages of a conversation, as a tree in which each question has an answer. `leaf` is the
-    index of the last shown message.
-    """
+    """The messages of a conversation, as a tree in which each question has an answer."""
 
     messages: Sequence[ImportedMessage]
     leaf: int | None
+    """The index of the last shown message. If None, the newest message is shown."""
 
 
 @dataclass(slots=True)
 class Segment:
-    """A node that is combined with adjacent nodes of the same role into one message."""
+    """An imported node. Consecutive nodes with the same role are combined into one message."""
 
     before: "Segment | None" = None
     """The previous segment with the same role, or None."""

@@ -1,7 +1,7 @@
-"""Stores imported conversations, with a run and a journal for each answer.
+"""Stores imported conversations, with a run and its events for each answer.
 
-Because pages read runs from their journals, imported conversations can be shown, branched, exported
-and continued. They do not count as usage.
+The page reads runs from their events, so it can show, branch, export and continue imported
+conversations. They do not count as usage.
 """
 
 import hashlib
@@ -55,10 +55,6 @@ MOST_TOLD = 50
 
 @dataclass(slots=True)
 class ConversationImportReport:
-    """The result of an import. `skipped` lists the title and the reason for up to 50 failed
-    conversations.
-    """
-
     is_trial: bool = False
     sources: dict[str, int] = field(default_factory=dict)
     messages: int = 0
@@ -67,6 +63,7 @@ class ConversationImportReport:
     """The number of conversations in the file that had already been imported."""
     unreadable: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
+    """The titles of the first failed conversations, with the reasons."""
 
     @property
     def conversations(self) -> int:
@@ -140,7 +137,7 @@ def identity_of(conversation: SourceConversation, tree: MessageTree) -> str:
 
 def is_known(caller: Caller, key: tuple[str, str]) -> bool:
     """Return True if the caller has already imported the conversation and has not permanently
-    deleted it. `key` consists of the source product and the conversation's ID in the file.
+    deleted it. `key` is the source product and the conversation's ID in the file.
     """
     source, identity = key
     mine = Conversation.objects.filter(owner=caller.bucket)

@@ -170,7 +170,7 @@ def page(
 @login_required
 @require_POST
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete the note if the form's `number` is its newest version's number."""
+    """Mark the note as deleted, unless it has changed since version `number` of the form."""
     _, note = living_note(request, pk)
     if not is_as_seen(request, note):
         messages.error(request, GONE)
@@ -198,7 +198,7 @@ def restore(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def undo(request: HttpRequest, pk: int) -> HttpResponse:
-    """Undo the newest change if the form's `number` is the newest version's number."""
+    """Undo the note's newest change, unless it has changed since version `number` of the form."""
     _, note = own_note(request, pk)
     if not is_as_seen(request, note):
         messages.error(request, GONE)

@@ -1,4 +1,4 @@
-"""Exports notes as a ZIP of Markdown files, and imports notes from such a ZIP."""
+"""Exports and imports notes as a ZIP of Markdown files."""
 
 import asyncio
 from collections.abc import AsyncIterator

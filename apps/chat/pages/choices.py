@@ -156,13 +156,12 @@ def tools_of(
 
 @dataclass(frozen=True, slots=True)
 class ConversationChoices:
-    """The user's choices for one conversation. "" means the application's default. `tools` maps the
-    names of toolsets to states that override the defaults.
-    """
+    """The user's choices for one conversation. "" means the application's default."""
 
     effort: str = ""
     deployment: str = ""
     tools: Mapping[str, bool] = field(default_factory=dict)
+    """The toolsets, by name, that the user turned on or off."""
 
 
 def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoices:

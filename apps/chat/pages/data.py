@@ -128,9 +128,7 @@ def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
 def keeping(
     caller: Caller, manifest: Manifest | None, conversation: Conversation | None
 ) -> dict[str, Any]:
-    """Return the notices about a conversation's import source and its retention, and about
-    temporary conversations.
-    """
+    """Return the page's notices about the conversation's import source and retention period."""
     kept = retention_words(manifest, caller.bucket)
     source = None if conversation is None else conversation.imported_from
     origin = (
@@ -175,8 +173,8 @@ def find_manifest(slug: str) -> Manifest | None:
 
 
 def find_place(application: str, slug: str) -> ChatPlace | None:
-    """Return the application's chat place with the slug `slug`, or None if `slug` is "". Raises
-    Http404 if there is no such chat place.
+    """Return the chat place `slug` of the application, or None if `slug` is "". A chat place is a
+    part of the host application. Raises Http404 if it does not exist.
     """
     try:
         return async_to_sync(resolve_application)(application).place(slug)

@@ -41,12 +41,11 @@ Part = Literal["main", "pinned", "archived"]
 
 @dataclass(frozen=True, slots=True)
 class RailPage:
-    """One page of a conversation list. `next` is the cursor of the next page, or "" on the last
-    page.
-    """
+    """One page of a conversation list."""
 
     rows: list[dict[str, Any]]
     next: str
+    """The cursor of the next page, or "" on the last page."""
 
 
 def first_page(caller: Caller) -> dict[str, Any]:
@@ -236,8 +235,8 @@ class RailNews:
 
 
 def find_changed(caller: Caller, since: datetime, lively: Collection[UUID]) -> list[Conversation]:
-    """Return the caller's conversations that changed after `since`, including deleted ones, and
-    those whose IDs are in `lively`, newest first.
+    """Return the caller's conversations that changed after `since` or are in `lively`, newest
+    first. They include deleted conversations.
     """
     # Separate queries use one index each. For some unions, the database would scan the whole table.
     mine = Conversation.objects.filter(owner=caller.bucket, temporary_until=None)

@@ -106,7 +106,7 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 @with_json_errors
 def change_selected(request: HttpRequest) -> HttpResponseBase:
     """Archive, move, tag, delete or restore several conversations. Return the IDs of all changed
-    conversations, and the JSON of those that are not deleted.
+    conversations, and the changed conversations that are not deleted.
     """
     caller = visitor(request)
     changed = selection.change_selected(HUB, caller, request.POST)

@@ -27,18 +27,15 @@ TONES = {Run.Status.WAITING: "warning", Run.Status.FAILED: "warning", Run.Status
 
 @dataclass(frozen=True, slots=True)
 class ListedSchedule:
-    """A schedule in the list.
-
-    `result` describes the last run, or is "" before the first run. `tone` is the color of the
-    badge, such as "warning". `conversation` is the ID of the last run's conversation, or None if
-    the user cannot open it. `differences` are the changes that an operator has proposed.
-    """
-
     row: Schedule
     result: str
+    """A description of the last run, or "" before the first run."""
     tone: str
+    """The color of the badge, such as "warning"."""
     conversation: UUID | None
+    """The last run's conversation, or None if the user cannot open it."""
     differences: Sequence[ProposedChange] = ()
+    """The changes that an operator has proposed."""
 
 
 def list_schedules(rows: Iterable[Schedule], owner: str) -> list[ListedSchedule]:

@@ -41,7 +41,7 @@ AFTER_ADDRESS = ".,;:!?`*_"
 
 @dataclass(slots=True)
 class SnapshotFiles:
-    """The owner's files that a snapshot mentions, and their URLs below the link."""
+    """The owner's files that a snapshot mentions, and their URLs under the share link."""
 
     owner: str
     token: str
@@ -55,7 +55,7 @@ class SnapshotFiles:
         self.pattern = re.compile(rf"{ROOT}/(?:{names})/[^\s\"'<>()\[\]\\#?]+")
 
     def address_of(self, path: str) -> str:
-        """Return the file's URL below the link, or only its name if it is not shared."""
+        """Return the file's URL under the share link, or only its name if it is not shared."""
         if path not in self.addresses:
             self.addresses[path] = self.add(path) or unquote(path.rsplit("/", 1)[-1])
         return self.addresses[path]
@@ -77,7 +77,7 @@ class SnapshotFiles:
         return f"{address}files/{self.found.index(shared) + 1}/{quote(name, safe='')}"
 
     def rewrite(self, value: Any) -> Any:
-        """Replace the URLs of the owner's files in a JSON value with URLs below the link."""
+        """Replace the URLs of the owner's files in a JSON value with URLs under the share link."""
         if isinstance(value, str):
             return self.pattern.sub(self.replace, value) if f"{ROOT}/" in value else value
         if isinstance(value, Mapping):
@@ -165,9 +165,7 @@ def memory_steps(conversation: Conversation) -> frozenset[str]:
 def without_steps(
     frames: Iterable[dict[str, Any]], hidden: frozenset[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield all frames except those of hidden steps and of steps inside hidden steps. `hidden`
-    contains the IDs of the hidden steps.
-    """
+    """Yield the frames, except those of the steps with IDs in `hidden` and of their substeps."""
     gone = set(hidden)
     for frame in frames:
         if frame["type"] == "stage.opened" and frame["parent"] in gone:

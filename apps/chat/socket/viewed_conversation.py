@@ -1,4 +1,4 @@
-"""Sends the events of a conversation to a tab: first its content in one frame, then new events."""
+"""Streams the events of conversations to browser tabs."""
 
 import asyncio
 import logging
@@ -40,10 +40,7 @@ after an idle period is sent immediately.
 
 
 class ViewedConversation:
-    """Sends the events of the conversation that a tab shows.
-
-    `send` sends a frame as JSON. `close` closes the socket with a code.
-    """
+    """Sends the conversation that a tab shows: first its content in one frame, then new events."""
 
     def __init__(
         self,
@@ -98,8 +95,8 @@ class ViewedConversation:
             await database_sync_to_async(mark_read)(conversation)
 
     async def tell_expired(self, conversation: UUID) -> None:
-        """If tool results have expired, so that the model no longer reads them, send their list to
-        the tab.
+        """Send the list of expired tool results, which the model no longer reads, if there are
+        any.
         """
         if (told := await results_expired(conversation, self.slug)) is not None:
             await self.send(to_json(told))
@@ -171,12 +168,11 @@ class FrameWriter:
 
 @dataclass(frozen=True, slots=True)
 class OpenedConversation:
-    """The first frame for an opened conversation. Events with a number above `after` follow it if
-    `shown` selects them.
-    """
+    """The first frame for an opened conversation, and which events follow it."""
 
     frame: dict[str, Any]
     after: int
+    """The number of the last event that the frame includes."""
     shown: ShownEvents
     is_temporary: bool
 

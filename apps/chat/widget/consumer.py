@@ -39,16 +39,14 @@ CONTEXT = (
 
 
 class TokenFrame(BaseModel):
-    """The first frame on a widget's socket.
-
-    `token` is the visitor's token. `host` is the origin of the site that shows the widget.
-    """
+    """The first frame on a widget's socket."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     type: Literal["token"]
     token: str = Field(max_length=LONGEST_TOKEN)
     host: str = Field(max_length=300)
+    """The origin of the site that shows the widget."""
     locale: str = Field(default="en", max_length=20, pattern=r"^[A-Za-z0-9-]*$")
 
 

@@ -34,17 +34,15 @@ LOADER = "chat/scripts/widget/loader.js"
 
 
 class TokenRequest(BaseModel):
-    """A request for a visitor's token.
-
-    `identity` is a JSON Web Token that identifies a user of the other site. `code` is a one-time
-    code for a signed-in user of this installation. Both are "" for anonymous visitors.
-    """
+    """A request for a visitor's token. `identity` and `code` are "" for anonymous visitors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     host: str = Field(max_length=300)
     identity: str = Field(default="", max_length=LONGEST_IDENTITY)
+    """A JSON Web Token that identifies a user of the other site."""
     code: str = Field(default="", max_length=LONGEST_CODE)
+    """A one-time code for a signed-in user of this installation."""
 
 
 @require_safe

@@ -1,5 +1,5 @@
-"""Starts answers. Each answer is written by a background task of this process, even if no page
-shows it, and is stored at the end.
+"""Starts answers. A background task of this process writes each answer, even if no page shows it,
+and stores it at the end.
 """
 
 import asyncio

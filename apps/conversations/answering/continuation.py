@@ -76,10 +76,9 @@ async def resume(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
 
 
 def take_up(run: Run) -> TakenOverRun:
-    """Read the state of a run from the database, and notify the pages that show it that it resumes.
-
-    Raises `ApplicationNotFound` if the caller can no longer use the application, and
-    `ApplicationBroken` if its manifest is invalid.
+    """Read the state of a run from the database, and notify its viewers that it resumes. Raises
+    `ApplicationNotFound` if the caller can no longer use the application, and `ApplicationBroken`
+    if its manifest is invalid.
     """
     PRICES.refresh()
     conversation = Conversation.objects.get(pk=run.stream)

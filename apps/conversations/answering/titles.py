@@ -59,14 +59,14 @@ FULL_STOPS = ".。"
 
 @dataclass(frozen=True, slots=True)
 class TitleTask:
-    """The inputs for generating a title. `shown` is the preliminary title, which remains if the
-    generation fails. `is_own` is True if `deployment_id` is also the deployment that answers.
-    """
+    """The inputs for generating a title."""
 
     deployment_id: str
     question: str
     shown: str
+    """The preliminary title. It remains if the generation fails."""
     is_own: bool
+    """True if `deployment_id` is also the deployment that answers."""
 
 
 def task_of(begun: StartedAnswer, application: ResolvedApplication) -> TitleTask | None:

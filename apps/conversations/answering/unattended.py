@@ -26,11 +26,10 @@ assume that the user is present.
 
 @dataclass(frozen=True, slots=True)
 class Unattended:
-    """The limits of a run that a schedule, alarm or webhook started. `seconds` is the question
-    timeout; None means no timeout. None for `tokens` or `money` means no limit.
-    """
+    """The limits of a run that a schedule, alarm or webhook started. None means no limit."""
 
     seconds: float | None = None
+    """The timeout of questions to the user."""
     tokens: int | None = None
     money: Decimal | None = None
     currency: str = ""

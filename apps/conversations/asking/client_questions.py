@@ -47,11 +47,7 @@ UNTITLED = "Request"
 
 @dataclass(frozen=True, slots=True)
 class ClientQuestion:
-    """A question from an API client.
-
-    `text` and `attachments` are shown on the page. `after` is the ID of the run of the previous
-    answer, or None. `begin` is the ID for a new conversation.
-    """
+    """A question from an API client. The page shows `text` and `attachments`."""
 
     caller: Caller
     application: ResolvedApplication
@@ -60,7 +56,9 @@ class ClientQuestion:
     text: str
     attachments: Sequence[dict[str, str]] = ()
     after: UUID | None = None
+    """The ID of the previous answer's run, or None."""
     begin: UUID = field(default_factory=uuid4)
+    """The ID for a new conversation."""
     run: UUID = field(default_factory=uuid4)
 
 

@@ -95,8 +95,8 @@ def runs_of_others(messages: Iterable[Message], application: ResolvedApplication
 def begins_with(
     conversation: Conversation, stands: AskedPlace, application: ResolvedApplication
 ) -> dict[str, str] | None:
-    """Return the slug and title of the application that will answer if another application gave the
-    previous answer, otherwise None.
+    """Return the slug and title of `application` if another application wrote the previous answer,
+    otherwise None.
     """
     if conversation.handed_over_at is None:
         return None

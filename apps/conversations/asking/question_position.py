@@ -21,16 +21,14 @@ from apps.errors import Refused
 
 @dataclass(frozen=True, slots=True)
 class AskedPlace:
-    """The position of a question in a conversation's message tree.
-
-    `parent` is the primary key of the previous message. `again` is an existing question to answer
-    again. `is_root` is True for an alternative to the first question. `is_branch` is True if the
-    question begins a branch.
-    """
+    """The position of a question in a conversation's message tree."""
 
     parent: int | None = None
+    """The primary key of the previous message."""
     again: Message | None = None
+    """The existing question, if it is answered again."""
     is_root: bool = False
+    """True for an alternative to the first question."""
     is_branch: bool = False
 
 

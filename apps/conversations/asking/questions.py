@@ -58,40 +58,36 @@ CONTINUE = "Your answer was cut off. Continue exactly where it stopped: repeat n
 
 @dataclass(frozen=True, slots=True)
 class StartedAnswer:
-    """A stored question and the run that answers it.
-
-    `log` is None if the run is queued or was started before. `is_new` is False for a repeated
-    request. `place` is the user's chat place in the host application. `model` is the model that the
-    user has selected. `folder` is the content of the conversation's folder. `request` is set if an
-    API client sent the whole conversation.
-    """
+    """A stored question and the run that answers it."""
 
     conversation: Conversation
     run: Run
     messages: tuple[Message, ...] = ()
     log: RunLog | None = None
+    """The run's log, or None if the run is queued or was started before."""
     consents: Mapping[str, Consent] = field(default_factory=dict)
     is_new: bool = False
+    """False if the client repeated a request."""
     place: ChatPlace | None = None
+    """The part of the host application from which the user sent the question."""
     model: ModelChoice = OWN
     folder: FolderContent = NOTHING
     request: RunRequest | None = None
+    """The request of an API client that sent the whole conversation, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewQuestion:
-    """A question to store.
-
-    `text` is the validated text. `holder` is the name of the process that will answer, or "" to
-    queue the run. `sender` is set for a message from a schedule, alarm or webhook.
-    """
+    """A question to store, with its validated text."""
 
     caller: Caller
     application: ResolvedApplication
     ask: Ask
     text: str
     holder: str
+    """The name of the process that will answer, or "" to queue the run."""
     sender: Sender | None = None
+    """The schedule, alarm or webhook that sent the message, or None."""
     run_id: UUID = field(default_factory=uuid4)
     door: str = PAGE
 
@@ -245,8 +241,8 @@ def keep_manifest(application: ResolvedApplication) -> KeptManifest:
 
 
 def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, Any] | None:
-    """Return the user's chat place and the description of the user's screen as JSON, or None if
-    both are missing.
+    """Return the chat place and the description of the user's screen as JSON, or None if both are
+    missing.
     """
     said = str(storable_value(narrative)).strip()
     if place is None and not said:
@@ -304,7 +300,7 @@ def shown_sender(sender: Sender | None) -> dict[str, Any] | None:
 
 def question_added(question: Message, application: dict[str, str] | None = None) -> QuestionAdded:
     """Return the event for a new question. `application` is the slug and title of the application
-    that answers, or None if it also gave the previous answer.
+    that answers, or None if it also wrote the previous answer.
     """
     return QuestionAdded(
         {

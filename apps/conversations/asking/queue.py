@@ -101,9 +101,9 @@ def add_to(
 
 
 def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUID:
-    """Change the text of a queued message, or hold it back or release it. None leaves a value
-    unchanged. Return the conversation's ID. Raises `Refused` if the text is invalid or the message
-    is no longer queued.
+    """Change the text of a queued message, or pause or resume it. None leaves a value unchanged.
+    Return the conversation's ID. Raises `Refused` if the text is invalid or the message is no
+    longer queued.
     """
     row = find(caller, pk)
     changed: dict[str, Any] = {"problem": ""}

@@ -1,7 +1,7 @@
 """Stores many questions from schedules and alarms at once, as queued runs.
 
-Thousands of schedules can be due at a popular time of day, so the messages are stored with shared
-queries. The caller must have validated the texts.
+Thousands of schedules can be due at a popular time of day, so the messages are stored in bulk. The
+caller must have validated the texts.
 """
 
 from collections import defaultdict
@@ -30,38 +30,33 @@ from apps.live.models import JournalEntry, Run
 
 @dataclass(frozen=True, slots=True)
 class Wake:
-    """A message that a schedule or an alarm sends.
-
-    If `conversation` is None or was deleted, a new one begins, with the ID `new_conversation`.
-    `source` is the ID of the schedule or the alarm. `pinned_version` is the application version for
-    the conversation, or None.
-    """
+    """A message that a schedule or an alarm sends."""
 
     caller: Caller
     application: ResolvedApplication
     text: str
     sender: Sender
     source: UUID
+    """The ID of the schedule or the alarm."""
     title: str
     conversation: UUID | None = None
     run: UUID = field(default_factory=uuid4)
     new_conversation: UUID = field(default_factory=uuid4)
+    """The ID for a new conversation, if `conversation` is None or was deleted."""
     has_memory: bool = True
     pinned_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedWake:
-    """The result of sending a message.
-
-    If `is_waiting` is True, the message is in its conversation's queue. `problem` is the reason why
-    it was rejected, or "".
-    """
+    """The result of sending a message."""
 
     wake: Wake
     conversation: UUID
     is_waiting: bool = False
+    """True if the message is in its conversation's queue."""
     problem: str = ""
+    """The reason why the message was rejected, or ""."""
 
 
 FULL = gettext_noop("Too many messages are already waiting in the conversation.")

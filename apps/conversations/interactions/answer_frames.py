@@ -36,16 +36,14 @@ class GivenAnswer(BaseModel):
 
 
 class ApprovalGiven(GivenAnswer):
-    """A user's answer to an approval request.
-
-    `arguments` contains the arguments that the user has changed. `always` is the scope of *Don't
-    ask again*, or None.
-    """
+    """A user's answer to an approval request."""
 
     outcome: Literal["approved", "denied"]
     arguments: dict[str, Any] = Field(default_factory=dict)
+    """The arguments that the user has changed."""
     reason: str = Field(default="", max_length=LONGEST_REASON)
     always: Literal["conversation", "application"] | None = None
+    """The scope of *Don't ask again*, or None."""
 
     @field_validator("arguments")
     @classmethod
@@ -66,9 +64,7 @@ class ApprovalGiven(GivenAnswer):
 
 
 class QuestionGiven(GivenAnswer):
-    """A user's answer to a question. `choices` contains the labels of the chosen options, and
-    `text` the user's own answer.
-    """
+    """A user's answer to a question: the labels of the chosen options, and the user's own text."""
 
     outcome: Literal["answered", "skipped"]
     choices: tuple[Annotated[str, Field(max_length=LONGEST_LABEL)], ...] = Field(

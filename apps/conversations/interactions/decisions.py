@@ -1,4 +1,4 @@
-"""Validates users' answers to the questions of waiting runs, and delivers them to the runs."""
+"""Delivers users' answers to waiting runs."""
 
 from collections.abc import Mapping
 from typing import Any

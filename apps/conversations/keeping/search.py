@@ -41,14 +41,13 @@ narrow lists.
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A conversation that matches a search. `excerpt` shows the first match in the best message. If
-    only the title matches, `excerpt` and `message` are "".
-    """
+    """A conversation that matches a search."""
 
     id: UUID
     title: str
     updated_at: datetime
     excerpt: str
+    """The part of the message around the match, or "" if only the title matches."""
     message: str = ""
     """The ID of the message with the most matches, or "" if only the title matches."""
 

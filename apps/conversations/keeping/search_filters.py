@@ -20,15 +20,14 @@ LONGEST_SLUG = 50
 
 @dataclass(frozen=True, slots=True)
 class SearchFilters:
-    """The filters of a search.
-
-    `application` is a slug, `days` is the maximum age in days, and `has` can contain `files` and
-    `code`. Empty values do not filter.
-    """
+    """The filters of a search. Empty values do not filter."""
 
     application: str = ""
+    """The application's slug."""
     days: int = 0
+    """The maximum age in days."""
     has: frozenset[str] = frozenset()
+    """The required content: `files`, `code` or both."""
     tag: str = ""
 
     def __bool__(self) -> bool:

@@ -87,7 +87,7 @@ def plain(cost: Decimal) -> str:
 
 
 def figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metrics of a stored answer that its application shows, for a frame."""
+    """Return the metrics in `Message.usage` that the application shows."""
     tokens = {name: usage[name] for name in TOKENS if name in usage}
     rest = {name: usage[name] for name in KEYS if name in usage}
     return within({"usage": tokens, **rest}, usage.get(TOLD, KEYS.values()))
@@ -99,7 +99,7 @@ def visible_metrics(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sum_of(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the total tokens and costs of several answers. `is_partial` is True if the cost of one
+    """Return the total tokens and costs of the answers. `is_partial` is True if the cost of an
     answer is unknown.
     """
     tokens, is_partial = 0, False

@@ -37,8 +37,8 @@ class Transcript:
     usage: Usage = field(default_factory=Usage)
     figures: AnswerFigures = field(default_factory=AnswerFigures)
     first_text_at: float | None = None
-    """The time of the first token (Unix time). None means that there is no token yet; 0, that the
-    time is unknown because another process wrote the token.
+    """The Unix time of the first token. None if there is no token yet, 0 if another process wrote
+    it.
     """
     status: str = ""
     """The run's status in the last event."""
