@@ -231,7 +231,7 @@ def remove_fence(text: str) -> str:
 
 def check_tools(one: Called | NotCalled | InOrder, calls: Sequence[CalledTool]) -> str:
     names = [call.name for call in calls]
-    said = f"Called tools: {', '.join(names)}." if names else "No tool was called."
+    called = f"Called tools: {', '.join(names)}." if names else "No tool was called."
     match one:
         case NotCalled(tool="*"):
             return "" if not names else f"Tools were called: {', '.join(names)}."
@@ -242,15 +242,15 @@ def check_tools(one: Called | NotCalled | InOrder, calls: Sequence[CalledTool]) 
             missing = next((name for name in tools if name not in rest), None)
             if missing is None:
                 return ""
-            return f"{missing} was not called in the order {', '.join(tools)}. {said}"
+            return f"{missing} was not called in the order {', '.join(tools)}. {called}"
         case Called():
-            return check_called(one, calls, said)
+            return check_called(one, calls, called)
 
 
-def check_called(one: Called, calls: Sequence[CalledTool], said: str) -> str:
+def check_called(one: Called, calls: Sequence[CalledTool], called: str) -> str:
     made = [call for call in calls if call.name == one.tool]
     if not made:
-        return f"{one.tool} was not called. {said}"
+        return f"{one.tool} was not called. {called}"
     fitting = [call for call in made if includes(call.arguments, one.arguments)]
     if not fitting:
         wanted, was = compact(one.arguments), "; ".join(compact(call.arguments) for call in made)

@@ -56,7 +56,7 @@ class OfferedTool(msgspec.Struct):
         return ToolSpec(self.name, self.description, self.parameters)
 
 
-class Tape(msgspec.Struct):
+class Recording(msgspec.Struct):
     """A recording of a run."""
 
     format: int = FORMAT
@@ -74,7 +74,7 @@ class Tape(msgspec.Struct):
         failure: dict[str, Any] | None = None,
     ) -> None:
         """Record a model call. The outcome of a retry replaces the failure that preceded it."""
-        entry = ModelEntry(request_digest(form), self.taken_apart(form), reply, failure)
+        entry = ModelEntry(request_digest(form), self.store_parts(form), reply, failure)
         if self.models and self.models[-1].key == entry.key and self.models[-1].failure is not None:
             self.models[-1] = entry
         else:
@@ -88,21 +88,21 @@ class Tape(msgspec.Struct):
     ) -> None:
         self.tools.append(ToolEntry(request_digest(form), form["name"], result, error))
 
-    def taken_apart(self, form: Form) -> dict[str, Any]:
+    def store_parts(self, form: Form) -> dict[str, Any]:
         """Store the parts of a model request, and return their digests. Equal parts are stored
         once, because later requests repeat earlier messages.
         """
 
-        def kept(value: Any) -> str:
+        def store(value: Any) -> str:
             digest = request_digest(value)
             self.parts[digest] = value
             return digest
 
         return {
             "deployment": form["deployment"],
-            "messages": [kept(one) for one in form["messages"]],
-            "tools": [kept(one) for one in form["tools"]],
-            "parameters": kept(form["parameters"]),
+            "messages": [store(one) for one in form["messages"]],
+            "tools": [store(one) for one in form["tools"]],
+            "parameters": store(form["parameters"]),
         }
 
     def form_of(self, entry: ModelEntry) -> Form:
@@ -123,12 +123,12 @@ class Tape(msgspec.Struct):
         return len(msgspec.json.encode(self)) > LARGEST
 
 
-def read_tape(written: Mapping[str, Any]) -> Tape:
+def read_recording(written: Mapping[str, Any]) -> Recording:
     """Parse a recording. Raises `msgspec.ValidationError` if it is invalid."""
-    return msgspec.convert(written, Tape)
+    return msgspec.convert(written, Recording)
 
 
-class TapeReader:
+class RecordingReader:
     """Finds recorded calls. Repeated calls get their recordings in order, and then the last one."""
 
     def __init__(self, entries: Sequence[Any]) -> None:
