@@ -31,14 +31,14 @@ def quotations(message: str) -> str:
     return "\n".join([INTRODUCTION, "", *lines]) if lines else ""
 
 
-def best_sentence(text: str, asked: set[str]) -> tuple[int, str]:
+def best_sentence(text: str, words: set[str]) -> tuple[int, str]:
     """Return the first sentence that shares the most words with the request, and the number of
     these words.
     """
     joined = _line_end.sub(" ", text)  # A sentence may span several lines of a paragraph.
     sentences = [" ".join(found.split()) for found in _sentence.findall(joined)] or [""]
     return max(
-        ((len(words_of(one) & asked), one) for one in sentences), key=lambda scored: scored[0]
+        ((len(words_of(one) & words), one) for one in sentences), key=lambda scored: scored[0]
     )
 
 

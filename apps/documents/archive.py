@@ -47,7 +47,7 @@ class Archive:
         return etree.fromstring(self.read(name), parser)
 
 
-def beside(name: str, target: str) -> str:
+def resolve_name(name: str, target: str) -> str:
     """Resolve `target`, a path relative to the archive part `name`, to the name of a part."""
     if target.startswith("/"):
         return normpath(unquote(target)).lstrip("/")

@@ -37,7 +37,7 @@ class UnreadableDocument(Exception):
     """
 
 
-def wanted_pages(order: dict[str, Any], count: int, noun: str) -> range:
+def requested_pages(order: dict[str, Any], count: int, noun: str) -> range:
     """Return the numbers of the requested pages, from 1, and store `count`, the number of all
     pages, in `order["total"]`.
 

@@ -27,7 +27,7 @@ BYTES_OF_A_CHARACTER = 12
 """The maximum number of bytes of a character in the process's response: two escaped surrogates in
 JSON.
 """
-ROOM = 4_096
+OVERHEAD_BYTES = 4_096
 """The maximum number of bytes of the process's response in addition to the text."""
 GRACE_SECONDS = 2.0
 """The process is killed this many seconds after the time limit, so that it can first report itself
@@ -121,7 +121,7 @@ class ReadingJob:
             process = self.start(given.fileno())
         timer = threading.Timer(self.bounds.seconds + GRACE_SECONDS, self.kill)
         timer.start()
-        most = self.bounds.characters * BYTES_OF_A_CHARACTER + ROOM
+        most = self.bounds.characters * BYTES_OF_A_CHARACTER + OVERHEAD_BYTES
         try:
             assert process.stdout is not None  # noqa: S101 - it is a pipe
             with process.stdout as answers:
@@ -132,13 +132,13 @@ class ReadingJob:
             process.wait()
         return self.read(answer)
 
-    def start(self, given: int) -> subprocess.Popen[bytes]:
+    def start(self, stdin: int) -> subprocess.Popen[bytes]:
         with self.lock:
             if self.is_stopped:
                 raise UnreadableDocument("the request was canceled.")
             self.process = subprocess.Popen(  # noqa: S603 - our own program, no shell
                 [sys.executable, "-s", "-B", "-m", MODULE],
-                stdin=given,
+                stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=ROOT,
