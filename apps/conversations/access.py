@@ -86,7 +86,7 @@ def caller_of_run(run: Run) -> Caller:
 
 def own(caller: Caller) -> QuerySet[Conversation]:
     """Return the caller's conversations, except deleted conversations."""
-    return Conversation.objects.kept().filter(owner=caller.bucket)
+    return Conversation.objects.undeleted().filter(owner=caller.bucket)
 
 
 def own_lasting(caller: Caller) -> QuerySet[Conversation]:

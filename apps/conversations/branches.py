@@ -135,13 +135,13 @@ class Tree(Generic[Row]):
 
 
 def tree(conversation: Conversation) -> Tree[Message]:
-    return Tree.of(conversation.messages.said())
+    return Tree.of(conversation.messages.without_summaries())
 
 
 def outline(conversation: Conversation) -> Tree[OutlineRow]:
     """Return the conversation's message tree without the messages' content."""
     fields = (OUTLINE.get(name, F(name)) for name in OutlineRow._fields)
-    rows = conversation.messages.said().values_list(*fields)
+    rows = conversation.messages.without_summaries().values_list(*fields)
     return Tree.of(map(OutlineRow._make, rows))
 
 
@@ -157,7 +157,7 @@ def end_of_path(conversation: Conversation) -> int | None:
     """Return the primary key of the last message on the shown branch, or None if there are no
     messages. Usually, this takes one query.
     """
-    leaf, said = conversation.leaf_id, conversation.messages.said().order_by()
+    leaf, said = conversation.leaf_id, conversation.messages.without_summaries().order_by()
     if leaf is None or not said.filter(pk=leaf).exists():
         return outline(conversation).end(leaf)
     return leaf
@@ -201,12 +201,12 @@ def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
 
 
 def shown_branches(
-    found: Tree[OutlineRow], shown: Sequence[OutlineRow], going: UUID | None
+    found: Tree[OutlineRow], shown: Sequence[OutlineRow], active: UUID | None
 ) -> dict[str, dict[str, Any]]:
     """Return the alternatives to each message of the shown branch: their IDs, and the index of the
     message that is shown.
 
-    The keys are the IDs of questions and, for answers, of their runs. The active run `going` has no
+    The keys are the IDs of questions and, for answers, of their runs. The run `active` has no
     answer yet, so the ID of its answer is "".
     """
     told: dict[str, dict[str, Any]] = {}
@@ -218,10 +218,10 @@ def shown_branches(
         if len(beside) > 1 and key is not None:
             ids = [format_id(one.uuid) for one in beside]
             told[format_id(key)] = {"ids": ids, "at": beside.index(row)}
-    if going is not None and shown and shown[-1].role == USER:
+    if active is not None and shown and shown[-1].role == USER:
         earlier = [format_id(one.uuid) for one in found.children(shown[-1].pk)]
         if earlier:
-            told[str(going)] = {"ids": [*earlier, ""], "at": len(earlier)}
+            told[str(active)] = {"ids": [*earlier, ""], "at": len(earlier)}
     return told
 
 

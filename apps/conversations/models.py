@@ -59,7 +59,7 @@ class Folder(models.Model):
 
 
 class Conversations(models.QuerySet["Conversation"]):
-    def kept(self) -> "Conversations":
+    def undeleted(self) -> "Conversations":
         """Return the conversations that are not marked as deleted. Deleted conversations remain for
         a short time, so that they can be restored.
         """
@@ -67,7 +67,7 @@ class Conversations(models.QuerySet["Conversation"]):
 
     def lasting(self) -> "Conversations":
         """Return the conversations that are neither deleted nor temporary."""
-        return self.kept().filter(temporary_until=None)
+        return self.undeleted().filter(temporary_until=None)
 
 
 class Conversation(models.Model):
@@ -277,7 +277,7 @@ class QueuedMessage(models.Model):
 
 
 class Messages(models.QuerySet["Message"]):
-    def said(self) -> "Messages":
+    def without_summaries(self) -> "Messages":
         """Return the questions and answers, without summaries."""
         return self.exclude(role=Message.Role.SUMMARY)
 

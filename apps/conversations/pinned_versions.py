@@ -13,7 +13,7 @@ from apps.conversations.models import Conversation
 from apps.errors import ApplicationNotFound
 
 
-def keep_version(row: Application, number: int) -> None:
+def pin_version(row: Application, number: int) -> None:
     """Pin the application's unpinned conversations to version `number`. Called before another
     version is published.
     """

@@ -35,18 +35,18 @@ class Sender:
     """The ID of the user who last saved the webhook or schedule."""
 
     @classmethod
-    def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
+    def read(cls, stored: Mapping[str, Any] | None) -> Self | None:
         """Parse the sender of a queued message. Return None if a user sent it."""
-        if kept is None:
+        if stored is None:
             return None
         return cls(
-            kept["kind"],
-            kept["title"],
-            kept["untrusted"],
-            kept["seconds"],
-            kept.get("at", ""),
-            kept.get("budget"),
-            kept.get("saved_by"),
+            stored["kind"],
+            stored["title"],
+            stored["untrusted"],
+            stored["seconds"],
+            stored.get("at", ""),
+            stored.get("budget"),
+            stored.get("saved_by"),
         )
 
     @property
@@ -54,7 +54,7 @@ class Sender:
         return WEBHOOK if self.kind == "webhook" else SCHEDULE
 
     @property
-    def kept(self) -> dict[str, Any]:
+    def stored(self) -> dict[str, Any]:
         """Return all fields as JSON, for a queued message. Sent messages store only `shown`."""
         return {**self.shown, **self.unattended}
 

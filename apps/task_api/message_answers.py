@@ -12,7 +12,7 @@ from apps.capabilities.questions.answers import question_problem
 from apps.conversations.access import find_open
 from apps.conversations.ask import Ask
 from apps.conversations.asking.questions import read_question
-from apps.conversations.interactions.answer_frames import QuestionGiven, misfit
+from apps.conversations.interactions.answer_frames import QuestionResponse, misfit
 from apps.conversations.models import QueuedMessage
 from apps.errors import Refused
 from apps.live.hub import Hub
@@ -32,7 +32,7 @@ class WaitingQuestion:
     """
 
     row: Interaction
-    given: QuestionGiven
+    given: QuestionResponse
     is_answered: bool = False
 
 
@@ -61,12 +61,12 @@ def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | No
     if sent.conversation is None:
         return None
     conversation = find_open(caller, sent.conversation, slug)
-    given = QuestionGiven(outcome="answered", text=read_question(sent))
+    given = QuestionResponse(outcome="answered", text=read_question(sent))
     rows = Interaction.objects.filter(run__stream=conversation.pk).select_related("run")
     before = rows.filter(request=sent.id, answer__isnull=False).first()
     if before is not None:
         return WaitingQuestion(before, given, is_answered=True)
-    if sent.attachments or sent.while_running == "stop" or was_taken(caller, sent):
+    if sent.attachments or sent.while_running == "stop" or was_accepted(caller, sent):
         return None
     # If several questions are open, the message answers none of them, as on the page.
     open_now = list(rows.filter(run__status=Run.Status.WAITING, answer__isnull=True)[:2])
@@ -78,7 +78,7 @@ def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | No
     return WaitingQuestion(asked, given) if mine.update(request=sent.id) else None
 
 
-def was_taken(caller: Caller, sent: Ask) -> bool:
+def was_accepted(caller: Caller, sent: Ask) -> bool:
     """Return True if the message was sent before as a new question."""
     waiting = QueuedMessage.objects.filter(conversation=sent.conversation, request=sent.id)
     return waiting.exists() or Run.objects.filter(bucket=caller.bucket, request=sent.id).exists()

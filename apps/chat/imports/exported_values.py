@@ -81,7 +81,7 @@ def left_out(what: str, name: str = "") -> str:
     return f"*{line}*"
 
 
-def take_left_out(text: str) -> tuple[str, list[str]]:
+def split_left_out(text: str) -> tuple[str, list[str]]:
     """Return the text without placeholder lines (see `left_out`), and the kinds and names of the
     items in these lines.
     """
@@ -103,7 +103,7 @@ def paragraphs(parts: Iterable[str]) -> str:
 def chain(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
     """Yield `(ID, previous message's ID, message)` for each message in a flat list."""
     before: str | None = None
-    for place, message in enumerate(messages):
-        key = identifier(message.get("id")) or f"message {place}"
+    for index, message in enumerate(messages):
+        key = identifier(message.get("id")) or f"message {index}"
         yield key, before, message
         before = key

@@ -106,7 +106,7 @@ class Segment:
     """The previous segment with the same role, or None."""
     parent: int | None = None
     node: SourceNode | None = None
-    place: int | None = None
+    index: int | None = None
 
     @property
     def role(self) -> Speaker | None:
@@ -131,8 +131,8 @@ class TreeBuilder:
         """Return the index of the segment's message in `messages`. Append the message if it is not
         there yet.
         """
-        if segment.node is None or segment.place is not None:
-            return segment.place
+        if segment.node is None or segment.index is not None:
+            return segment.index
         nodes = segment.nodes()
         parent, first = segment.parent, nodes[0]
         if parent is None and first.role == "assistant":
@@ -141,10 +141,10 @@ class TreeBuilder:
         model = next((node.model for node in reversed(nodes) if node.model), "")
         role = first.role or "user"
         files = [file for node in nodes for file in node.files]
-        segment.place = self.add(
+        segment.index = self.add(
             ImportedMessage(parent, role, text, first.at, model, files=files, sender=first.sender)
         )
-        return segment.place
+        return segment.index
 
     def add(self, message: ImportedMessage) -> int:
         """Append the message and return its index. Raises `UnreadableConversation` if the
@@ -188,7 +188,7 @@ def tree_of(conversation: SourceConversation) -> MessageTree:
         if not after:
             builder.store(segment)
         waiting += [(child, segment) for child in reversed(after)]
-    leaf = place_of_leaf(conversation.leaf, segments, children)
+    leaf = index_of_leaf(conversation.leaf, segments, children)
     if not builder.messages:
         raise UnreadableConversation(gettext("it has no readable messages"))
     return answered(builder.messages, leaf)
@@ -202,7 +202,7 @@ def following(builder: TreeBuilder, before: Segment, node: SourceNode) -> Segmen
     return Segment(None, builder.store(before), node)
 
 
-def place_of_leaf(
+def index_of_leaf(
     leaf: str | None,
     segments: Mapping[str, Segment],
     children: Mapping[str | None, Sequence[SourceNode]],
@@ -211,7 +211,7 @@ def place_of_leaf(
         return None
     while after := children.get(leaf):
         leaf = after[-1].id
-    return segments[leaf].place
+    return segments[leaf].index
 
 
 def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
@@ -219,8 +219,8 @@ def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
     tree.
     """
     followed = Counter(message.parent for message in messages)
-    for place, message in enumerate(messages[:]):
-        if message.role == "user" and not followed[place]:
-            messages.append(ImportedMessage(place, "assistant", "", message.at, is_missing=True))
-            leaf = len(messages) - 1 if leaf == place else leaf
+    for index, message in enumerate(messages[:]):
+        if message.role == "user" and not followed[index]:
+            messages.append(ImportedMessage(index, "assistant", "", message.at, is_missing=True))
+            leaf = len(messages) - 1 if leaf == index else leaf
     return MessageTree(messages, leaf)

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application
 from apps.chat.imports.attached_files import ImportedFiles, bring_files
-from apps.chat.imports.exported_values import take_left_out
+from apps.chat.imports.exported_values import split_left_out
 from apps.chat.imports.files import conversations_in
 from apps.chat.imports.tree import (
     LONGEST_TITLE,
@@ -49,7 +49,7 @@ SOURCES = {
     "librechat": "LibreChat",
     "quickapps": gettext_lazy("a QuickApps export"),
 }
-MOST_TOLD = 50
+MOST_LISTED = 50
 """The maximum number of failed conversations that a report lists."""
 
 
@@ -59,7 +59,7 @@ class ConversationImportReport:
     sources: dict[str, int] = field(default_factory=dict)
     messages: int = 0
     files: int = 0
-    known: int = 0
+    duplicates: int = 0
     """The number of conversations in the file that had already been imported."""
     unreadable: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
@@ -81,7 +81,7 @@ class ConversationImportReport:
 
     def skip(self, title: str, reason: str) -> None:
         self.unreadable += 1
-        if len(self.skipped) < MOST_TOLD:
+        if len(self.skipped) < MOST_LISTED:
             self.skipped.append((title, reason))
 
 
@@ -108,12 +108,12 @@ def import_file(
             report.skip(title, str(error))
             continue
         key = (found.source, identity_of(found, tree))
-        if key in seen or is_known(caller, key):
-            report.known += 1
+        if key in seen or is_imported(caller, key):
+            report.duplicates += 1
         elif is_trial or write(caller, application, found, tree, key, attached):
             report.add(found.source, tree)
         else:
-            report.known += 1
+            report.duplicates += 1
         seen.add(key)
     return report
 
@@ -135,7 +135,7 @@ def identity_of(conversation: SourceConversation, tree: MessageTree) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def is_known(caller: Caller, key: tuple[str, str]) -> bool:
+def is_imported(caller: Caller, key: tuple[str, str]) -> bool:
     """Return True if the caller has already imported the conversation and has not permanently
     deleted it. `key` is the source product and the conversation's ID in the file.
     """
@@ -163,7 +163,7 @@ def write(
     try:
         bring_files(caller, conversation_id, tree.messages, attached)
         for message in tree.messages:
-            message.text, message.left_out = take_left_out(message.text)
+            message.text, message.left_out = split_left_out(message.text)
         row = Conversation(
             id=conversation_id,
             application=application,
@@ -184,7 +184,7 @@ def write(
             transaction.on_commit(lambda: mirror(row.pk))
     except BaseException as error:
         delete_files(caller.bucket, conversation_id)
-        if isinstance(error, IntegrityError) and is_known(caller, key):
+        if isinstance(error, IntegrityError) and is_imported(caller, key):
             return False
         raise
     return True

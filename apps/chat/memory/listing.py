@@ -59,8 +59,8 @@ def memory_page(caller: Caller, query: str, number: str) -> Page[StoredMemory]:
     return Paginator(found, ON_A_PAGE).get_page(number)
 
 
-def is_about(row: StoredMemory, wanted: str) -> bool:
-    return any(wanted in text.casefold() for text in (row.content, row.category, *row.topics))
+def is_about(row: StoredMemory, query: str) -> bool:
+    return any(query in text.casefold() for text in (row.content, row.category, *row.topics))
 
 
 def sections(caller: Caller, shown: Iterable[StoredMemory]) -> list[MemorySection]:

@@ -203,10 +203,10 @@ def undo(request: HttpRequest, pk: int) -> HttpResponse:
     if not is_as_seen(request, note):
         messages.error(request, GONE)
         return redirect("note", pk) if note.deleted_at is None else redirect("notes")
-    return undone(request, note, lambda: take_back(note, request))
+    return undone(request, note, lambda: undo_newest(note, request))
 
 
-def take_back(note: Note, request: HttpRequest) -> Note:
+def undo_newest(note: Note, request: HttpRequest) -> Note:
     """Undo the newest change to a note. Raises `NoteRefused` if the change cannot be undone."""
     newest = note.versions.get(number=note.number)
     if newest.action == Action.DELETED:

@@ -43,9 +43,9 @@ def choices(request: HttpRequest, slug: str) -> HttpResponse:
     caller = visitor(request)
     find_application(caller, slug)
     application = find_resolved(slug)
-    wishes = wishes_of(caller, slug, request.GET.get("conversation", ""))
+    stored = stored_choices(caller, slug, request.GET.get("conversation", ""))
     models = async_to_sync(models_of)(caller, application)
-    wanted = request.GET.get("deployment", wishes.deployment)
+    wanted = request.GET.get("deployment", stored.deployment)
     model = wanted if wanted in {one["id"] for one in models} else ""
     offered = {
         "prompts": prompts_for(caller),
@@ -53,10 +53,10 @@ def choices(request: HttpRequest, slug: str) -> HttpResponse:
         "applications": applications_for(caller, slug),
         "files": recent_files(caller),
         "efforts": async_to_sync(efforts_of)(caller, application, model),
-        "effort": wishes.effort,
+        "effort": stored.effort,
         "models": models,
         "model": model,
-        "tools": tools_of(caller, application, wishes.tools),
+        "tools": tools_of(caller, application, stored.tools),
     }
     return JsonResponse(offered, headers={"Cache-Control": "no-store"})
 
@@ -164,7 +164,7 @@ class ConversationChoices:
     """The toolsets, by name, that the user turned on or off."""
 
 
-def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoices:
+def stored_choices(caller: Caller, slug: str, conversation: str) -> ConversationChoices:
     """Return the choices that are stored with the conversation, or the defaults if `conversation`
     is "". Raises Http404 if the caller has no such conversation.
     """

@@ -163,10 +163,10 @@ def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 
 @require_POST
-def keep(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+def make_permanent(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """Convert a temporary conversation into a permanent one."""
     found = find_conversation(request, slug, conversation)
-    arrangement.keep(found)
+    arrangement.make_permanent(found)
     announce(found)
     return redirect("conversation", slug, conversation)
 

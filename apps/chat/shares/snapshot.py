@@ -45,7 +45,7 @@ class SnapshotFiles:
 
     owner: str
     token: str
-    is_wanted: bool
+    includes_files: bool
     found: list[dict[str, str]] = field(default_factory=list)
     addresses: dict[str, str] = field(default_factory=dict)
     pattern: re.Pattern[str] = field(init=False)
@@ -61,7 +61,7 @@ class SnapshotFiles:
         return self.addresses[path]
 
     def add(self, path: str) -> str:
-        if not self.is_wanted or len(self.found) >= MOST_FILES:
+        if not self.includes_files or len(self.found) >= MOST_FILES:
             return ""
         try:
             row = files.find_stored(self.owner, path)
@@ -94,7 +94,7 @@ class SnapshotFiles:
         """Return the attachments that readers can see. Files are omitted if the owner does not
         share them.
         """
-        wanted = (one for one in written if self.is_wanted or not is_file(one))
+        wanted = (one for one in written if self.includes_files or not is_file(one))
         return [dict(one) for one in wanted if not self.is_foreign(str(one.get("url") or ""))]
 
     def is_foreign(self, url: str) -> bool:
@@ -129,7 +129,7 @@ def shared_runs(conversation: Conversation) -> list[UUID]:
     return [run for run in answered if run in known]
 
 
-def take_turns(
+def snapshot_turns(
     conversation: Conversation, runs: Sequence[UUID], shared: SnapshotFiles, *, with_steps: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield the turns of these runs as JSON, without private data. With `with_steps`, steps are

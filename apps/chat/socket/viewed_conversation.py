@@ -78,7 +78,7 @@ class ViewedConversation:
         # New events do not have to wait for the following database queries.
         self.viewer = asyncio.create_task(self.view(sent.conversation, opened.after, opened.shown))
         await self.mark_seen(sent.conversation)
-        await self.tell_expired(sent.conversation)
+        await self.send_expired_results(sent.conversation)
 
     async def hide(self, hidden: bool) -> bool:
         """Record whether the tab is hidden. If it is visible and shows a conversation, mark the
@@ -94,7 +94,7 @@ class ViewedConversation:
         if not self.is_hidden:
             await database_sync_to_async(mark_read)(conversation)
 
-    async def tell_expired(self, conversation: UUID) -> None:
+    async def send_expired_results(self, conversation: UUID) -> None:
         """Send the list of expired tool results, which the model no longer reads, if there are
         any.
         """
@@ -126,7 +126,7 @@ class ViewedConversation:
                             await self.send(text)
                     if any(isinstance(event, AnswerStored) for _, _, event in batch):
                         await self.mark_seen(conversation)
-                        await self.tell_expired(conversation)
+                        await self.send_expired_results(conversation)
                     await asyncio.sleep(FRAME_SECONDS)
         except Exception:
             logger.exception(

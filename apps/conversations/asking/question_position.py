@@ -20,7 +20,7 @@ from apps.errors import Refused
 
 
 @dataclass(frozen=True, slots=True)
-class AskedPlace:
+class QuestionPosition:
     """The position of a question in a conversation's message tree."""
 
     parent: int | None = None
@@ -32,17 +32,17 @@ class AskedPlace:
     is_branch: bool = False
 
 
-def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
+def find_position(conversation: Conversation, ask: Ask) -> QuestionPosition:
     """Return the position of a question. Raises `Refused` if a message that it refers to does not
     exist or cannot be continued.
     """
     if ask.again is not None:
         question = find_message(branching(conversation), ask.again, USER)
-        return AskedPlace(again=Message.objects.get(pk=question.pk), is_branch=True)
+        return QuestionPosition(again=Message.objects.get(pk=question.pk), is_branch=True)
     if ask.edits is not None:
         found = branching(conversation)
         parent = found.parents[find_message(found, ask.edits, USER).pk]
-        return AskedPlace(parent, is_root=parent is None, is_branch=True)
+        return QuestionPosition(parent, is_root=parent is None, is_branch=True)
     if ask.continues is not None:
         found = branching(conversation)
         answer = find_message(found, ask.continues, ASSISTANT)
@@ -54,8 +54,8 @@ def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
                     "question instead."
                 ),
             )
-        return AskedPlace(answer.pk)
-    return AskedPlace(end_of_path(conversation))
+        return QuestionPosition(answer.pk)
+    return QuestionPosition(end_of_path(conversation))
 
 
 def branching(conversation: Conversation) -> Tree[OutlineRow]:

@@ -27,8 +27,8 @@ from apps.conversations.access import (
 from apps.conversations.ask import Ask
 from apps.conversations.asking.chosen_models import OWN, ModelChoice, choice_of, recorded_with
 from apps.conversations.asking.folder_content import NOTHING, FolderContent, content_for
-from apps.conversations.asking.handovers import begins_with, of_application
-from apps.conversations.asking.question_position import AskedPlace, find_asked_place
+from apps.conversations.asking.handovers import changed_application, of_application
+from apps.conversations.asking.question_position import QuestionPosition, find_position
 from apps.conversations.asking.tool_switches import check_switches
 from apps.conversations.branches import path
 from apps.conversations.files.folder import attach_files
@@ -109,12 +109,12 @@ def begin_answer(
     text = read_question(ask)
     try:
         with transaction.atomic():
-            before = find_begun(caller, application.slug, ask.id)
+            before = find_started(caller, application.slug, ask.id)
             question = NewQuestion(caller, application, ask, text, holder, sender, door=door)
             return before or begin_new(question)
     except Refused as error:
         # Another process may have accepted the same request at the same time.
-        before = find_begun(caller, application.slug, ask.id)
+        before = find_started(caller, application.slug, ask.id)
         if before is None:
             if error.code == NOT_FOUND and ask.conversation is not None:
                 # The audit event of `find_conversation` was rolled back with the transaction.
@@ -127,7 +127,7 @@ def begin_answer(
         raise ApplicationNotFound(application.slug) from None
 
 
-def find_begun(caller: Caller, slug: str, request: UUID) -> StartedAnswer | None:
+def find_started(caller: Caller, slug: str, request: UUID) -> StartedAnswer | None:
     """Return the answer to the caller's request with this ID, or None if the request is new. `slug`
     is the slug of the application.
     """
@@ -153,12 +153,12 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
         check_switches(application, ask.tools)
         title = question_title(question.text) or question_title(attachments[0]["title"])
         conversation = create(free_id(ask.begin), caller, application, ask, title)
-        stands = AskedPlace()
+        position = QuestionPosition()
     else:
         conversation = lock(find_open(caller, ask.conversation, application.slug))
-        stands = find_asked_place(conversation, ask)
-    if stands.again is not None:
-        place = application.predefined.places.get((stands.again.place or {}).get("slug", ""))
+        position = find_position(conversation, ask)
+    if position.again is not None:
+        place = application.predefined.places.get((position.again.place or {}).get("slug", ""))
     model = choice_of(application, ask, conversation)
     run = Run(
         id=question.run_id,
@@ -167,7 +167,7 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
         application=application.slug,
         application_pk=application.id,
         application_number=application.number,
-        manifest=keep_manifest(recorded_with(application, model)),
+        manifest=store_manifest(recorded_with(application, model)),
         bucket=caller.bucket,
         counted_as=counted_name(caller),
         caller=reference_of(caller.at(timezone=ask.timezone, surface=ask.surface)),
@@ -175,9 +175,9 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
         unattended=None if question.sender is None else question.sender.unattended,
     )
     queue.admit(run, question.holder)
-    noted = noted_place(place, ask.narrative)
-    begun = store_question(conversation, run, question, stands, attachments, noted)
-    return replace(begun, place=place, model=model, folder=content_for(conversation, types))
+    noted = describe_place(place, ask.narrative)
+    started = store_question(conversation, run, question, position, attachments, noted)
+    return replace(started, place=place, model=model, folder=content_for(conversation, types))
 
 
 def read_question(ask: Ask) -> str:
@@ -230,7 +230,7 @@ def create(
     )
 
 
-def keep_manifest(application: ResolvedApplication) -> KeptManifest:
+def store_manifest(application: ResolvedApplication) -> KeptManifest:
     """Return the stored row of the application's manifest. Create the row if the manifest is new.
     Must be called in the transaction that stores the run.
     """
@@ -240,7 +240,7 @@ def keep_manifest(application: ResolvedApplication) -> KeptManifest:
     return kept
 
 
-def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, Any] | None:
+def describe_place(place: ChatPlace | None, narrative: str) -> dict[str, Any] | None:
     """Return the chat place and the description of the user's screen as JSON, or None if both are
     missing.
     """
@@ -255,13 +255,13 @@ def store_question(
     conversation: Conversation,
     run: Run,
     asked: NewQuestion,
-    stands: AskedPlace,
+    position: QuestionPosition,
     attachments: list[dict[str, str]],
     place: dict[str, Any] | None,
 ) -> StartedAnswer:
-    application = begins_with(conversation, stands, asked.application)
+    application = changed_application(conversation, position, asked.application)
     leases.claim(run)
-    question = stands.again
+    question = position.again
     if question is None:
         question = Message(
             conversation=conversation,
@@ -270,11 +270,11 @@ def store_question(
             place=place,
             role=Message.Role.USER,
             sender=CONTINUATION if asked.ask.continues else shown_sender(asked.sender),
-            parent_id=stands.parent,
+            parent_id=position.parent,
         )
     question.run = run
-    question.save(update_fields=["run"] if stands.again else None)
-    if stands.is_root:
+    question.save(update_fields=["run"] if position.again else None)
+    if position.is_root:
         question.parent = question
         question.save(update_fields=["parent"])
     conversation.leaf = question
@@ -283,7 +283,7 @@ def store_question(
     if conversation.temporary_until is not None:
         conversation.temporary_until = erase_time(run.started_at)
     conversation.save(update_fields=["updated_at", "archived_at", "leaf", "temporary_until"])
-    branched = (BranchesChanged(),) if stands.is_branch else ()
+    branched = (BranchesChanged(),) if position.is_branch else ()
     added = question_added(question, application)
     events = (*branched, added, StatusChanged(run.status))
     before = journal.add(conversation.pk, run.pk, events)

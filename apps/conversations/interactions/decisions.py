@@ -56,7 +56,7 @@ def find_run(caller: Caller, application: str | None, pk: UUID) -> Run:
     return run
 
 
-def check_permission(caller: Caller, asked: Mapping[str, Any]) -> None:
+def check_permission(caller: Caller, request: Mapping[str, Any]) -> None:
     """Raise `Forbidden` if the caller lacks the permission that the tool requires."""
-    if not has_permission(caller, asked["permission"]):
+    if not has_permission(caller, request["permission"]):
         raise Forbidden("forbidden", gettext("You can’t use this tool."))

@@ -34,7 +34,7 @@ def delete_belongings(sender: type[Conversation], instance: Conversation, **kwar
     transaction.on_commit(partial(mirror, instance.pk))
 
 
-def keep_former_name(
+def store_former_name(
     sender: type[Application], instance: Application, using: str, **kwargs: Any
 ) -> None:
     """Before an application is deleted, store its slug and title on its conversations, and rename

@@ -19,7 +19,11 @@ from django.utils.translation import gettext_noop
 
 from apps.catalog.resolve import named_version
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.conversations.asking.wakes import QueuedWake, Wake, ask_all
+from apps.conversations.asking.scheduled_messages import (
+    ScheduledMessage,
+    ScheduledMessageResult,
+    send_all,
+)
 from apps.conversations.models import QueuedMessage
 from apps.conversations.senders import Sender
 from apps.errors import QuickAppError
@@ -70,7 +74,7 @@ class FiringReport:
     owners of paused schedules.
     """
 
-    woken: Sequence[QueuedWake]
+    woken: Sequence[ScheduledMessageResult]
     rows: int
     stopped: frozenset[str] = frozenset()
 
@@ -100,7 +104,7 @@ def times_of(row: Schedule, now: datetime) -> DueTimes:
 
 
 @transaction.atomic
-def fire_now(resolved: Resolved, pk: UUID, now: datetime) -> list[QueuedWake]:
+def fire_now(resolved: Resolved, pk: UUID, now: datetime) -> list[ScheduledMessageResult]:
     """Run a schedule once now, even if it is paused."""
     row = Schedule.objects.select_for_update(of=("self",)).filter(pk=pk).first()
     if row is None or row.target not in resolved:
@@ -113,19 +117,19 @@ def ask(
     callers: Callers,
     asked: Mapping[Schedule, Sequence[datetime]],
     plans: Mapping[Schedule, DueTimes],
-) -> list[QueuedWake]:
+) -> list[ScheduledMessageResult]:
     """Send each message in `asked` once for each of its times. Also set the next run time of the
     schedules in `plans`.
     """
     going = still_going(asked)
-    wakes: list[Wake] = []
+    messages: list[ScheduledMessage] = []
     for row, times in asked.items():
-        new = wakes_of(row, times, resolved[row.target], callers, going)
-        wakes += new
+        new = messages_of(row, times, resolved[row.target], callers, going)
+        messages += new
         if times:
             row.last_at = times[-1]
         row.run_count += len(new)
-    woken = ask_all(wakes)
+    woken = send_all(messages)
     note_results(asked, woken)
     for row, plan in plans.items():
         move_on(row, plan)
@@ -158,13 +162,13 @@ def still_going(rows: Iterable[Schedule]) -> set[UUID]:
     return {*runs, *waiting.values_list("pk", flat=True)}
 
 
-def wakes_of(
+def messages_of(
     row: Schedule,
     times: Sequence[datetime],
     application: ResolvedApplication | QuickAppError,
     callers: Callers,
     going: set[UUID],
-) -> list[Wake]:
+) -> list[ScheduledMessage]:
     """Return the messages that a schedule sends for these times. If it cannot run, set the reason
     in its row, and return [].
     """
@@ -179,7 +183,7 @@ def wakes_of(
     left = len(times) if row.max_runs is None else max(0, row.max_runs - row.run_count)
     new = row.conversation or uuid4()
     make = partial(
-        Wake,
+        ScheduledMessage,
         caller,
         application,
         row.message,
@@ -212,14 +216,14 @@ def sender_of(row: Schedule, at: datetime) -> Sender:
     )
 
 
-def note_results(rows: Iterable[Schedule], woken: Iterable[QueuedWake]) -> None:
+def note_results(rows: Iterable[Schedule], woken: Iterable[ScheduledMessageResult]) -> None:
     by_id = {row.pk: row for row in rows}
     for one in woken:
-        row = by_id[one.wake.source]
+        row = by_id[one.message.source]
         row.last_problem = one.problem
         if one.problem:
             continue
-        row.last_run, row.last_conversation = one.wake.run, one.conversation
+        row.last_run, row.last_conversation = one.message.run, one.conversation
         if row.is_same_conversation:
             row.conversation = one.conversation
 

@@ -13,7 +13,7 @@ from django.conf import settings
 from apps import outages
 from apps.accounts.caller import Caller
 from apps.accounts.client_address import address_of_scope
-from apps.conversations.answering.answers import tell_of_queued
+from apps.conversations.answering.answers import announce_queued
 from apps.conversations.asking.audit_events import question_events
 from apps.doors.bodies import BodyTooSlow, RequestBodyTooLarge, decode_body
 from apps.doors.consumer import Header
@@ -81,7 +81,7 @@ class WebhookConsumer(JsonConsumer):
         begun = taken.begun
         if begun is not None and taken.is_new:
             self.hub.summaries.keep_audit(*question_events(begun, caller, is_first=taken.is_first))
-            self.hub.hold(tell_of_queued(self.hub, begun.run))
+            self.hub.hold(announce_queued(self.hub, begun.run))
 
     async def accept(self, taken: AcceptedRequest) -> None:
         task = f"{TASK}{taken.task}"

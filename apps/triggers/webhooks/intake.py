@@ -153,7 +153,7 @@ def kept_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
     """
     if webhook.conversation_kind != Webhook.Place.ONE or webhook.conversation is None:
         return None
-    rows = Conversation.objects.kept().filter(
+    rows = Conversation.objects.undeleted().filter(
         pk=webhook.conversation, owner=caller.bucket, application=webhook.application_id
     )
     return webhook.conversation if rows.exists() else None

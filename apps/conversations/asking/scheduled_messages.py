@@ -17,7 +17,7 @@ from apps.accounts.caller import Caller
 from apps.accounts.teams import visibility_of
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.access import reference_of
-from apps.conversations.asking.questions import keep_manifest, question_added
+from apps.conversations.asking.questions import question_added, store_manifest
 from apps.conversations.asking.queue import MOST
 from apps.conversations.models import Conversation, Message, QueuedMessage, question_title
 from apps.conversations.senders import Sender
@@ -29,7 +29,7 @@ from apps.live.models import JournalEntry, Run
 
 
 @dataclass(frozen=True, slots=True)
-class Wake:
+class ScheduledMessage:
     """A message that a schedule or an alarm sends."""
 
     caller: Caller
@@ -48,10 +48,10 @@ class Wake:
 
 
 @dataclass(frozen=True, slots=True)
-class QueuedWake:
+class ScheduledMessageResult:
     """The result of sending a message."""
 
-    wake: Wake
+    message: ScheduledMessage
     conversation: UUID
     is_waiting: bool = False
     """True if the message is in its conversation's queue."""
@@ -62,62 +62,67 @@ class QueuedWake:
 FULL = gettext_noop("Too many messages are already waiting in the conversation.")
 
 
-def ask_all(wakes: Sequence[Wake]) -> list[QueuedWake]:
+def send_all(messages: Sequence[ScheduledMessage]) -> list[ScheduledMessageResult]:
     """Store the messages as questions with queued runs, in the current transaction, and return
     their results. A message waits in its conversation's queue if a run is active there.
     """
-    if not wakes:
+    if not messages:
         return []
-    places = conversations_of(wakes)
+    conversations = conversations_of(messages)
     waiting = set(
-        QueuedMessage.objects.filter(conversation__in=places.values(), is_held=False).values_list(
-            "conversation", flat=True
-        )
+        QueuedMessage.objects.filter(
+            conversation__in=conversations.values(), is_held=False
+        ).values_list("conversation", flat=True)
     )
-    free = [wake for wake in wakes if places[wake.run] not in waiting]
-    begun = store_runs(free, places)
-    store_questions([wake for wake in free if wake.run in begun], places)
-    busy = [wake for wake in wakes if wake.run not in begun]
-    queued = queue_all(busy, places)
+    free = [message for message in messages if conversations[message.run] not in waiting]
+    begun = store_runs(free, conversations)
+    store_questions([message for message in free if message.run in begun], conversations)
+    busy = [message for message in messages if message.run not in begun]
+    queued = queue_all(busy, conversations)
     return [
-        QueuedWake(
-            wake,
-            places[wake.run],
-            is_waiting=wake.run in queued,
-            problem="" if wake.run in begun or wake.run in queued else FULL,
+        ScheduledMessageResult(
+            message,
+            conversations[message.run],
+            is_waiting=message.run in queued,
+            problem="" if message.run in begun or message.run in queued else FULL,
         )
-        for wake in wakes
+        for message in messages
     ]
 
 
-def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
+def conversations_of(messages: Sequence[ScheduledMessage]) -> dict[UUID, UUID]:
     """Return the ID of each message's conversation, by the message's run ID. Missing conversations
     are created.
     """
-    wanted = [wake.conversation for wake in wakes if wake.conversation is not None]
-    rows = Conversation.objects.kept().filter(pk__in=wanted)
+    wanted = [message.conversation for message in messages if message.conversation is not None]
+    rows = Conversation.objects.undeleted().filter(pk__in=wanted)
     known = {(row.pk, row.owner, row.application_id) for row in rows}
     found, new = {}, []
     pins = {row.pk: row.pinned_version for row in rows}
-    visibilities = {team: visibility_of(team) for team in {wake.caller.team for wake in wakes}}
-    for wake in wakes:
-        place = wake.conversation
-        if place is not None and (place, wake.caller.bucket, wake.application.id) in known:
-            found[wake.run] = place
-            if wake.pinned_version is not None and pins[place] != wake.pinned_version:
-                rows.filter(pk=place).update(pinned_version=wake.pinned_version)
+    visibilities = {
+        team: visibility_of(team) for team in {message.caller.team for message in messages}
+    }
+    for message in messages:
+        conversation = message.conversation
+        if (
+            conversation is not None
+            and (conversation, message.caller.bucket, message.application.id) in known
+        ):
+            found[message.run] = conversation
+            if message.pinned_version is not None and pins[conversation] != message.pinned_version:
+                rows.filter(pk=conversation).update(pinned_version=message.pinned_version)
             continue
-        found[wake.run] = wake.new_conversation
+        found[message.run] = message.new_conversation
         new.append(
             Conversation(
-                id=wake.new_conversation,
-                application_id=wake.application.id,
-                owner=wake.caller.bucket,
-                title=question_title(wake.title) or question_title(wake.text),
-                has_memory=wake.has_memory,
-                team_id=wake.caller.team,
-                visibility=visibilities[wake.caller.team],
-                pinned_version=wake.pinned_version,
+                id=message.new_conversation,
+                application_id=message.application.id,
+                owner=message.caller.bucket,
+                title=question_title(message.title) or question_title(message.text),
+                has_memory=message.has_memory,
+                team_id=message.caller.team,
+                visibility=visibilities[message.caller.team],
+                pinned_version=message.pinned_version,
             )
         )
     # Several messages can begin the same conversation.
@@ -125,33 +130,35 @@ def conversations_of(wakes: Sequence[Wake]) -> dict[UUID, UUID]:
     return found
 
 
-def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
+def store_runs(
+    messages: Sequence[ScheduledMessage], conversations: Mapping[UUID, UUID]
+) -> set[UUID]:
     """Store a queued run for each message, and return the IDs of the stored runs. Conversations
     that have an active run are skipped.
     """
-    manifests = {wake.application.digest: wake.application for wake in wakes}
-    kept = {digest: keep_manifest(application) for digest, application in manifests.items()}
+    manifests = {message.application.digest: message.application for message in messages}
+    kept = {digest: store_manifest(application) for digest, application in manifests.items()}
     lock()
-    turns = last_turns({counted_name(wake.caller) for wake in wakes})
+    turns = last_turns({counted_name(message.caller) for message in messages})
     now, rows = timezone.now(), []
-    for wake in wakes:
-        name = counted_name(wake.caller)
+    for message in messages:
+        name = counted_name(message.caller)
         turn = max(now, turns[name] + TURN) if name in turns else now
         turns[name] = turn
         rows.append(
             Run(
-                id=wake.run,
-                stream=places[wake.run],
+                id=message.run,
+                stream=conversations[message.run],
                 request=uuid4(),
-                application=wake.application.slug,
-                application_pk=wake.application.id,
-                application_number=wake.application.number,
-                manifest=kept[wake.application.digest],
-                bucket=wake.caller.bucket,
+                application=message.application.slug,
+                application_pk=message.application.id,
+                application_number=message.application.number,
+                manifest=kept[message.application.digest],
+                bucket=message.caller.bucket,
                 counted_as=name,
-                caller=reference_of(wake.caller),
-                door=wake.sender.door,
-                unattended=wake.sender.unattended,
+                caller=reference_of(message.caller),
+                door=message.sender.door,
+                unattended=message.sender.unattended,
                 status=Run.Status.QUEUED,
                 turn_at=turn,
             )
@@ -161,21 +168,23 @@ def store_runs(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
     return set(Run.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", flat=True))
 
 
-def store_questions(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> None:
+def store_questions(
+    messages: Sequence[ScheduledMessage], conversations: Mapping[UUID, UUID]
+) -> None:
     now = timezone.now()
-    streams = [places[wake.run] for wake in wakes]
+    streams = [conversations[message.run] for message in messages]
     leaves = dict(Conversation.objects.filter(pk__in=streams).values_list("pk", "leaf"))
     rows = [
         Message(
-            conversation_id=places[wake.run],
-            parent_id=leaves.get(places[wake.run]),
-            run_id=wake.run,
+            conversation_id=conversations[message.run],
+            parent_id=leaves.get(conversations[message.run]),
+            run_id=message.run,
             role=Message.Role.USER,
-            text=storable_value(wake.text),
-            sender=wake.sender.shown,
+            text=storable_value(message.text),
+            sender=message.sender.shown,
             created_at=now,
         )
-        for wake in wakes
+        for message in messages
     ]
     Message.objects.bulk_create(rows)
     asked = Message.objects.filter(conversation=OuterRef("pk"), role=Message.Role.USER)
@@ -186,39 +195,41 @@ def store_questions(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> None:
     JournalEntry.objects.bulk_create(
         journal.entry_of(
             row.conversation_id,
-            wake.run,
+            message.run,
             last.get(row.conversation_id, 0) + 1,
             (question_added(row), StatusChanged(Run.Status.QUEUED)),
         )
-        for wake, row in zip(wakes, rows, strict=True)
+        for message, row in zip(messages, rows, strict=True)
     )
 
 
-def queue_all(wakes: Sequence[Wake], places: Mapping[UUID, UUID]) -> set[UUID]:
+def queue_all(
+    messages: Sequence[ScheduledMessage], conversations: Mapping[UUID, UUID]
+) -> set[UUID]:
     """Append the messages to their conversations' queues, up to the limit. Return the run IDs of
     the messages that were appended.
     """
-    by_place: dict[UUID, list[Wake]] = defaultdict(list)
-    for wake in wakes:
-        by_place[places[wake.run]].append(wake)
+    by_conversation: dict[UUID, list[ScheduledMessage]] = defaultdict(list)
+    for message in messages:
+        by_conversation[conversations[message.run]].append(message)
     queued: set[UUID] = set()
     # Only the few messages whose conversation has an active run reach this loop.
-    for pk, waiting in by_place.items():
+    for pk, waiting in by_conversation.items():
         rows = QueuedMessage.objects.filter(conversation=pk)
         room, last = MOST - rows.count(), rows.last()
         first = 0 if last is None else last.position + 1
-        taken = waiting[: max(0, room)]
+        appended = waiting[: max(0, room)]
         QueuedMessage.objects.bulk_create(
             QueuedMessage(
-                id=wake.run,
+                id=message.run,
                 conversation_id=pk,
                 request=uuid4(),
                 position=first + number,
-                text=storable_value(wake.text),
-                caller=reference_of(wake.caller),
-                sender=wake.sender.kept,
+                text=storable_value(message.text),
+                caller=reference_of(message.caller),
+                sender=message.sender.stored,
             )
-            for number, wake in enumerate(taken)
+            for number, message in enumerate(appended)
         )
-        queued |= {wake.run for wake in taken}
+        queued |= {message.run for message in appended}
     return queued
