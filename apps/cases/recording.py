@@ -57,7 +57,7 @@ class OfferedTool(msgspec.Struct):
 
 
 class Recording(msgspec.Struct):
-    """A recording of a run."""
+    """The model and tool calls of a run, with their results."""
 
     format: int = FORMAT
     parts: dict[str, Any] = msgspec.field(default_factory=dict)

@@ -70,7 +70,7 @@ class Ask(BaseModel):
     edits: UUID | None = None
     """The ID of a question that this one replaces, on a new branch."""
     continues: UUID | None = None
-    """The ID of the last answer, if it reached the length limit and is to be continued."""
+    """The ID of the last answer, to continue it after it reached the length limit."""
 
     @property
     def is_branching(self) -> bool:

@@ -18,8 +18,8 @@ _word = re.compile(r"[^\W_]{2,}")
 
 
 def quotations(message: str) -> str:
-    """Return the sentences of the excerpts in a message that match its request best, with their
-    numbers, or "" if it has no excerpts.
+    """Return the sentences in the message's excerpts that match its request best, each with the
+    number of its excerpt. Return "" if there are no excerpts.
     """
     text = message[:MOST_CHARACTERS]
     excerpts = _excerpt.findall(text)

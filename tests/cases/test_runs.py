@@ -25,7 +25,7 @@ from apps.cases.documents import (
     case_from_document,
 )
 from apps.cases.from_runs import RunNotReadable, case_from_run
-from apps.cases.latest_results import standings_of
+from apps.cases.latest_results import latest_statuses
 from apps.cases.models import CaseRun, CaseSettings
 from apps.cases.runner import CaseRunRequest, begin, carry_out, stop
 from apps.catalog.actions import publish, save_draft
@@ -280,7 +280,7 @@ def test_a_draft_is_published_only_after_its_cases_have_passed():
 
     assert (failed.state, failed.results.count(), passed.state) == ("failed", 2, "passed")
     assert (version.number, version.document) == (2, written)
-    standing = standings_of([case.pk])[case.pk]
+    standing = latest_statuses([case.pk])[case.pk]
     assert (standing.run, standing.words) == (passed.pk, "passed")
 
 

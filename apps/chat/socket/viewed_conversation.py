@@ -172,7 +172,7 @@ class OpenedConversation:
 
     frame: dict[str, Any]
     after: int
-    """The number of the last event that the frame includes."""
+    """Events with higher numbers follow the frame."""
     shown: ShownEvents
     is_temporary: bool
 

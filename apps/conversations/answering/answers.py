@@ -116,8 +116,8 @@ async def store_and_start(
 
 
 async def announce_queued(hub: Hub, run: Run) -> None:
-    """Notify the pages that show the run that it is queued. Also notify all processes, because one
-    of them may have a free slot.
+    """Notify the run's viewers that it is queued. Also notify all processes, because one of them
+    may have a free slot.
     """
     hub.has_queue = True
     hub.awaited.set()
@@ -220,15 +220,8 @@ def start(
     `earlier` is the earlier output of a resumed run.
     """
     if started.log is not None:
-        RunningAnswer(
-            hub,
-            started,
-            started.log,
-            application,
-            open_workspace,
-            caller,
-            earlier or EarlierOutput(),
-        ).start()
+        how = (hub, started, started.log, application, open_workspace, caller)
+        RunningAnswer(*how, earlier or EarlierOutput()).start()
 
 
 class RunningAnswer:
@@ -297,12 +290,11 @@ class RunningAnswer:
 
     async def write(self) -> str | None:
         """Write the answer. Return the model's finish reason, or None."""
+        model = self.started.model
         with translation.override(
             accepted_language(self.caller.client.locale)
         ):  # The events that this method emits.
-            chosen = await answering(
-                self.application, self.started.model, self.workspace, self.emit
-            )
+            chosen = await answering(self.application, model, self.workspace, self.emit)
         switched = with_switches(chosen, self.started.conversation.tool_switches)
         asked = (switched, self.request, self.workspace, self.caller)
         try:

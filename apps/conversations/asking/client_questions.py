@@ -69,7 +69,7 @@ def begin_client_answer(question: ClientQuestion, holder: str) -> StartedAnswer:
     """
     check_start(question.caller, question.door, question.application.slug, "")
     PRICES.refresh()
-    conversation, position = find_position(question)
+    conversation, position = locate_question(question)
     run = run_of(question, conversation)
     queue.admit(run, holder)
     asked = NewQuestion(
@@ -90,7 +90,7 @@ def store_client_answer(
     question: ClientQuestion, transcript: Transcript, started_at: datetime
 ) -> StartedAnswer:
     """Store a question with its complete answer and an ended run, in the current transaction."""
-    conversation, position = find_position(question)
+    conversation, position = locate_question(question)
     now = timezone.now()
     run = run_of(question, conversation)
     run.status, run.started_at, run.finished_at = Run.Status.DONE, started_at, now
@@ -139,7 +139,7 @@ def run_of(question: ClientQuestion, conversation: Conversation) -> Run:
     )
 
 
-def find_position(question: ClientQuestion) -> tuple[Conversation, QuestionPosition]:
+def locate_question(question: ClientQuestion) -> tuple[Conversation, QuestionPosition]:
     """Return the question's conversation, locked, and the question's position in it. Create a new
     conversation if `after` is not a stored answer of this application, or if another answer is
     running.

@@ -102,9 +102,9 @@ def begin_answer(
 ) -> StartedAnswer:
     """Store a question and the run that answers it.
 
-    `holder` is the name of this process, or "" to queue the run. `sender` is set for a message from
-    a schedule, alarm or webhook. Raises `Refused` if the question is rejected, `BudgetSpent`,
-    `PlaceNotFound`, and `ApplicationNotFound` if the application was just deleted.
+    `holder` is the name of this process, or "" to queue the run. Raises `Refused` if the question
+    is rejected, `BudgetSpent` if a budget is exhausted, `PlaceNotFound` if the chat place does not
+    exist, and `ApplicationNotFound` if the application was just deleted.
     """
     text = read_question(ask)
     try:
@@ -129,7 +129,7 @@ def begin_answer(
 
 def find_started(caller: Caller, slug: str, request: UUID) -> StartedAnswer | None:
     """Return the answer to the caller's request with this ID, or None if the request is new. `slug`
-    is the slug of the application.
+    identifies the application.
     """
     known = Run.objects.filter(bucket=caller.bucket, request=request).first()
     return (

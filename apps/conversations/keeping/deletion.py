@@ -1,8 +1,7 @@
 """Defines signal receivers that delete the data of deleted conversations, and update conversations
 if their application is deleted, renamed or restored.
 
-Signals are necessary because some deletions, such as deletions in the admin, call none of our
-functions.
+Signals are necessary because the admin, for example, deletes rows directly.
 """
 
 from collections.abc import Collection
