@@ -62,7 +62,7 @@ def push_request(config: int) -> Request | None:
     conversation was deleted.
     """
     row = PushConfig.objects.select_related("run").filter(pk=config).first()
-    if row is None or not Conversation.objects.kept().filter(pk=row.run.stream).exists():
+    if row is None or not Conversation.objects.undeleted().filter(pk=row.run.stream).exists():
         return None
     body = msgspec.json.encode({"task": describe_task(row.run, 0)})
     headers = {"content-type": "application/json"}

@@ -22,33 +22,35 @@ Spend = Callable[[Iterable[ModelUsage]], None]
 """A function that charges the tokens of a finished attempt to the rate limits."""
 
 
-async def carried_out_in_order(
-    jobs: Iterable[Callable[[], Awaitable[T]]], at_once: int, told: Callable[[T], object]
+async def run_in_order(
+    jobs: Iterable[Callable[[], Awaitable[T]]], at_once: int, on_result: Callable[[T], object]
 ) -> None:
-    """Run all jobs, at most `at_once` at a time. Call `told` with each result, in the order of the
-    jobs.
+    """Run all jobs, at most `at_once` at a time. Call `on_result` with each result, in the order
+    of the jobs.
 
     If a job fails or the caller is canceled, the other jobs are canceled.
     """
-    places = asyncio.Semaphore(at_once)
+    slots = asyncio.Semaphore(at_once)
 
-    async def placed(job: Callable[[], Awaitable[T]]) -> T:
-        async with places:
+    async def in_slot(job: Callable[[], Awaitable[T]]) -> T:
+        async with slots:
             return await job()
 
-    tasks = [asyncio.create_task(placed(job)) for job in jobs]
+    tasks = [asyncio.create_task(in_slot(job)) for job in jobs]
     try:
         for task in tasks:
-            told(await task)
+            on_result(await task)
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def done_unless(work: Awaitable[object], is_stopped: Callable[[], Awaitable[bool]]) -> bool:
+async def run_until_stopped(
+    work: Awaitable[object], is_stopped: Callable[[], Awaitable[bool]]
+) -> bool:
     """Wait for `work`, and return True. If `is_stopped` returns True first, cancel `work` and
-    return False. Errors in `work` are raised.
+    return False. Raises the errors of `work`.
     """
     task = asyncio.ensure_future(work)
     try:

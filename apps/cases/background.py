@@ -1,4 +1,4 @@
-"""Runs test cases in background jobs, which survive the process that started them."""
+"""Runs test cases in background jobs, so that a run outlives the process that started it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from apps.catalog.models import Application
 from apps.live.hub import HUB
 from apps.tasks.task import task
 
-GIVEN_UP = "The job that ran the test cases was canceled, or its process was killed too often."
+ABANDONED = "The job that ran the test cases was canceled, or its process was killed too often."
 
 
 @transaction.atomic
@@ -23,16 +23,16 @@ def begin_later(application: Application, user: User | None, request: CaseRunReq
     return run
 
 
-def end_given_up(run: int, cases: list[int] | None) -> None:
+def finish_abandoned(run: int, cases: list[int] | None) -> None:
     row = CaseRun.objects.filter(pk=run, state=CaseRun.State.RUNNING).first()
     if row is not None:
-        finish(row, GIVEN_UP)
+        finish(row, ABANDONED)
 
 
-@task("cases.carry_out", title="Runs of test cases", given_up=end_given_up)
+@task("cases.carry_out", title="Runs of test cases", given_up=finish_abandoned)
 async def carry_out_run(run: int, cases: list[int] | None) -> None:
-    """Make those attempts of the run with the ID `run` that have no stored result. `cases` are the
-    IDs of test cases, or None for all.
+    """Make the attempts of a run that have no stored result. `cases` are the IDs of test cases, or
+    None for all.
     """
     rows = CaseRun.objects.filter(pk=run, state=CaseRun.State.RUNNING)
     row: CaseRun | None = await database_sync_to_async(rows.first)()

@@ -16,7 +16,7 @@ FIELDS = frozenset({"name", "messages", "expect", "from_real_run"})
 
 
 class CaseDocumentInvalid(ValueError):
-    """The document is not a valid test case. `problems` has a sentence with the path of each error."""
+    """The document is not a valid test case. `problems` lists the errors with their paths."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("\n".join(problems))
@@ -34,10 +34,8 @@ def case_as_document(case: Case) -> dict[str, Any]:
 
 
 def case_from_document(application: Application, document: Mapping[str, Any]) -> Case:
-    """Return the unsaved test case that a document describes. If the application has one with this
-    name, it is changed; otherwise, it is new.
-
-    Raises `CaseDocumentInvalid` if the document is invalid.
+    """Return the unsaved test case that a document describes: a new one, or the application's
+    existing one with the same name. Raises `CaseDocumentInvalid` if the document is invalid.
     """
     if not isinstance(document, Mapping):
         raise CaseDocumentInvalid(

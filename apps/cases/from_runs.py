@@ -46,7 +46,7 @@ def case_from_run(run: RunSummary, user: User) -> Case:
     if not user.has_perm(READ_CONTENTS):
         raise PermissionDenied
     application = Application.objects.get(slug=run.application.partition("@")[0])
-    turns = turns_of(kept_messages(run.pk))
+    turns = turns_of(opening_messages(run.pk))
     if not turns:
         raise RunNotReadable
     called = dict.fromkeys(called_tools(run.pk))
@@ -60,7 +60,7 @@ def case_from_run(run: RunSummary, user: User) -> Case:
     )
 
 
-def kept_messages(run: UUID) -> Sequence[ModelMessage]:
+def opening_messages(run: UUID) -> Sequence[ModelMessage]:
     """Return the messages with which a run started, from its stored steps or its first model
     request.
     """

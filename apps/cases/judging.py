@@ -53,9 +53,7 @@ class CalledTool:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The outcome of running a test case's messages. `problems` describe calls that could not be
-    replayed. `is_cut` means that such a call ended the attempt.
-    """
+    """The outcome of running a test case's messages."""
 
     text: str
     error: str = ""
@@ -64,7 +62,9 @@ class Attempt:
     tokens: int = 0
     costs: Mapping[str, Decimal] = field(default_factory=dict)
     problems: Sequence[str] = ()
+    """Descriptions of the calls that could not be replayed."""
     is_cut: bool = False
+    """True if a call that could not be replayed ended the attempt."""
 
 
 class FailedExpectation(msgspec.Struct, frozen=True):
@@ -231,7 +231,7 @@ def remove_fence(text: str) -> str:
 
 def check_tools(one: Called | NotCalled | InOrder, calls: Sequence[CalledTool]) -> str:
     names = [call.name for call in calls]
-    said = f"Called tools: {', '.join(names)}." if names else "No tool was called."
+    called = f"Called tools: {', '.join(names)}." if names else "No tool was called."
     match one:
         case NotCalled(tool="*"):
             return "" if not names else f"Tools were called: {', '.join(names)}."
@@ -242,15 +242,15 @@ def check_tools(one: Called | NotCalled | InOrder, calls: Sequence[CalledTool]) 
             missing = next((name for name in tools if name not in rest), None)
             if missing is None:
                 return ""
-            return f"{missing} was not called in the order {', '.join(tools)}. {said}"
+            return f"{missing} was not called in the order {', '.join(tools)}. {called}"
         case Called():
-            return check_called(one, calls, said)
+            return check_called(one, calls, called)
 
 
-def check_called(one: Called, calls: Sequence[CalledTool], said: str) -> str:
+def check_called(one: Called, calls: Sequence[CalledTool], called: str) -> str:
     made = [call for call in calls if call.name == one.tool]
     if not made:
-        return f"{one.tool} was not called. {said}"
+        return f"{one.tool} was not called. {called}"
     fitting = [call for call in made if includes(call.arguments, one.arguments)]
     if not fitting:
         wanted, was = compact(one.arguments), "; ".join(compact(call.arguments) for call in made)

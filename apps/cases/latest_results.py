@@ -32,7 +32,7 @@ class CaseStatus:
         return f"{self.passed} of {self.total} passed"
 
 
-def standings_of(cases: Collection[int]) -> dict[int, CaseStatus]:
+def latest_statuses(cases: Collection[int]) -> dict[int, CaseStatus]:
     """Map the ID of each test case to its latest results. Test cases that never ran are omitted.
     Runs two queries.
     """

@@ -26,8 +26,8 @@ from apps.agent.stages import silent
 from apps.agent.steps.results import RecordedReply, read_reply, write_record
 from apps.agent.tools import Invocation, PendingResult, Tool, ToolResult
 from apps.capabilities.wrappers.approval import APPROVED
+from apps.cases.recording import Recording, RecordingReader, ToolEntry
 from apps.cases.request_forms import Mask, first_difference, model_form, request_digest, tool_form
-from apps.cases.tape import Tape, TapeReader, ToolEntry
 from apps.errors import (
     InvalidParameter,
     ModelFailed,
@@ -60,27 +60,29 @@ class NotRecorded(QuickAppError):
 
 @dataclass(slots=True)
 class Player:
-    """Runs or replays the models and tools of one attempt at a test case.
-
-    `tape` is the recording to replay, and `recorded` the new recording. `is_approved` means that
-    the operator has approved calls that need approval. `missed` describes calls that the recording
-    does not contain. `refused` are the names of tools that were not called, because they may change
-    something or were not approved.
-    """
+    """Runs or replays the models and tools of one attempt at a test case."""
 
     mode: Mode
-    tape: Tape
+    recording: Recording
+    """The recording to replay."""
     mask: Mask = field(default_factory=Mask)
     is_approved: bool = False
-    recorded: Tape = field(default_factory=Tape)
+    """True if the operator has approved the calls that need approval."""
+    new_recording: Recording = field(default_factory=Recording)
     missed: list[str] = field(default_factory=list)
+    """Descriptions of the calls that are not in the recording."""
     refused: list[str] = field(default_factory=list)
-    asked: int = 0
-    models: TapeReader = field(init=False)
-    tools: TapeReader = field(init=False)
+    """The tools that were not called, because they may change something or need approval."""
+    calls: int = 0
+    """The number of model calls so far."""
+    models: RecordingReader = field(init=False)
+    tools: RecordingReader = field(init=False)
 
     def __post_init__(self) -> None:
-        self.models, self.tools = TapeReader(self.tape.models), TapeReader(self.tape.tools)
+        self.models, self.tools = (
+            RecordingReader(self.recording.models),
+            RecordingReader(self.recording.tools),
+        )
 
     # --- Models -----------------------------------------------------------------------------------
 
@@ -91,7 +93,7 @@ class Player:
         failed, and `NotRecorded` if the recording lacks the request.
         """
         form = model_form(name, request, self.mask)
-        self.asked += 1
+        self.calls += 1
         # An application used as the model may have side effects, like a tool.
         if self.mode == "replay" or (self.mode == "models" and isinstance(model, NestedRun)):
             yield self.repeated(form)
@@ -105,11 +107,11 @@ class Player:
                     yield batch
         except ModelFailed as failure:
             if not assembly.finish_reason:
-                self.recorded.add_model(form, failure=self.mask.value(failure_form(failure)))
+                self.new_recording.add_model(form, failure=self.mask.value(failure_form(failure)))
                 raise
         taken = {call.id for message in request.messages for call in message.tool_calls}
         reply = RecordedReply(assembly.reply(name, taken), 0, 0)
-        self.recorded.add_model(form, reply=self.mask.reply(write_record(reply)))
+        self.new_recording.add_model(form, reply=self.mask.reply(write_record(reply)))
 
     def repeated(self, form: dict[str, Any]) -> Sequence[Delta]:
         entry = self.models.find(request_digest(form))
@@ -122,12 +124,12 @@ class Player:
         return deltas_of(read_reply(entry.reply).reply)
 
     def why_missing(self, form: dict[str, Any]) -> str:
-        entries = self.tape.models
+        entries = self.recording.models
         if not entries:
             return "This test case has no recording. Run it live and record it first."
-        nearest = entries[min(self.asked, len(entries)) - 1]
-        number = f"The model's call {self.asked} is not in the recording."
-        return f"{number} {first_difference(self.tape.form_of(nearest), form)}"
+        nearest = entries[min(self.calls, len(entries)) - 1]
+        number = f"The model's call {self.calls} is not in the recording."
+        return f"{number} {first_difference(self.recording.form_of(nearest), form)}"
 
     # --- Tools ------------------------------------------------------------------------------------
 
@@ -140,18 +142,18 @@ class Player:
         if self.mode != "live":
             entry = self.tools.find(request_digest(form))
             if entry is not None:
-                self.recorded.add_tool(form, entry.result, entry.error)
+                self.new_recording.add_tool(form, entry.result, entry.error)
                 return repeated_result(entry)
             if self.mode == "replay" or not tool.is_read_only:
                 raise self.refusal(tool)
         try:
             result = await self.approved(tool, invocation)
         except (ToolError, Stopped) as error:
-            self.recorded.add_tool(form, error=self.mask.value(error_form(error)))
+            self.new_recording.add_tool(form, error=self.mask.value(error_form(error)))
             raise
         failure = result.failure
         told = None if failure is None else self.mask.value(error_form(failure))
-        self.recorded.add_tool(
+        self.new_recording.add_tool(
             form, self.mask.value(write_record(replace(result, failure=None))), told
         )
         return result
@@ -180,11 +182,11 @@ class Player:
         return result
 
 
-def is_plain(asked: Any) -> bool:
+def is_plain(request: Any) -> bool:
     """Return True if the call waits for approval, and no second user needs to give it
     (`four_eyes`).
     """
-    return asked.kind == "approval" and not asked.asked.get("four_eyes")
+    return request.kind == "approval" and not request.asked.get("four_eyes")
 
 
 def repeated_result(entry: ToolEntry) -> ToolResult:

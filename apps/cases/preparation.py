@@ -11,8 +11,8 @@ import msgspec
 from django.utils import timezone
 
 from apps.cases.models import Case, CaseRun, Cassette
+from apps.cases.recording import Recording, read_recording
 from apps.cases.request_forms import Mask, mask_of
-from apps.cases.tape import Tape, read_tape
 from apps.cases.targets import resolve_target
 from apps.catalog.models import Application
 from apps.catalog.resolved_application import ResolvedApplication
@@ -25,26 +25,26 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class AskedAttempt:
-    """An attempt at a test case that is still to be made. `number` counts from 1, and `place` is
-    the attempt's position in the run.
-    """
+class PlannedAttempt:
+    """An attempt at a test case that is still to be made."""
 
     case: Case
     number: int
-    place: int
+    """The number of the attempt at this test case, from 1."""
+    index: int
+    """The index of the attempt in the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class CasePreparation:
     application: ResolvedApplication
-    attempts: Sequence[AskedAttempt]
-    tapes: dict[int, tuple[Tape, Cassette]]
+    attempts: Sequence[PlannedAttempt]
+    recordings: dict[int, tuple[Recording, Cassette]]
     mask: Mask
 
 
 def prepare_attempts(run: CaseRun, numbers: Collection[int] | None) -> CasePreparation:
-    """Prepare those attempts of a run that have no stored result.
+    """Prepare the attempts of a run that have no stored result.
 
     `numbers` are the IDs of test cases, or None for all. Raises `TargetUnknown` if the
     application's version does not exist, and `ApplicationBroken` if its manifest is invalid.
@@ -55,29 +55,29 @@ def prepare_attempts(run: CaseRun, numbers: Collection[int] | None) -> CasePrepa
     CaseRun.objects.filter(pk=run.pk).update(seen_at=timezone.now())
     asked = missing_attempts(run, cases)
     return CasePreparation(
-        resolved, asked, newest_tapes(cases), installation_mask(resolved.document)
+        resolved, asked, newest_recordings(cases), installation_mask(resolved.document)
     )
 
 
-def missing_attempts(run: CaseRun, cases: Sequence[Case]) -> list[AskedAttempt]:
+def missing_attempts(run: CaseRun, cases: Sequence[Case]) -> list[PlannedAttempt]:
     """Return the attempts of the run that have no stored result."""
     stored = set(run.results.values_list("case", "attempt"))
     asked = [(case, number) for case in cases for number in range(1, run.times + 1)]
     return [
-        AskedAttempt(case, number, place)
-        for place, (case, number) in enumerate(asked)
+        PlannedAttempt(case, number, index)
+        for index, (case, number) in enumerate(asked)
         if (case.pk, number) not in stored
     ]
 
 
-def newest_tapes(cases: Sequence[Case]) -> dict[int, tuple[Tape, Cassette]]:
+def newest_recordings(cases: Sequence[Case]) -> dict[int, tuple[Recording, Cassette]]:
     """Map the ID of each test case to its newest recording. Unreadable recordings are logged and
     omitted.
     """
-    found: dict[int, tuple[Tape, Cassette]] = {}
+    found: dict[int, tuple[Recording, Cassette]] = {}
     for row in Cassette.objects.filter(case__in=cases).order_by("pk"):
         try:
-            found[row.case_id] = read_tape(row.tape), row
+            found[row.case_id] = read_recording(row.tape), row
         except msgspec.ValidationError:
             logger.warning("The recording %s cannot be read", row.pk)
     return found

@@ -25,7 +25,7 @@ from apps.capabilities.registry import (
     PreparedCapabilities,
 )
 from apps.cases.player import Player
-from apps.cases.tape import OfferedTool
+from apps.cases.recording import OfferedTool
 from apps.errors import InitializationIssue
 from apps.workspace.port import KeyUse, Workspace
 
@@ -135,7 +135,7 @@ async def open_recorded(name: str, player: Player, opening: Opening) -> AsyncIte
     """Yield the tools that a server listed when the test case was recorded. `name` is the name of
     the capability.
     """
-    offered = player.tape.offers.get(name)
+    offered = player.recording.offers.get(name)
     if offered is None:
         issue = (
             f"{name}: the recording has no tools of servers, so the test case runs without them."
@@ -162,7 +162,7 @@ def offered_tool(offered: OfferedTool, player: Player) -> Tool:
 def played_contribution(name: str, contribution: Contribution, player: Player) -> Contribution:
     if name in REMOTE:
         offers = [OfferedTool.of(tool) for tool in contribution.tools]
-        player.recorded.offers.setdefault(name, []).extend(offers)
+        player.new_recording.offers.setdefault(name, []).extend(offers)
     changed = structs.replace(
         contribution,
         tools=tuple(played_tool(tool, player) for tool in contribution.tools),
@@ -179,7 +179,7 @@ def played_contribution(name: str, contribution: Contribution, player: Player) -
 
 
 def played_tool(tool: Tool, player: Player) -> Tool:
-    """Wrap the tool so that it is called through the player. No stage is opened before the call,
-    because the player may replay it.
+    """Wrap the tool so that it is called through the player. The call is not announced, because the
+    player may replay it.
     """
     return replace(tool, call=partial(player.call, tool), announcement=None)

@@ -60,9 +60,7 @@ class Mask:
         return text
 
     def value(self, value: Any) -> Any:
-        """Remove secrets, and characters that a database cannot store, from a JSON value. This is
-        idempotent.
-        """
+        """Remove secrets, and characters that a database cannot store, from a JSON value."""
         return storable_value(self.masked(value))
 
     def masked(self, value: Any, *, in_headers: bool = False) -> Any:
@@ -164,36 +162,36 @@ def tool_form(name: str, arguments: Mapping[str, Any], mask: Mask) -> Form:
 # --- Differences ---------------------------------------------------------------------------------
 
 
-def first_difference(recorded: Form, asked: Form) -> str:
+def first_difference(recorded: Form, current: Form) -> str:
     """Describe the first difference between a recorded model request and a new one in a sentence."""
-    if recorded["deployment"] != asked["deployment"]:
-        return f"The recording is of {recorded['deployment']!r}, but the run calls {asked['deployment']!r}."
-    if found := message_difference(recorded["messages"], asked["messages"]):
+    if recorded["deployment"] != current["deployment"]:
+        return f"The recording is of {recorded['deployment']!r}, but the run calls {current['deployment']!r}."
+    if found := message_difference(recorded["messages"], current["messages"]):
         return found
-    if found := tool_difference(recorded["tools"], asked["tools"]):
+    if found := tool_difference(recorded["tools"], current["tools"]):
         return found
-    names = sorted({*recorded["parameters"], *asked["parameters"]})
+    names = sorted({*recorded["parameters"], *current["parameters"]})
     for name in names:
-        before, after = recorded["parameters"].get(name), asked["parameters"].get(name)
+        before, after = recorded["parameters"].get(name), current["parameters"].get(name)
         if before != after:
             return f"The parameter {name} was {show_value(before)} and is now {show_value(after)}."
     return "The recording has this request fewer times."
 
 
-def message_difference(recorded: Sequence[Any], asked: Sequence[Any]) -> str:
-    for number, (before, after) in enumerate(zip(recorded, asked, strict=False), start=1):
+def message_difference(recorded: Sequence[Any], current: Sequence[Any]) -> str:
+    for number, (before, after) in enumerate(zip(recorded, current, strict=False), start=1):
         if before == after:
             continue
         what = "The system prompt" if after["role"] == "system" else f"Message {number}"
         old, new = around(message_text(before), message_text(after))
         return f"{what} ({after['role']}) was recorded as {old} and is now {new}."
-    if len(recorded) != len(asked):
-        return f"The recording has {len(recorded)} messages, and the request has {len(asked)}."
+    if len(recorded) != len(current):
+        return f"The recording has {len(recorded)} messages, and the request has {len(current)}."
     return ""
 
 
-def tool_difference(recorded: Sequence[Any], asked: Sequence[Any]) -> str:
-    before, after = {name_of(one): one for one in recorded}, {name_of(one): one for one in asked}
+def tool_difference(recorded: Sequence[Any], current: Sequence[Any]) -> str:
+    before, after = {name_of(one): one for one in recorded}, {name_of(one): one for one in current}
     if gone := sorted(before.keys() - after.keys()):
         return f"The tools {', '.join(gone)} are no longer offered."
     if new := sorted(after.keys() - before.keys()):

@@ -18,19 +18,19 @@ from django.utils import timezone
 from apps.accounts.buckets import bucket_of
 from apps.accounts.caller import Caller
 from apps.agent.meter import NO_METER, Meter
-from apps.cases.attempt_queue import admit_case, carried_out_in_order, done_unless
+from apps.cases.attempt_queue import admit_case, run_in_order, run_until_stopped
 from apps.cases.attempts import FinishedAttempt, case_caller, try_case
 from apps.cases.case_messages import read_messages
 from apps.cases.expectations import expectation_problems, read_expectations
 from apps.cases.models import Case, CaseResult, CaseRun, Cassette
 from apps.cases.player import Mode, Player
 from apps.cases.preparation import (
-    AskedAttempt,
     CasePreparation,
+    PlannedAttempt,
     chosen_cases,
     prepare_attempts,
 )
-from apps.cases.tape import Tape
+from apps.cases.recording import Recording
 from apps.cases.targets import LIVE, digest_of_document, resolve_target
 from apps.catalog.models import Application
 from apps.errors import ApplicationBroken, QuickAppError
@@ -49,8 +49,8 @@ MOST_TIMES = 20
 MOST_ATTEMPTS = 2_000
 LONGEST_TEXT = 200_000
 
-Told = Callable[[CaseResult], object]
-"""A function that gets each result, in the order of the test cases."""
+OnResult = Callable[[CaseResult], object]
+"""A function that is called with each result, in the order of the test cases."""
 
 
 class CaseRunRefused(QuickAppError):
@@ -61,16 +61,13 @@ class CaseRunRefused(QuickAppError):
 
 @dataclass(frozen=True, slots=True)
 class CaseRunRequest:
-    """An operator's request to run test cases. `cases` are their IDs, or None for all of the
-    application's test cases.
-    """
-
     target: str = LIVE
     mode: Mode = "replay"
     times: int = 1
     is_recording: bool = False
     is_approved: bool = False
     cases: Collection[int] | None = None
+    """The IDs of the test cases, or None for all test cases of the application."""
 
 
 def begin(application: Application, user: User | None, request: CaseRunRequest) -> CaseRun:
@@ -109,18 +106,19 @@ def begin(application: Application, user: User | None, request: CaseRunRequest) 
 
 
 async def carry_out(
-    hub: Hub, run: CaseRun, cases: Collection[int] | None = None, told: Told = lambda result: None
+    hub: Hub,
+    run: CaseRun,
+    cases: Collection[int] | None = None,
+    on_result: OnResult = lambda result: None,
 ) -> CaseRun:
-    """Make those attempts of the run that have no stored result, then store the run's outcome. Call
-    `told` with each result.
-
-    If this function is canceled, the run stays open and can be resumed.
+    """Make the attempts of the run that have no stored result, calling `on_result` with each
+    result. Then store the run's outcome. A canceled run can be resumed.
     """
     keep = database_sync_to_async(finish)
     try:
         prepared: CasePreparation = await database_sync_to_async(prepare_attempts)(run, cases)
-        work = carried_out_in_order(attempts_of(run, prepared, meter_of(hub, run)), AT_ONCE, told)
-        if not await done_unless(work, partial(database_sync_to_async(is_stopped), run)):
+        work = run_in_order(attempts_of(run, prepared, meter_of(hub, run)), AT_ONCE, on_result)
+        if not await run_until_stopped(work, partial(database_sync_to_async(is_stopped), run)):
             return run
     except QuickAppError as error:
         await keep(run, problem_text(error))
@@ -151,17 +149,17 @@ def meter_of(hub: Hub, run: CaseRun) -> Meter:
 def attempts_of(
     run: CaseRun, prepared: CasePreparation, meter: Meter
 ) -> list[Callable[[], Coroutine[Any, Any, CaseResult]]]:
-    return [partial(attempt, run, prepared, asked, meter) for asked in prepared.attempts]
+    return [partial(attempt, run, prepared, planned, meter) for planned in prepared.attempts]
 
 
 async def attempt(
-    run: CaseRun, prepared: CasePreparation, asked: AskedAttempt, meter: Meter
+    run: CaseRun, prepared: CasePreparation, planned: PlannedAttempt, meter: Meter
 ) -> CaseResult:
     """Make an attempt, and store its result. Delete the files that the attempt wrote."""
-    case = asked.case
-    tape, cassette = prepared.tapes.get(case.pk, (Tape(), None))
+    case = planned.case
+    recording, cassette = prepared.recordings.get(case.pk, (Recording(), None))
     mode: Any = run.mode
-    player = Player(mode, tape, prepared.mask, run.is_approved)
+    player = Player(mode, recording, prepared.mask, run.is_approved)
     caller = case_caller(run.started_by_id)
     messages, expectations = read_messages(case.messages), read_expectations(case.expectations)
     workspace = open_workspace(caller, prepared.application)
@@ -176,8 +174,8 @@ async def attempt(
         )
         if count is not None:
             count(trial.usage)
-        keep = database_sync_to_async(keep_result)
-        result: CaseResult = await keep(run, asked, trial, cassette)
+        keep = database_sync_to_async(store_result)
+        result: CaseResult = await keep(run, planned, trial, cassette)
     return result
 
 
@@ -195,28 +193,28 @@ def delete_files(bucket: str) -> None:
         file.delete()
 
 
-def keep_result(
-    run: CaseRun, asked: AskedAttempt, trial: FinishedAttempt, cassette: Cassette | None
+def store_result(
+    run: CaseRun, planned: PlannedAttempt, trial: FinishedAttempt, cassette: Cassette | None
 ) -> CaseResult:
-    """Store the result of an attempt. If the run records, the recording of the first attempt
-    replaces that of the test case.
+    """Store the result of an attempt. If the run records, the first attempt's recording replaces
+    the test case's recording.
     """
-    case, found, player = asked.case, trial.attempt, trial.player
+    case, found, player = planned.case, trial.attempt, trial.player
     failures = list(trial.failures)
     with transaction.atomic():
-        if run.is_recording and asked.number == 1:
-            if player.recorded.is_too_large:
+        if run.is_recording and planned.number == 1:
+            if player.new_recording.is_too_large:
                 cassette = None
             else:
-                tape = player.recorded.write()
+                new = player.new_recording.write()
                 Cassette.objects.filter(case=case).delete()
-                cassette = Cassette.objects.create(case=case, tape=tape)
+                cassette = Cassette.objects.create(case=case, tape=new)
         result = CaseResult.objects.create(
             run=run,
             case=case,
             name=case.name,
-            attempt=asked.number,
-            place=asked.place,
+            attempt=planned.number,
+            place=planned.index,
             passed=not failures,
             failures=storable_value(msgspec.to_builtins(failures)),
             text=storable_value(player.mask.text(found.text)[:LONGEST_TEXT]),

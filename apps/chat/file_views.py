@@ -45,8 +45,8 @@ SHOWN = re.compile(
 downloaded.
 """
 LOCKED = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; media-src 'self'"
-"""The content security policy for files that are opened by their URL. It allows no scripts and no
-requests, and gives the file an opaque origin.
+"""The content security policy for files that are opened by their URL. It blocks scripts and network
+requests, and isolates the file from this site's origin.
 """
 LOCKED_PDF = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
 """The content security policy for PDF files. It has no `sandbox`, because browsers show no PDF in a
@@ -80,15 +80,15 @@ def problem(code: str, text: str, status: int) -> JsonResponse:
     return JsonResponse({"error": {"message": text, "code": code}}, status=status)
 
 
-# `take` checks the CSRF token. The check reads the whole form, so it must follow the check of the
-# length.
+# `receive_upload` checks the CSRF token. The check reads the whole form, so it must follow the
+# check of the length.
 @csrf_exempt
 @with_json_errors
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Upload one file for a conversation, before or after its first message."""
     check_length(request, settings.CHAT_UPLOAD_MAX_BYTES)
-    return take(request, slug)
+    return receive_upload(request, slug)
 
 
 def check_length(request: HttpRequest, limit: int) -> None:
@@ -103,7 +103,7 @@ def check_length(request: HttpRequest, limit: int) -> None:
 
 
 @csrf_protect
-def take(request: HttpRequest, slug: str) -> HttpResponseBase:
+def receive_upload(request: HttpRequest, slug: str) -> HttpResponseBase:
     caller = visitor(request)
     application = find_application(caller, slug)
     return store_sent(request, caller, application, settings.CHAT_UPLOAD_MAX_BYTES)

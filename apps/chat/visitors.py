@@ -128,9 +128,7 @@ def find_application(caller: Caller, slug: str) -> Application:
 
 
 def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Conversation:
-    """Return the visitor's conversation. Raises Http404 or `ConversationMoved` if `conversation_of`
-    does.
-    """
+    """Return the visitor's conversation. Raises the errors of `conversation_of`."""
     return conversation_of(visitor(request), slug, conversation)
 
 

@@ -35,24 +35,23 @@ TURNS_AFTER = 5
 
 @dataclass(frozen=True, slots=True)
 class TurnWindow:
-    """Consecutive turns as JSON. `before` is the cursor for loading earlier turns, or None if there
-    are none.
-    """
+    """Consecutive turns as JSON."""
 
     turns: list[dict[str, Any]]
     before: str | None
+    """The cursor for loading earlier turns, or None if there are none."""
 
     def to_dict(self) -> dict[str, Any]:
         return {"turns": self.turns, "before": self.before}
 
 
-def last_turns(runs: Sequence[str], until: int, going: UUID | None) -> TurnWindow:
-    """Return the last turns of a conversation, without its active run `going`.
+def last_turns(runs: Sequence[str], until: int, active: UUID | None) -> TurnWindow:
+    """Return the last turns of a conversation, without its active run `active`.
 
     `runs` are the IDs of the runs on the shown branch. Events with numbers above `until` are
     omitted.
     """
-    path = runs if going is None else [run for run in runs if run != going.hex]
+    path = runs if active is None else [run for run in runs if run != active.hex]
     return read_window(path, len(path), most=FIRST_TURNS, until=until)
 
 
@@ -61,7 +60,7 @@ def turns_before(conversation: Conversation, cursor: UUID) -> TurnWindow:
     branch.
     """
     path = shown_runs(conversation)
-    return read_window(path, place_of(path, cursor))
+    return read_window(path, index_of_run(path, cursor))
 
 
 def turns_after(conversation: Conversation, cursor: UUID) -> TurnWindow:
@@ -69,16 +68,16 @@ def turns_after(conversation: Conversation, cursor: UUID) -> TurnWindow:
     branch.
     """
     path = shown_runs(conversation)
-    at = place_of(path, cursor) + 1
+    at = index_of_run(path, cursor) + 1
     return read_window(path, min(at + TURNS_AFTER, len(path)), first=at, least=at)
 
 
 def turns_around(conversation: Conversation, message: UUID) -> TurnWindow:
     """Return the turns around a message. Raises `Refused` if it is not on the shown branch."""
-    rows = conversation.messages.said().filter(uuid=message)
+    rows = conversation.messages.without_summaries().filter(uuid=message)
     run = rows.values_list("run_id", flat=True).first()
     path = shown_runs(conversation)
-    at = place_of(path, run)
+    at = index_of_run(path, run)
     return read_window(path, min(at + 1 + TURNS_AFTER, len(path)), least=at)
 
 
@@ -87,10 +86,10 @@ def whole_turn(conversation: Conversation, run: UUID) -> dict[str, Any]:
     shown branch.
     """
     path = shown_runs(conversation)
-    return turn(run, place_of(path, run), journal.read_run(run), longest_step=None)
+    return turn(run, index_of_run(path, run), journal.read_run(run), longest_step=None)
 
 
-def place_of(path: Sequence[str], run: UUID | None) -> int:
+def index_of_run(path: Sequence[str], run: UUID | None) -> int:
     if run is None or run.hex not in path:
         raise Refused(
             "turn_not_found",
@@ -153,7 +152,7 @@ def compact_frames(events: Iterable[StreamEvent], longest_step: int | None) -> l
     if longest_step is not None:
         for frame in steps.values():
             cut_text(frame, longest_step)
-    leave_out_known_text(frames)
+    remove_repeated_text(frames)
     return frames if status is None else [*frames, status]
 
 
@@ -183,10 +182,8 @@ def cut_text(frame: dict[str, Any], longest: int) -> None:
         frame["text"] = frame["text"][:longest]
 
 
-def leave_out_known_text(frames: list[dict[str, Any]]) -> None:
-    """Remove the answer's text from its last frame if the text frames before it already contain the
-    same text.
-    """
+def remove_repeated_text(frames: list[dict[str, Any]]) -> None:
+    """Remove the answer's text from its last frame if the text frames already contain it."""
     kinds = {frame["type"] for frame in frames}
     if "message.complete" not in kinds or "answer.restarted" in kinds:
         return

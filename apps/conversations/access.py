@@ -55,8 +55,8 @@ def reference_of(caller: Caller) -> dict[str, Any]:
 
 
 def caller_of_run(run: Run) -> Caller:
-    """Return the caller for whom the run acts. Raises `Refused` if the account is closed, the user
-    has left the team, or the API key is no longer valid.
+    """Return the caller on whose behalf the run acts. Raises `Refused` if the account is closed,
+    the user has left the team, or the API key is no longer valid.
     """
     folder, team = folder_of(run.stream), run.caller.get("team")
     client = ClientInfo(**{name: run.caller[name] for name in OF_CLIENT if name in run.caller})
@@ -86,7 +86,7 @@ def caller_of_run(run: Run) -> Caller:
 
 def own(caller: Caller) -> QuerySet[Conversation]:
     """Return the caller's conversations, except deleted conversations."""
-    return Conversation.objects.kept().filter(owner=caller.bucket)
+    return Conversation.objects.undeleted().filter(owner=caller.bucket)
 
 
 def own_lasting(caller: Caller) -> QuerySet[Conversation]:
@@ -177,9 +177,7 @@ def check_continuable(caller: Caller, conversation: UUID, application: str) -> N
 
 
 def continuable(caller: Caller, conversations: Iterable[Conversation]) -> set[int]:
-    """Return the primary keys of the conversations' applications, except applications that the
-    caller can no longer use.
-    """
+    """Return the primary keys of the conversations' applications that the caller can still use."""
     asked = {one.application_id for one in conversations if one.application_id is not None}
     return set(usable(caller).filter(pk__in=asked).values_list("pk", flat=True)) if asked else set()
 

@@ -35,18 +35,18 @@ class ConversationsConfig(AppConfig):
         from apps.catalog.models import Application
         from apps.conversations.keeping import deletion
         from apps.conversations.models import Conversation
-        from apps.conversations.pinned_versions import keep_version
+        from apps.conversations.pinned_versions import pin_version
 
-        publish.conversation_pinners.connect(keep_version)
+        publish.conversation_pinners.connect(pin_version)
         post_delete.connect(
             deletion.delete_belongings,
             sender=Conversation,
             dispatch_uid="conversations.delete_belongings",
         )
         pre_delete.connect(
-            deletion.keep_former_name,
+            deletion.store_former_name,
             sender=Application,
-            dispatch_uid="conversations.keep_former_name",
+            dispatch_uid="conversations.store_former_name",
         )
         pre_save.connect(
             deletion.follow_slug, sender=Application, dispatch_uid="conversations.follow_slug"

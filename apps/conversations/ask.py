@@ -31,8 +31,8 @@ class SentFile(BaseModel):
 class Ask(BaseModel):
     """A question, as the page sends it.
 
-    `again`, `edits` and `continues` are IDs of messages at which the question begins a branch. Such
-    questions are never queued. With `again` and `continues`, the text and the files are ignored.
+    Questions with `again`, `edits` or `continues` are never queued. With `again` and `continues`,
+    the text and the files are ignored.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -47,7 +47,7 @@ class Ask(BaseModel):
     timezone: str = ""
     """The browser's time zone, such as Europe/Riga, or "" if it is unknown."""
     surface: Surface = ""
-    """This is `page` if the page's scripts can run tools, else ""."""
+    """`page` if the page's scripts can run tools, else ""."""
     while_running: Literal["refuse", "queue", "stop"] = "refuse"
     """Decides whether the question is rejected, is queued, or replaces a running answer."""
     memory: bool = True
@@ -60,17 +60,17 @@ class Ask(BaseModel):
     tools: dict[ToolsetName, bool] = Field(default={}, max_length=50)
     """The toolsets that the user turned on or off for a new conversation."""
     place: str = Field(default="", max_length=LONGEST_PLACE)
-    """The slug of the user's place in the host application."""
+    """The slug of the chat place: the part of the host application in which the user is."""
     narrative: str = Field(default="", max_length=LONGEST_NARRATIVE)
     """A description of the user's screen."""
     application: str = Field(default="", max_length=LONGEST_SLUG)
     """The slug of the conversation's application, or "" if it is unchanged."""
     again: UUID | None = None
-    """A question to answer again."""
+    """The ID of a question to answer again."""
     edits: UUID | None = None
-    """The question that this one replaces."""
+    """The ID of a question that this one replaces, on a new branch."""
     continues: UUID | None = None
-    """The last answer, which reached the length limit and is continued."""
+    """The ID of the last answer, to continue it after it reached the length limit."""
 
     @property
     def is_branching(self) -> bool:

@@ -87,19 +87,16 @@ class Tree(Generic[Row]):
         return cls(rows, parents, dict(followers))
 
     def end(self, leaf: int | None) -> int | None:
-        """Return the primary key of the last message of the branch that ends with `leaf`, or with
-        the answer to it.
-
-        If the tree does not contain `leaf`, return that of the newest message, or None if there are
-        no messages.
+        """Return the primary key of the last message of the branch that ends with `leaf` or its
+        answer. If the tree does not contain `leaf`, return the newest message's key, or None.
         """
         if leaf not in self.parents:
             return self.messages[-1].pk if self.messages else None
         return self.answered(leaf)
 
     def answered(self, leaf: int | None) -> int | None:
-        """If the message `leaf` is a question that its newest run has answered, return the primary
-        key of that answer. Otherwise, return `leaf`.
+        """Return the primary key of the newest run's answer to the question `leaf`. Return `leaf`
+        if there is none, or if the message is not a question.
         """
         asked = next((row for row in self.messages if row.pk == leaf and row.role == USER), None)
         if asked is None or asked.run_id is None:
@@ -138,13 +135,13 @@ class Tree(Generic[Row]):
 
 
 def tree(conversation: Conversation) -> Tree[Message]:
-    return Tree.of(conversation.messages.said())
+    return Tree.of(conversation.messages.without_summaries())
 
 
 def outline(conversation: Conversation) -> Tree[OutlineRow]:
     """Return the conversation's message tree without the messages' content."""
     fields = (OUTLINE.get(name, F(name)) for name in OutlineRow._fields)
-    rows = conversation.messages.said().values_list(*fields)
+    rows = conversation.messages.without_summaries().values_list(*fields)
     return Tree.of(map(OutlineRow._make, rows))
 
 
@@ -160,7 +157,7 @@ def end_of_path(conversation: Conversation) -> int | None:
     """Return the primary key of the last message on the shown branch, or None if there are no
     messages. Usually, this takes one query.
     """
-    leaf, said = conversation.leaf_id, conversation.messages.said().order_by()
+    leaf, said = conversation.leaf_id, conversation.messages.without_summaries().order_by()
     if leaf is None or not said.filter(pk=leaf).exists():
         return outline(conversation).end(leaf)
     return leaf
@@ -180,12 +177,11 @@ def shown_runs(conversation: Conversation) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ShownEvents:
-    """Selects the events of the shown branch, and all events with a number above `last`. `runs`
-    contains the IDs of the branch's runs, as hexadecimal digits.
-    """
+    """Selects the events of the shown branch, and all events with a number above `last`."""
 
     last: int
     runs: frozenset[str]
+    """The IDs of the branch's runs, as hexadecimal digits."""
 
     def select(self, said: Iterable[NumberedEvent]) -> list[NumberedEvent]:
         return [one for one in said if self.has(*one)]
@@ -205,13 +201,13 @@ def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
 
 
 def shown_branches(
-    found: Tree[OutlineRow], shown: Sequence[OutlineRow], going: UUID | None
+    found: Tree[OutlineRow], shown: Sequence[OutlineRow], active: UUID | None
 ) -> dict[str, dict[str, Any]]:
     """Return the alternatives to each message of the shown branch: their IDs, and the index of the
     message that is shown.
 
-    The keys are the IDs of questions and the runs of answers, as on the page. The answer of the
-    active run `going` has no ID yet, so its ID is "".
+    The keys are the IDs of questions and, for answers, of their runs. The run `active` has no
+    answer yet, so the ID of its answer is "".
     """
     told: dict[str, dict[str, Any]] = {}
     for row in shown:
@@ -222,10 +218,10 @@ def shown_branches(
         if len(beside) > 1 and key is not None:
             ids = [format_id(one.uuid) for one in beside]
             told[format_id(key)] = {"ids": ids, "at": beside.index(row)}
-    if going is not None and shown and shown[-1].role == USER:
+    if active is not None and shown and shown[-1].role == USER:
         earlier = [format_id(one.uuid) for one in found.children(shown[-1].pk)]
         if earlier:
-            told[str(going)] = {"ids": [*earlier, ""], "at": len(earlier)}
+            told[str(active)] = {"ids": [*earlier, ""], "at": len(earlier)}
     return told
 
 
@@ -235,8 +231,8 @@ def format_id(digits: str) -> str:
 
 
 def write_parents(found: Tree[OutlineRow]) -> None:
-    """Store the parents of messages whose parent follows only from the order of the messages, as in
-    copied conversations. Otherwise, a new branch would change these parents.
+    """Store the parents that only the order of the messages implies, as in copied conversations. A
+    new branch would otherwise change them.
     """
     unwritten = [
         Message(pk=row.pk, parent_id=found.parents[row.pk])

@@ -19,9 +19,7 @@ from apps.runs.requests import RunRequest
 
 
 class RequestDocument(msgspec.Struct, frozen=True):
-    """The stored form of a `RunRequest`, with the fields that a client sets. `place` is the slug of
-    a chat place.
-    """
+    """The stored form of a `RunRequest`, with the fields that a client sets."""
 
     messages: tuple[ModelMessage, ...]
     external: dict[str, ToolSpec] = {}
@@ -33,6 +31,7 @@ class RequestDocument(msgspec.Struct, frozen=True):
     requires_client_tool: bool = False
     form_answer: Any = None
     place: str = ""
+    """The slug of the chat place."""
 
     @classmethod
     def of(cls, request: RunRequest) -> Self:

@@ -17,20 +17,20 @@ from apps.live.models import Run
 LISTED_CONVERSATIONS = 200
 
 
-async def keep_looking(
-    hub: Hub, stream: UUID, look: Callable[[asyncio.Event], Awaitable[None]]
+async def watch_stream(
+    hub: Hub, stream: UUID, on_change: Callable[[asyncio.Event], Awaitable[None]]
 ) -> None:
-    """Call `look` after each notification for the stream, and at regular intervals, until the hub
-    is closing. If `look` sets the event that it receives, it is called again immediately.
+    """Call `on_change` after each notification for the stream, and at regular intervals, until the
+    hub is closing. If `on_change` sets the event that it receives, it is called again immediately.
     """
-    with hub.streams.watch(stream) as news:
+    with hub.streams.watch(stream) as changed:
         async with listening(hub.streams, stream):
             while not hub.is_closed:
-                news.clear()
-                await look(news)
+                changed.clear()
+                await on_change(changed)
                 with suppress(TimeoutError):
                     async with asyncio.timeout(settings.HEARTBEAT_SECONDS):
-                        await news.wait()
+                        await changed.wait()
 
 
 def list_entries(caller: Caller, conversations: Iterable[Conversation]) -> list[dict[str, Any]]:

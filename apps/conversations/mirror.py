@@ -29,9 +29,7 @@ FOLDER = Path("_platform", "ai-conversations")
 
 
 class MirroredMessage(msgspec.Struct):
-    """A `Message` row in a mirrored file. `parent` is the UUID of the previous message. A first
-    message on another branch is its own parent.
-    """
+    """A `Message` row in a mirrored file."""
 
     id: UUID
     role: Literal["user", "assistant", "summary"]
@@ -44,12 +42,11 @@ class MirroredMessage(msgspec.Struct):
     created_at: datetime
     run: UUID | None = None
     parent: UUID | None = None
+    """The previous message. A first message on another branch is its own parent."""
 
 
 class MirroredConversation(msgspec.Struct):
-    """A `Conversation` row in a mirrored file, with its messages in order. `leaf` is the UUID of
-    the last message of the shown branch.
-    """
+    """A `Conversation` row in a mirrored file, with its messages in order."""
 
     id: UUID
     scope: Annotated[str, msgspec.Meta(max_length=100, pattern=r"^[A-Za-z0-9_-]+$")]
@@ -64,6 +61,7 @@ class MirroredConversation(msgspec.Struct):
     has_memory: bool
     messages: list[MirroredMessage]
     leaf: UUID | None = None
+    """The last message of the shown branch."""
 
 
 class NotRestored(Exception):

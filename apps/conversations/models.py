@@ -59,7 +59,7 @@ class Folder(models.Model):
 
 
 class Conversations(models.QuerySet["Conversation"]):
-    def kept(self) -> "Conversations":
+    def undeleted(self) -> "Conversations":
         """Return the conversations that are not marked as deleted. Deleted conversations remain for
         a short time, so that they can be restored.
         """
@@ -67,7 +67,7 @@ class Conversations(models.QuerySet["Conversation"]):
 
     def lasting(self) -> "Conversations":
         """Return the conversations that are neither deleted nor temporary."""
-        return self.kept().filter(temporary_until=None)
+        return self.undeleted().filter(temporary_until=None)
 
 
 class Conversation(models.Model):
@@ -243,15 +243,13 @@ class Conversation(models.Model):
 
 
 class QueuedMessage(models.Model):
-    """A message that is sent when earlier answers in the conversation have ended.
-
-    `id` becomes the ID of its run. `request` is the ID that the client sent. If `is_held` is True,
-    the message waits until the user resumes the queue.
-    """
+    """A message that is sent when earlier answers in the conversation have ended."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    """The message's ID, which becomes the ID of its run."""
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="queued")
     request = models.UUIDField()
+    """The ID that the client sent."""
     position = models.IntegerField()
     text = models.TextField(blank=True)
     attachments = models.JSONField(default=list, blank=True)
@@ -259,6 +257,7 @@ class QueuedMessage(models.Model):
     place = models.JSONField(null=True, blank=True, help_text=PLACE_HELP)
     sender = models.JSONField(null=True, blank=True, help_text=SENDER_HELP)
     is_held = models.BooleanField(default=False)
+    """True if the message waits until the user resumes the queue."""
     problem = models.TextField(
         blank=True, help_text="The reason why the message could not be sent."
     )
@@ -278,19 +277,15 @@ class QueuedMessage(models.Model):
 
 
 class Messages(models.QuerySet["Message"]):
-    def said(self) -> "Messages":
+    def without_summaries(self) -> "Messages":
         """Return the questions and answers, without summaries."""
         return self.exclude(role=Message.Role.SUMMARY)
 
 
 class Message(models.Model):
-    """A question, an answer or a summary.
-
-    The messages of a conversation form a tree; see `apps.conversations.branches`. `parent` is the
-    previous message. A first question on another branch is its own parent. A message without a
-    parent follows the message stored before it, as in copied conversations. A summary replaces all
-    messages up to its `parent`. The `run` of a question is the last run that answered it. `text`
-    has a search index; see `apps.conversations.search_index` before changing this table.
+    """A question, an answer or a summary. The messages of a conversation form a tree; see
+    `apps.conversations.branches`. Before changing this table, see
+    `apps.conversations.search_index`.
     """
 
     class Role(models.TextChoices):
@@ -303,10 +298,14 @@ class Message(models.Model):
         Conversation, on_delete=models.CASCADE, related_name="messages"
     )
     run = models.ForeignKey("runs.Run", on_delete=models.SET_NULL, null=True)
+    """The run that wrote the answer, or the last run that answered the question."""
     # Messages are deleted with their conversation in one statement, without being read.
     parent = models.ForeignKey(
         "self", on_delete=models.DO_NOTHING, null=True, blank=True, related_name="followers"
     )
+    """The previous message, by default the message stored before. A first question on another
+    branch is its own parent. A summary replaces the messages up to its parent.
+    """
     role = models.CharField(max_length=10, choices=Role)
     text = models.TextField(blank=True)
     attachments = models.JSONField(default=list, blank=True)

@@ -13,7 +13,7 @@ from apps.conversations.models import Conversation
 from apps.errors import ApplicationNotFound
 
 
-def keep_version(row: Application, number: int) -> None:
+def pin_version(row: Application, number: int) -> None:
     """Pin the application's unpinned conversations to version `number`. Called before another
     version is published.
     """
@@ -23,10 +23,8 @@ def keep_version(row: Application, number: int) -> None:
 
 
 async def find_for(slug: str, caller: Caller, conversation: UUID | None) -> ResolvedApplication:
-    """Return the version of the application that answers in a conversation.
-
-    This is the pinned version. If no version is pinned or the pinned version was withdrawn, it is
-    the live version. Raises the errors of `access.find`.
+    """Return the version of the application that answers in a conversation: the pinned version or,
+    if there is none or it was withdrawn, the live version. Raises the errors of `access.find`.
     """
     live = await access.find(slug, caller)
     if conversation is None:

@@ -19,35 +19,34 @@ from apps.live.doors import SCHEDULE, WEBHOOK
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """The sender of a message.
-
-    `title` is its name, and `at` the scheduled time in ISO 8601, or "". `is_untrusted` is True if
-    third parties write the content. `seconds` is the timeout of the run's questions; None means no
-    timeout. `budget` limits the run's `tokens`, and its `money` (a decimal) in a `currency`.
-    `saved_by` is the ID of the user who last saved the webhook or schedule.
-    """
+    """The webhook, schedule or alarm that sent a message."""
 
     kind: Literal["webhook", "schedule", "alarm"]
     title: str
     is_untrusted: bool = True
+    """True if third parties write the content."""
     seconds: float | None = None
+    """The timeout of the run's questions to the user, or None."""
     at: str = ""
+    """The scheduled time in ISO 8601, or ""."""
     budget: Mapping[str, Any] | None = None
+    """The limits of the run: `tokens`, and `money` (a decimal) in a `currency`."""
     saved_by: int | None = None
+    """The ID of the user who last saved the webhook or schedule."""
 
     @classmethod
-    def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
+    def read(cls, stored: Mapping[str, Any] | None) -> Self | None:
         """Parse the sender of a queued message. Return None if a user sent it."""
-        if kept is None:
+        if stored is None:
             return None
         return cls(
-            kept["kind"],
-            kept["title"],
-            kept["untrusted"],
-            kept["seconds"],
-            kept.get("at", ""),
-            kept.get("budget"),
-            kept.get("saved_by"),
+            stored["kind"],
+            stored["title"],
+            stored["untrusted"],
+            stored["seconds"],
+            stored.get("at", ""),
+            stored.get("budget"),
+            stored.get("saved_by"),
         )
 
     @property
@@ -55,10 +54,8 @@ class Sender:
         return WEBHOOK if self.kind == "webhook" else SCHEDULE
 
     @property
-    def kept(self) -> dict[str, Any]:
-        """Return all fields as JSON, for a queued message. A message that was sent stores only
-        `shown`.
-        """
+    def stored(self) -> dict[str, Any]:
+        """Return all fields as JSON, for a queued message. Sent messages store only `shown`."""
         return {**self.shown, **self.unattended}
 
     @property

@@ -13,7 +13,7 @@ from apps.demo.clues import Clue, all_clues, read_clauses
 from apps.demo.results import tool_title
 
 MOST_CALLS = 8
-"""The maximum number of tool calls in one answer, because each call adds a stage to the answer."""
+"""The maximum number of tool calls in one answer, because the answer shows a step for each call."""
 SHORTEST_KEYWORD = 4
 """The minimum length in characters of keywords in descriptions, and of a prefix that makes two
 words match.
@@ -39,7 +39,7 @@ first match wins.
 _word = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
 
 Request = tuple[list[ToolSpec], list[Clue]]
-"""A list of tools, and the clues that are passed as arguments to each of them."""
+"""A list of tools, and the possible arguments for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +50,18 @@ class PlannedCall:
 
 @dataclass(frozen=True, slots=True)
 class CallPlan:
-    """The tool calls for a question. `missing` has sentences about calls that cannot be made."""
+    """The tool calls for a question."""
 
     calls: list[PlannedCall] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    """Sentences about calls that cannot be made."""
 
 
 def plan_calls(
     question: str, tools: Sequence[ToolSpec], choice: object = None, earlier: Sequence[str] = ()
 ) -> CallPlan:
-    """Plan the calls for a question. `choice` is the `tool_choice` of the request, and `earlier`
-    has previous questions, newest first.
+    """Plan the calls for a question. `choice` is the `tool_choice` of the request. `earlier` lists
+    previous questions, newest first.
     """
     plan = CallPlan()
     chosen = [

@@ -18,8 +18,8 @@ _word = re.compile(r"[^\W_]{2,}")
 
 
 def quotations(message: str) -> str:
-    """Return the sentences of the excerpts in a message that match its request best, with their
-    numbers, or "" if it has no excerpts.
+    """Return the sentences in the message's excerpts that match its request best, each with the
+    number of its excerpt. Return "" if there are no excerpts.
     """
     text = message[:MOST_CHARACTERS]
     excerpts = _excerpt.findall(text)
@@ -31,14 +31,14 @@ def quotations(message: str) -> str:
     return "\n".join([INTRODUCTION, "", *lines]) if lines else ""
 
 
-def best_sentence(text: str, asked: set[str]) -> tuple[int, str]:
+def best_sentence(text: str, words: set[str]) -> tuple[int, str]:
     """Return the first sentence that shares the most words with the request, and the number of
     these words.
     """
     joined = _line_end.sub(" ", text)  # A sentence may span several lines of a paragraph.
     sentences = [" ".join(found.split()) for found in _sentence.findall(joined)] or [""]
     return max(
-        ((len(words_of(one) & asked), one) for one in sentences), key=lambda scored: scored[0]
+        ((len(words_of(one) & words), one) for one in sentences), key=lambda scored: scored[0]
     )
 
 

@@ -98,14 +98,12 @@ _page = re.compile(r"(?i:\bpage (\d{1,4})\b)")
 
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
-    """A question. `files` has the URLs of documents that the user attached, and `operator_files`
-    the URLs of documents that the operator provides.
-    """
-
     text: str
     files: Sequence[str]
+    """The URLs of documents that the user attached."""
     tools: dict[str, ToolSpec]
     operator_files: Sequence[str] = ()
+    """The URLs of documents that the operator provides."""
 
 
 def asks(text: str) -> bool:
@@ -113,16 +111,22 @@ def asks(text: str) -> bool:
     return _asks.search(text) is not None
 
 
-def known_text(asked: DemoQuestion) -> str:
+def fixed_answer(question: DemoQuestion) -> str:
     """Return a fixed answer that needs no call, or "" if there is none for the question."""
-    if FORGET_ALL in asked.tools and _forgets_all.search(asked.text) and not _agrees(asked.text):
+    if (
+        FORGET_ALL in question.tools
+        and _forgets_all.search(question.text)
+        and not _agrees(question.text)
+    ):
         return CONFIRM
-    reads_the_web = any("web" in name or "fetch" in name for name in asked.tools)
-    is_missed = _web_search.search(asked.text) and not web_search_of(asked) and not reads_the_web
+    reads_the_web = any("web" in name or "fetch" in name for name in question.tools)
+    is_missed = (
+        _web_search.search(question.text) and not web_search_of(question) and not reads_the_web
+    )
     return NO_WEB if is_missed else ""
 
 
-def known_calls(asked: DemoQuestion) -> list[PlannedCall]:
+def rule_calls(question: DemoQuestion) -> list[PlannedCall]:
     """Return the calls that the first applicable rule plans for the question, or []."""
     uses = (
         forgetting,
@@ -136,36 +140,36 @@ def known_calls(asked: DemoQuestion) -> list[PlannedCall]:
         searches,
         questions_to_operator_files,
     )
-    return next(filter(None, (list(use(asked)) for use in uses)), [])
+    return next(filter(None, (list(use(question)) for use in uses)), [])
 
 
-def forgetting(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    if FORGET_ALL in asked.tools and _forgets_all.search(asked.text):
+def forgetting(question: DemoQuestion) -> Iterator[PlannedCall]:
+    if FORGET_ALL in question.tools and _forgets_all.search(question.text):
         yield PlannedCall(FORGET_ALL, {})
 
 
-def new_notes(asked: DemoQuestion) -> Iterator[PlannedCall]:
+def new_notes(question: DemoQuestion) -> Iterator[PlannedCall]:
     """Yield a call that creates a note, for a question such as "write a note Boats: we have
     two".
     """
-    found = _writes_note.search(asked.text) if CHANGE_NOTES in asked.tools else None
+    found = _writes_note.search(question.text) if CHANGE_NOTES in question.tools else None
     if found is not None and (title := found["title"].strip(" .,\"'“”")):
         given = {"operation": "add", "title": title, "text": found["text"].strip()}
         yield PlannedCall(CHANGE_NOTES, given)
 
 
-def found_notes(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    found = _finds_notes.search(asked.text) if SEARCH_NOTES in asked.tools else None
+def found_notes(question: DemoQuestion) -> Iterator[PlannedCall]:
+    found = _finds_notes.search(question.text) if SEARCH_NOTES in question.tools else None
     if found is not None:
         words = re.sub(r"(?i:\b(?:do|i|have|my|the|a)\b)", " ", found["words"]).strip(" \"'“”")
         yield PlannedCall(SEARCH_NOTES, {"searchType": "filter", "filter": " ".join(words.split())})
 
 
-def facts(asked: DemoQuestion) -> Iterator[PlannedCall]:
+def facts(question: DemoQuestion) -> Iterator[PlannedCall]:
     """Yield a call that stores a memory for each sentence in which users state something about
     themselves.
     """
-    for sentence in _sentence.findall(asked.text) if STORE in asked.tools else ():
+    for sentence in _sentence.findall(question.text) if STORE in question.tools else ():
         said = " ".join(sentence.split())
         found = next((one for one in KINDS if one.pattern.search(said)), None)
         if found and not asks(said):
@@ -174,48 +178,48 @@ def facts(asked: DemoQuestion) -> Iterator[PlannedCall]:
             yield PlannedCall(STORE, {**arguments, "importance": found.importance, "topics": []})
 
 
-def drawings(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    spec, found = asked.tools.get(DRAW), _drawing.search(asked.text)
+def drawings(question: DemoQuestion) -> Iterator[PlannedCall]:
+    spec, found = question.tools.get(DRAW), _drawing.search(question.text)
     if spec is None or found is None:
         return
     properties: dict[str, Any] = spec.parameters.get("properties", {})
-    words = found["subject"].strip(" .!?\n") or asked.text.strip()
+    words = found["subject"].strip(" .!?\n") or question.text.strip()
     required = (n for n in spec.parameters.get("required", ()) if n in properties)
     others = {name: default_of(properties[name], "", "") for name in required}
     name = "prompt" if "prompt" in properties else "query"
     yield PlannedCall(DRAW, {**others, name: words[:1_000]})
 
 
-def questions_to_documents(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    page = _page.search(asked.text)
-    reads = READ_DOCUMENT in asked.tools and bool(page or _reading.search(asked.text))
-    for file in asked.files:
-        if reads or (READ_DOCUMENT in asked.tools and ASK_DOCUMENT not in asked.tools):
+def questions_to_documents(question: DemoQuestion) -> Iterator[PlannedCall]:
+    page = _page.search(question.text)
+    reads = READ_DOCUMENT in question.tools and bool(page or _reading.search(question.text))
+    for file in question.files:
+        if reads or (READ_DOCUMENT in question.tools and ASK_DOCUMENT not in question.tools):
             number = int(page[1]) if page else 1
             yield PlannedCall(READ_DOCUMENT, {"file_url": file, "page": number})
-        elif ASK_DOCUMENT in asked.tools:
-            request = asked.text.strip() or "What is this document about?"
+        elif ASK_DOCUMENT in question.tools:
+            request = question.text.strip() or "What is this document about?"
             yield PlannedCall(ASK_DOCUMENT, {"request": request, "file_url": file})
 
 
-def web_searches(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    web, found = web_search_of(asked), _web_search.search(asked.text)
+def web_searches(question: DemoQuestion) -> Iterator[PlannedCall]:
+    web, found = web_search_of(question), _web_search.search(question.text)
     if web is not None and found is not None:
         subject = found["subject"].strip(" .!?:\n")
-        yield PlannedCall(web, {"query": (subject or asked.text.strip())[:500]})
+        yield PlannedCall(web, {"query": (subject or question.text.strip())[:500]})
 
 
-def web_search_of(asked: DemoQuestion) -> str | None:
-    return next((one.name for one in asked.tools.values() if is_web_search(one)), None)
+def web_search_of(question: DemoQuestion) -> str | None:
+    return next((one.name for one in question.tools.values() if is_web_search(one)), None)
 
 
-def computations(asked: DemoQuestion) -> Iterator[PlannedCall]:
-    written = _code.search(asked.text) if _runs.search(asked.text) else None
-    sums = _sum.search(asked.text) if _computes.search(asked.text) else None
+def computations(question: DemoQuestion) -> Iterator[PlannedCall]:
+    written = _code.search(question.text) if _runs.search(question.text) else None
+    sums = _sum.search(question.text) if _computes.search(question.text) else None
     code = (written[1] or written[2]) if written else python_of(sums[0]) if sums else ""
-    if code and RUN_CODE in asked.tools:
+    if code and RUN_CODE in question.tools:
         yield PlannedCall(RUN_CODE, {"title": "Calculation", "code": code})
-    elif code and (name := find_tool(EXECUTE_CODE, asked.tools)):
+    elif code and (name := find_tool(EXECUTE_CODE, question.tools)):
         yield PlannedCall(name, {"code": code, "session_id": ""})
 
 
@@ -229,32 +233,32 @@ def python_of(written: str) -> str:
     return spelled.strip().rstrip(".")
 
 
-def searches(asked: DemoQuestion) -> Iterator[PlannedCall]:
+def searches(question: DemoQuestion) -> Iterator[PlannedCall]:
     """Yield a call that searches memories, if the question is about the user."""
-    is_personal = _about_oneself.search(asked.text) or _recalls.search(asked.text)
-    if SEARCH in asked.tools and asks(asked.text) and is_personal:
-        yield PlannedCall(SEARCH, {"query": asked.text.strip()[:500], "limit": MOST_FOUND})
+    is_personal = _about_oneself.search(question.text) or _recalls.search(question.text)
+    if SEARCH in question.tools and asks(question.text) and is_personal:
+        yield PlannedCall(SEARCH, {"query": question.text.strip()[:500], "limit": MOST_FOUND})
 
 
-def questions_to_operator_files(asked: DemoQuestion) -> Iterator[PlannedCall]:
+def questions_to_operator_files(question: DemoQuestion) -> Iterator[PlannedCall]:
     """Yield a call that answers the question from all files of the operator."""
-    if ASK_DOCUMENT in asked.tools and asked.operator_files and asks(asked.text):
-        files = list(asked.operator_files[:MOST_FILES])
-        yield PlannedCall(ASK_DOCUMENT, {"request": asked.text.strip(), "file_urls": files})
+    if ASK_DOCUMENT in question.tools and question.operator_files and asks(question.text):
+        files = list(question.operator_files[:MOST_FILES])
+        yield PlannedCall(ASK_DOCUMENT, {"request": question.text.strip(), "file_urls": files})
 
 
 def next_calls(
-    asked: DemoQuestion, made: Sequence[str], results: Sequence[str]
+    question: DemoQuestion, made: Sequence[str], results: Sequence[str]
 ) -> list[PlannedCall]:
     """Return a web search call if the question is about the user's surroundings and only memories
     were searched so far, otherwise [].
     """
-    web = web_search_of(asked)
+    web = web_search_of(question)
     is_known = bool(made) and all(name == SEARCH for name in made)
-    if web is None or not is_known or not _of_the_world.search(asked.text):
+    if web is None or not is_known or not _of_the_world.search(question.text):
         return []
     places = [str(c["place"]) for text in results for c in all_clues(text) if c.get("zone")]
-    query = " ".join([asked.text.strip()[:500], *dict.fromkeys(places)])
+    query = " ".join([question.text.strip()[:500], *dict.fromkeys(places)])
     return [PlannedCall(web, {"query": query})]
 
 

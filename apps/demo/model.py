@@ -1,7 +1,7 @@
 """Defines the built-in demo model, which imitates a language model without a key or network access.
 
-It calls the tools that a question suggests, and shows their results. The same conversation always
-gets the same answer.
+The model calls the tools that a question suggests, and shows their results. It always gives the
+same answer to the same conversation.
 """
 
 import asyncio
@@ -23,9 +23,9 @@ from apps.demo.known_tools import (
     STORE,
     DemoQuestion,
     asks,
-    known_calls,
-    known_text,
+    fixed_answer,
     next_calls,
+    rule_calls,
 )
 from apps.demo.lead import LEADS, TODO, lead_calls
 from apps.demo.listed_documents import documents_of, operator_documents
@@ -39,13 +39,13 @@ CALL_PREFIX = "demo_call_"
 """
 MOST_CHARACTERS = 4_000
 """The model reads only this many characters of each question."""
-MOST_ASKED = 6
+MOST_QUESTIONS = 6
 """The model reads this many of the newest questions, so that "and in Lima?" can refer to an earlier
 one.
 """
 CHARACTERS_PER_TOKEN = 4
 """The assumed number of characters per token. The demo model has no tokenizer."""
-ARGUMENT_PIECE = 12
+ARGUMENT_CHUNK = 12
 """The number of argument characters per delta. Tool call arguments arrive in several deltas, as
 from other models.
 """
@@ -82,9 +82,9 @@ class DemoModel:
             yield [ToolCallDelta(index, id, call.tool)]
             arguments = msgspec.json.encode(call.arguments).decode()
             said += len(call.tool) + len(arguments)
-            for start in range(0, len(arguments), ARGUMENT_PIECE):
-                piece = arguments[start : start + ARGUMENT_PIECE]
-                yield [ToolCallDelta(index, arguments=piece)]
+            for start in range(0, len(arguments), ARGUMENT_CHUNK):
+                chunk = arguments[start : start + ARGUMENT_CHUNK]
+                yield [ToolCallDelta(index, arguments=chunk)]
                 await asyncio.sleep(0)
         asked = sum(len(message.text) for message in request.messages)
         asked += sum(len(memoryview(spec.written)) for spec in request.tools)
@@ -97,7 +97,7 @@ def answer_to(request: ModelRequest) -> str | list[PlannedCall]:
     asked = [m for m in said if m.role == "user"] or [ModelMessage("user")]
     (question, attached), *earlier = (
         without_attachments(without_narrative(message.text[:MOST_CHARACTERS]))
-        for message in reversed(asked[-MOST_ASKED:])
+        for message in reversed(asked[-MOST_QUESTIONS:])
     )
     if not request.tools and (quoted := quotations(asked[-1].text)):
         return quoted
@@ -108,7 +108,7 @@ def answer_to(request: ModelRequest) -> str | list[PlannedCall]:
     if (
         not made
         and choice in (None, "auto", "none")
-        and (text := long_text(question) or known_text(asked_of(question, request)))
+        and (text := long_text(question) or fixed_answer(demo_question(question, request)))
     ):
         return text
     before = [] if greeting(question) else [text for text, _ in earlier]
@@ -153,10 +153,10 @@ def web_search(question: str, request: ModelRequest) -> list[PlannedCall]:
     """
     made = own_calls([m for m in request.messages if not is_todo_message(m)])
     texts = [result.text for _, result in made if result is not None]
-    return next_calls(asked_of(question, request), [call.name for call, _ in made], texts)
+    return next_calls(demo_question(question, request), [call.name for call, _ in made], texts)
 
 
-def asked_of(question: str, request: ModelRequest) -> DemoQuestion:
+def demo_question(question: str, request: ModelRequest) -> DemoQuestion:
     tools = {spec.name: spec for spec in request.tools}
     files, listed = documents_of(request.messages), operator_documents(request.messages)
     return DemoQuestion(question, files, tools, listed)
@@ -171,7 +171,7 @@ def plan_for(
         if calls := skill_reads(question, request):
             return CallPlan(calls)
         is_small_talk = bool(question.strip() and greeting(question))
-        known = [] if is_small_talk else known_calls(asked_of(question, request))
+        known = [] if is_small_talk else rule_calls(demo_question(question, request))
         known = list(reminders(question, {spec.name for spec in tools})) or known
         if known:
             return CallPlan(known)

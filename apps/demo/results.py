@@ -9,8 +9,8 @@ import msgspec
 from apps.agent.messages import ModelMessage, ToolCall
 
 MOST_CHARACTERS = 3_000
-"""A tool's result is truncated to this many characters in an answer. The stage of the call shows
-all of it.
+"""The maximum number of characters of a tool's result in an answer. The call's step shows all of
+it.
 """
 MOST_LINES = 40
 LONGEST_VALUE = 200

@@ -1,4 +1,4 @@
-"""Answers questions that suggest no tool. The answers say that no language model wrote them."""
+"""Answers questions that suggest no tool. The answers state that no language model wrote them."""
 
 import re
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ INTRODUCTION = (
     "I am the **built-in demo model** of QuickApps. There is no language model behind me: I look "
     "for the tools that your words point to, call them, and show what they return."
 )
-HOW_TO_GO_ON = (
+NEXT_STEPS = (
     "For real answers, an administrator can add a deployment with an OpenAI-compatible service in "
     "the admin and choose it as the app's model."
 )
@@ -62,9 +62,7 @@ def small_talk(question: str, tools: Sequence[ToolSpec], files: int) -> str:
         return MARKDOWN
     if opening == THANKED:
         return THANKED
-    return "\n\n".join(
-        [opening, *file_notes(tools, files), *abilities(tools), TRICKS, HOW_TO_GO_ON]
-    )
+    return "\n\n".join([opening, *file_notes(tools, files), *abilities(tools), TRICKS, NEXT_STEPS])
 
 
 def file_notes(tools: Sequence[ToolSpec], files: int) -> list[str]:

@@ -1,5 +1,5 @@
-"""Reads one document in a process of its own. The process gets a line of JSON and the document's
-bytes on stdin, and writes a line of JSON to stdout.
+"""Reads one document in a separate process. The process reads a line of JSON and the document's
+bytes from stdin, and writes a line of JSON to stdout.
 """
 
 import json
@@ -27,13 +27,13 @@ cannot be read.
 
 @dataclass
 class Result:
-    """The parts of the document that were read. `cut` is the reason why the document may have more,
-    or "". `problem` is the reason why it cannot be read, or "".
-    """
+    """The parts of the document that were read."""
 
     parts: list[PagePart] = field(default_factory=list)
     problem: str = ""
+    """The reason why the document cannot be read, or ""."""
     cut: Literal["", "room", "time"] = ""
+    """The limit that ended the reading, or ""."""
 
 
 def main() -> None:

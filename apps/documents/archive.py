@@ -47,10 +47,8 @@ class Archive:
         return etree.fromstring(self.read(name), parser)
 
 
-def beside(name: str, target: str) -> str:
-    """Resolve the path `target`, which is relative to the part `name` of an archive, to the name of
-    a part.
-    """
+def resolve_name(name: str, target: str) -> str:
+    """Resolve `target`, a path relative to the archive part `name`, to the name of a part."""
     if target.startswith("/"):
         return normpath(unquote(target)).lstrip("/")
     return normpath(join(dirname(name), unquote(target)))

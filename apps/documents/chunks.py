@@ -37,17 +37,17 @@ _sentence = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])|\n(?=[|#\-*]|[ 
 
 @dataclass(frozen=True, slots=True)
 class TextChunk:
-    """A part of a page. `page` is the page's number, or 0 in a document without pages.
-
-    `text` is the page's text from `start` to `end`. `headings` are the headings above it, the
-    outermost first; the last heading may be a table's header row.
-    """
+    """A part of a page: its text from `start` to `end`."""
 
     text: str
     page: int
+    """The page's number, or 0 in a document without pages."""
     start: int
     end: int
     headings: tuple[str, ...] = ()
+    """The headings of the enclosing sections, the outermost first. The last one may be a table's
+    header row.
+    """
 
     @property
     def searched(self) -> str:
@@ -62,18 +62,18 @@ def page_chunks(page: Page) -> Iterator[TextChunk]:
     text = page.text
     headings = deque(headings_of(text))
     above: list[Heading] = []
-    for span in join_spans(text, pieces(text, 0, len(text), 0)):
+    for span in join_spans(text, split_text(text, 0, len(text), 0)):
         start, end = trim_span(text, span)
-        while headings and headings[0].place <= start:
+        while headings and headings[0].start <= start:
             heading = headings.popleft()
             above = [one for one in above if one.level < heading.level] + [heading]
         if start < end:
-            names = tuple(one.text for one in above if one.place < start)
+            names = tuple(one.text for one in above if one.start < start)
             yield TextChunk(text[start:end], page.number, start, end, names)
 
 
 class Heading(NamedTuple):
-    place: int
+    start: int
     level: int
     text: str
 
@@ -84,7 +84,7 @@ def headings_of(text: str) -> Iterator[Heading]:
         yield Heading(found.start(), level, (found[2] or found[3])[:HEADING_CHARACTERS])
 
 
-def pieces(text: str, start: int, end: int, level: int) -> Iterator[Span]:
+def split_text(text: str, start: int, end: int, level: int) -> Iterator[Span]:
     """Yield consecutive spans of up to `MOST` characters that cover the text from `start` to `end`.
 
     `level` is the position in `_breaks` of the separators to split at: headings first, then
@@ -93,20 +93,20 @@ def pieces(text: str, start: int, end: int, level: int) -> Iterator[Span]:
     if end - start <= MOST and level > 0:
         yield start, end
     elif level == len(_breaks):
-        for place in range(start, end, MOST):
-            yield place, min(place + MOST, end)
+        for index in range(start, end, MOST):
+            yield index, min(index + MOST, end)
     else:
         for found in _breaks[level].finditer(text, start, end):
             if start < found.end():
-                yield from pieces(text, start, found.end(), level + 1)
+                yield from split_text(text, start, found.end(), level + 1)
                 start = found.end()
         if start < end:
-            yield from pieces(text, start, end, level + 1)
+            yield from split_text(text, start, end, level + 1)
 
 
 def join_spans(text: str, spans: Iterable[Span]) -> Iterator[Span]:
-    """Join consecutive spans to spans of up to `MOST` characters. A heading begins a new one if the
-    previous one has `LEAST` characters.
+    """Join consecutive spans to spans of up to `MOST` characters. A heading ends the previous span
+    if that has at least `LEAST` characters.
     """
     begin = end = 0
     for start, stop in spans:

@@ -111,7 +111,7 @@ class Document:
             self.at_once = 1
         else:
             self.at_once = min(2 * self.at_once, MOST_PAGES_AT_ONCE)
-        self.take(found)
+        self.append(found)
         return len(found.parts)
 
     def without_pages(self, seconds: float) -> Extract:
@@ -124,7 +124,7 @@ class Document:
         parts = (note,) if is_hopeless else ()
         return Extract(parts, self.total)
 
-    def take(self, found: Extract) -> None:
+    def append(self, found: Extract) -> None:
         for part in found.parts:
             self.add(part.marked)
         self.pages += len(found.parts)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from io import BytesIO
 from typing import Any
 
-from apps.documents.archive import Archive, beside
+from apps.documents.archive import Archive, resolve_name
 from apps.documents.formats import decode_document
 from apps.documents.html import markdown_of
-from apps.documents.paged_text import PagePart, UnreadableDocument, wanted_pages
+from apps.documents.paged_text import PagePart, UnreadableDocument, requested_pages
 
 CONTAINER = "META-INF/container.xml"
 ENCRYPTION = "META-INF/encryption.xml"
@@ -21,7 +21,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
     chapters = chapter_names(archive)
     if locked_parts(archive).intersection(chapters):
         raise UnreadableDocument("it is copy-protected, so its text cannot be read.")
-    for number in wanted_pages(order, len(chapters), "chapter"):
+    for number in requested_pages(order, len(chapters), "chapter"):
         text = markdown_of(decode_document(archive.read(chapters[number - 1])))
         yield PagePart(text, f"[chapter {number} of {len(chapters)}]", number, heading(text))
 
@@ -32,7 +32,7 @@ def chapter_names(archive: Archive) -> list[str]:
     package = root.get("full-path", "") if root is not None else ""
     book = archive.xml(package)
     files = {
-        item.get("id"): beside(package, item.get("href", ""))
+        item.get("id"): resolve_name(package, item.get("href", ""))
         for item in book.iterfind("{*}manifest/{*}item")
         if "html" in item.get("media-type", "")
     }
@@ -45,7 +45,7 @@ def locked_parts(archive: Archive) -> set[str]:
     if ENCRYPTION not in archive:
         return set()
     references = archive.xml(ENCRYPTION).iterfind(".//{*}CipherReference")
-    return {beside("", one.get("URI", "")) for one in references}
+    return {resolve_name("", one.get("URI", "")) for one in references}
 
 
 def heading(text: str) -> str:

@@ -15,8 +15,10 @@ Archived = Literal["docx", "xlsx", "pptx", "epub"]
 Kind = Literal[Archived, "pdf", "rtf", "html", "text"]
 
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
-UNTOLD = frozenset({"", "application/octet-stream", "binary/octet-stream", "application/unknown"})
-"""The media types that say nothing about the format, so that the file's name is used instead."""
+UNSPECIFIC = frozenset(
+    {"", "application/octet-stream", "binary/octet-stream", "application/unknown"}
+)
+"""Media types that do not identify the format. The file's name is used instead."""
 PDF_HEAD_BYTES = 1_024
 """The number of bytes at the beginning of a file in which a PDF's signature may be. Some programs
 write other data before it.
@@ -77,7 +79,7 @@ def detect_format(content: bytes, name: str = "", media_type: str = "") -> Kind:
         return "rtf"
     media_type = media_type.partition(";")[0].strip().lower()
     if media_type in PAGES or (
-        media_type in UNTOLD and name.lower().endswith((".html", ".htm", ".xhtml"))
+        media_type in UNSPECIFIC and name.lower().endswith((".html", ".htm", ".xhtml"))
     ):
         return "html"
     return "text"

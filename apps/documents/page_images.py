@@ -8,7 +8,7 @@ from typing import Any
 from pypdfium2 import PdfDocument, PdfImage, PdfPage
 from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
-from apps.documents.paged_text import PagePart, UnreadableDocument, wanted_pages
+from apps.documents.paged_text import PagePart, UnreadableDocument, requested_pages
 from apps.documents.png import png
 
 LONGER_SIDE = 1_600
@@ -32,7 +32,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
     `UnreadableDocument` if the PDF cannot be read.
     """
     document = PdfDocument(content.getvalue())
-    for number in wanted_pages(order, len(document), "page"):
+    for number in requested_pages(order, len(document), "page"):
         yield PagePart(picture(document[number - 1]), "", number)
 
 

@@ -8,16 +8,13 @@ PROTECTED = "it is protected by a password."
 
 
 class PagePart(NamedTuple):
-    """A part of a document's text.
-
-    `mark` is the line that begins a page in the whole text, or "" within a page. `page` is the
-    number of the page, slide, sheet or chapter, from 1, or 0 if the format has none. `title` is the
-    name of this page, or "".
-    """
+    """A part of a document's text."""
 
     text: str
     mark: str = ""
+    """The line that begins a page in the whole text, or "" within a page."""
     page: int = 0
+    """The number of the page, slide, sheet or chapter, from 1, or 0 if the format has none."""
     title: str = ""
 
     @property
@@ -40,7 +37,7 @@ class UnreadableDocument(Exception):
     """
 
 
-def wanted_pages(order: dict[str, Any], count: int, noun: str) -> range:
+def requested_pages(order: dict[str, Any], count: int, noun: str) -> range:
     """Return the numbers of the requested pages, from 1, and store `count`, the number of all
     pages, in `order["total"]`.
 

@@ -7,7 +7,7 @@ from typing import Any
 from pypdf import PageObject, PdfReader
 from pypdf.errors import DependencyError
 
-from apps.documents.paged_text import PROTECTED, PagePart, UnreadableDocument, wanted_pages
+from apps.documents.paged_text import PROTECTED, PagePart, UnreadableDocument, requested_pages
 
 
 def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
@@ -20,7 +20,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
     count = len(reader.pages)
     if not count:
         raise UnreadableDocument("it has no pages.")
-    for number in wanted_pages(order, count, "page"):
+    for number in requested_pages(order, count, "page"):
         text = page_text(reader, number)
         if text is None:
             yield PagePart("", f"[page {number}: could not be read]", number)

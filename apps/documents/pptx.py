@@ -8,8 +8,8 @@ from typing import Any
 
 from lxml import etree
 
-from apps.documents.archive import Archive, beside
-from apps.documents.paged_text import PagePart, wanted_pages
+from apps.documents.archive import Archive, resolve_name
+from apps.documents.paged_text import PagePart, requested_pages
 
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -28,7 +28,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
     links = targets(archive, PRESENTATION)
     wanted = archive.xml(PRESENTATION).iter(f"{P}sldId")
     slides = [links[slide.get(LINK, "")][1] for slide in wanted]
-    for number in wanted_pages(order, len(slides), "slide"):
+    for number in requested_pages(order, len(slides), "slide"):
         name = slides[number - 1]
         title, text = slide_text(archive.xml(name))
         for kind, target in targets(archive, name).values():
@@ -48,7 +48,7 @@ def targets(archive: Archive, name: str) -> dict[str, tuple[str, str]]:
     return {
         link.get("Id", ""): (
             link.get("Type", "").rpartition("/")[2],
-            beside(name, link.get("Target", "")),
+            resolve_name(name, link.get("Target", "")),
         )
         for link in archive.xml(links)
         if link.get("TargetMode") != "External"

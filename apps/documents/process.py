@@ -1,4 +1,4 @@
-"""Reads a document in a process of its own.
+"""Reads a document in a separate process.
 
 The process has memory and time limits, none of this process's environment variables, and no
 permission to write files. A malicious document therefore cannot harm anything else.
@@ -27,7 +27,7 @@ BYTES_OF_A_CHARACTER = 12
 """The maximum number of bytes of a character in the process's response: two escaped surrogates in
 JSON.
 """
-ROOM = 4_096
+OVERHEAD_BYTES = 4_096
 """The maximum number of bytes of the process's response in addition to the text."""
 GRACE_SECONDS = 2.0
 """The process is killed this many seconds after the time limit, so that it can first report itself
@@ -37,28 +37,25 @@ that the limit is exceeded.
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The limits for reading a document: `memory` in bytes, `seconds`, and `characters` of text.
-
-    Documents are queued by `owner`. Owners take turns, so that none has to wait for all of another
-    owner's documents.
-    """
+    """The limits for reading a document."""
 
     seconds: float = 30.0
     memory: int = 512 * 1024 * 1024
+    """The maximum memory in bytes."""
     characters: int = 4_000_000
     owner: str = ""
+    """The owner of the document. Owners take turns in the queue of documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The instructions for a reading process. `kind` is the document's format, `title` the format's
-    name in messages, and `pages` the first page, from 1, and the page after the last, or None for
-    all.
-    """
+    """The instructions for a reading process."""
 
     kind: Kind | Literal["page_images"]
     title: str
+    """The format's name in messages."""
     pages: tuple[int, int] | None = None
+    """The first page, from 1, and the page after the last, or None for all."""
     base_url: str = ""
 
 
@@ -70,13 +67,13 @@ CUTS = {
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """The text of a document. `total` is the number of its pages, slides, sheets or chapters. `cut`
-    is the reason why there may be more text, or "".
-    """
+    """The text of a document."""
 
     parts: tuple[PagePart, ...]
     total: int = 0
+    """The number of pages, slides, sheets or chapters."""
     cut: str = ""
+    """The limit that ended the reading, or ""; see `CUTS`."""
 
     @property
     def text(self) -> str:
@@ -124,7 +121,7 @@ class ReadingJob:
             process = self.start(given.fileno())
         timer = threading.Timer(self.bounds.seconds + GRACE_SECONDS, self.kill)
         timer.start()
-        most = self.bounds.characters * BYTES_OF_A_CHARACTER + ROOM
+        most = self.bounds.characters * BYTES_OF_A_CHARACTER + OVERHEAD_BYTES
         try:
             assert process.stdout is not None  # noqa: S101 - it is a pipe
             with process.stdout as answers:
@@ -135,13 +132,13 @@ class ReadingJob:
             process.wait()
         return self.read(answer)
 
-    def start(self, given: int) -> subprocess.Popen[bytes]:
+    def start(self, stdin: int) -> subprocess.Popen[bytes]:
         with self.lock:
             if self.is_stopped:
                 raise UnreadableDocument("the request was canceled.")
             self.process = subprocess.Popen(  # noqa: S603 - our own program, no shell
                 [sys.executable, "-s", "-B", "-m", MODULE],
-                stdin=given,
+                stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 cwd=ROOT,

@@ -1,4 +1,4 @@
-"""Reads documents by pages, slides, sheets or chapters, so that answers can cite these."""
+"""Reads documents by pages, slides, sheets or chapters, so that answers can cite them."""
 
 import asyncio
 import csv
@@ -21,27 +21,27 @@ HEAD_CHARACTERS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page, slide, sheet or chapter. `number` counts from 1, or is 0 in a document without pages.
-    `title` is the name of the sheet, slide or chapter, or "".
-    """
+    """A page, slide, sheet or chapter."""
 
     text: str
     number: int = 0
+    """The page's number, from 1, or 0 in a document without pages."""
     title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PagedText:
-    """The text of a document, page by page. `noun` is the word for its pages, or "" if it has none.
-
-    `notice` explains what is missing, or is "". `images` contains the pages without text, which a
-    vision model may read: it maps their numbers to the reason why an earlier attempt failed, or "".
-    """
+    """The text of a document, page by page."""
 
     pages: tuple[Page, ...]
     noun: str = ""
+    """The word for a page, or "" in a document without pages."""
     notice: str = ""
+    """A sentence about text that is missing, or ""."""
     images: Mapping[int, str] = field(default_factory=dict)
+    """Maps the numbers of pages without text, which a vision model may read, to the reason why an
+    earlier attempt failed, or "".
+    """
 
     @property
     def text(self) -> str:
@@ -60,9 +60,8 @@ class PagedText:
         return not any(page.text for page in self.pages)
 
     def with_images_read(self, texts: Mapping[int, str], unread: Mapping[int, str]) -> "PagedText":
-        """Return the document with texts that a vision model has read. `texts` maps page numbers to
-        these texts. `unread` maps the numbers of the other pages without text to reasons, as in
-        `images`.
+        """Return the document with the texts that a vision model has read, by page number. `unread`
+        replaces `images`.
         """
         pages = tuple(replace(p, text=tidy(texts.get(p.number, p.text))) for p in self.pages)
         return replace(self, pages=pages, images=dict(unread))

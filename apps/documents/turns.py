@@ -1,4 +1,4 @@
-"""Provides a thread pool that divides its threads fairly between the owners of tasks."""
+"""A thread pool that divides its threads fairly between the owners of tasks."""
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable

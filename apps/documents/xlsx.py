@@ -15,7 +15,7 @@ from openpyxl import load_workbook
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet._reader import WorkSheetParser
 
-from apps.documents.paged_text import PagePart, wanted_pages
+from apps.documents.paged_text import PagePart, requested_pages
 
 ROWS_AT_ONCE = 500
 """The number of rows in a part. The process checks the time limit after each part."""
@@ -29,7 +29,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
     """
     book = load_workbook(content, read_only=True, data_only=True, keep_links=False)
     sheets = book.worksheets
-    for number in wanted_pages(order, len(sheets), "sheet"):
+    for number in requested_pages(order, len(sheets), "sheet"):
         sheet = sheets[number - 1]
         title = " ".join(sheet.title.split())
         yield PagePart("", f"[sheet {title}]", number, title)

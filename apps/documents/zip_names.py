@@ -1,8 +1,8 @@
 """Decodes the names of the files in a ZIP archive.
 
 A flag marks a name as UTF-8. Without the flag, the encoding depends on the computer that created
-the archive: UTF-8 on macOS, and the console's encoding on Windows. `zipfile` always decodes such
-names as MS-DOS text.
+the archive: UTF-8 on macOS, and the console's encoding on Windows. `zipfile` always decodes
+unmarked names as MS-DOS text.
 """
 
 import unicodedata
@@ -29,8 +29,8 @@ class NamesUnreadable(Exception):
 def named_entries(archive: ZipFile, otherwise: str | None = None) -> Iterator[tuple[str, ZipInfo]]:
     """Yield each entry of an archive with its name in Unicode's NFC form.
 
-    `otherwise` is the encoding to assume for names whose encoding is unknown. If it is None, such a
-    name raises `NamesUnreadable`.
+    `otherwise` is the encoding of names whose encoding is unknown. If it is None, these names raise
+    `NamesUnreadable`.
     """
     names = [(entry, name_of(entry)) for entry in archive.infolist()]
     unknown = b"\n".join(raw_name(entry) for entry, name in names if name is None)

@@ -22,7 +22,7 @@ from apps.accounts.sender_headers import locale_of
 from apps.accounts.sign_in.sessions import is_session_open
 from apps.accounts.teams import current_team, team_of, teams_of
 from apps.conversations.access import person_stream
-from apps.conversations.listing import keep_looking
+from apps.conversations.listing import watch_stream
 from apps.errors import NotAdmitted, NotAuthenticated, Refused
 from apps.live.hub import HUB, Hub
 from apps.live.journal.notifications import wake_viewers
@@ -115,7 +115,7 @@ async def while_open(
     """
     try:
         async with asyncio.TaskGroup() as tasks:
-            guard = tasks.create_task(keep_looking(hub, person_stream(caller.bucket), check))
+            guard = tasks.create_task(watch_stream(hub, person_stream(caller.bucket), check))
             await work
             guard.cancel()
     except* (Refused, NotAuthenticated):

@@ -25,8 +25,8 @@ from apps.json_schemas.keywords import (
 from apps.json_schemas.structure import MOST_VALUES, StructureReader
 
 CHECK_SECONDS = 0.2
-"""The maximum CPU time of one check in seconds, because it may run on the event loop. 10,000 values
-take about as long.
+"""The maximum CPU time of one check in seconds, because it may run on the event loop. It is enough
+for about 10,000 values.
 """
 MOST_VIOLATIONS = 100
 

@@ -1,4 +1,4 @@
-"""Limits the keywords of JSON Schema that `jsonschema` implements to the time budget of a check."""
+"""Adds a time budget to the checks of `jsonschema`."""
 
 import json
 import time
@@ -26,11 +26,10 @@ class ValidationBudgetSpent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ValidationBudget:
-    """The time budget of a check. `ends` is in CPU time of the thread, so the load of other
-    processes does not matter.
-    """
+    """The time budget of a check."""
 
     ends: float
+    """The deadline in CPU time of the thread, which does not depend on other processes."""
 
     @classmethod
     def of(cls, seconds: float) -> "ValidationBudget":
@@ -47,9 +46,7 @@ class ValidationBudget:
 
 
 BUDGET: ContextVar[ValidationBudget] = ContextVar("json_schema_budget")
-"""This contains the budget of the running check, because `jsonschema` has no way to pass it to
-keywords.
-"""
+"""The budget of the running check. `jsonschema` cannot pass it to keywords."""
 
 
 def matches(pattern: str, text: str) -> bool:
@@ -125,9 +122,7 @@ def with_integers(value: Any) -> Any:
 
 
 def spend_budget(keyword: Keyword) -> Keyword:
-    """Return the keyword's check, preceded by a check of the time budget and with shortened
-    messages.
-    """
+    """Wrap a keyword's check so that it respects the time budget and shortens its messages."""
 
     def check(validator: Any, expected: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
         BUDGET.get().left()

@@ -126,7 +126,7 @@ class StructureReader:
         self.states = 0
         self.references: list[tuple[str, str]] = []
         self.schemas: set[int] = set()  # The copies, by `id`.
-        self.keywords: dict[str, str] = {}  # One place of each copy.
+        self.keywords: dict[str, str] = {}  # The path of the last occurrence of each keyword.
 
     def read(self, schema: object) -> dict[str, Any]:
         """Return the copy of a schema. Raises `JsonSchemaInvalid` if the schema is invalid."""
@@ -134,32 +134,32 @@ class StructureReader:
             raise JsonSchemaInvalid(f"it is {shorten_value(schema)}; use an object.")
         root: dict[str, Any] = self.copy(schema, "", 0)
         if UNEVALUATED & self.keywords.keys() and (both := UNBOUNDED & self.keywords.keys()):
-            place = self.keywords[min(both)]
+            path = self.keywords[min(both)]
             raise JsonSchemaUnsupported(
-                f"{place} is not supported in a schema with unevaluatedProperties or "
+                f"{path} is not supported in a schema with unevaluatedProperties or "
                 "unevaluatedItems; remove one of them."
             )
-        for place, reference in self.references:
+        for path, reference in self.references:
             target = find_target(root, reference)
             if not isinstance(target, bool) and id(target) not in self.schemas:
                 raise JsonSchemaUnsupported(
-                    f"{place} is {shorten_value(reference)}, which is not a schema in this document. "
+                    f"{path} is {shorten_value(reference)}, which is not a schema in this document. "
                     "Use a reference such as #/$defs/name; references to other documents are "
                     "not supported."
                 )
         return root
 
-    def copy(self, schema: object, place: str, depth: int) -> Any:
+    def copy(self, schema: object, path: str, depth: int) -> Any:
         self.count(schema, depth)
         if isinstance(schema, bool):
             return schema
         if not isinstance(schema, Mapping):
-            raise JsonSchemaInvalid(f"{place} is {shorten_value(schema)}; use a schema.")
+            raise JsonSchemaInvalid(f"{path} is {shorten_value(schema)}; use a schema.")
         copied: dict[str, Any] = {}
         for key, value in schema.items():
             if key in LEFT_OUT:
                 continue
-            inside = f"{place}.{key}" if place else key
+            inside = f"{path}.{key}" if path else key
             self.keywords[key] = inside
             self.check(key, value, inside)
             copied[key] = self.member(key, value, inside, depth + 1)
@@ -184,47 +184,45 @@ class StructureReader:
             for one in value.values() if isinstance(value, Mapping) else value:
                 self.count_all(one, depth + 1)
 
-    def check(self, key: str, value: Any, place: str) -> None:
+    def check(self, key: str, value: Any, path: str) -> None:
         """Check the value of a keyword, but not the schemas in it. Raises `JsonSchemaInvalid`."""
         if key in UNSUPPORTED:
-            raise JsonSchemaUnsupported(f"{place} is not supported; use `$ref`.")
+            raise JsonSchemaUnsupported(f"{path} is not supported; use `$ref`.")
         if key in VALUES:
             is_fit, wanted = VALUES[key]
             if not is_fit(value):
-                raise JsonSchemaInvalid(f"{place} is {shorten_value(value)}; use {wanted}.")
+                raise JsonSchemaInvalid(f"{path} is {shorten_value(value)}; use {wanted}.")
         if key == "pattern":
-            self.check_pattern(value, place)
+            self.check_pattern(value, path)
         elif key == "$ref":
-            self.references.append((place, value))
+            self.references.append((path, value))
 
-    def check_pattern(self, pattern: str, place: str) -> None:
+    def check_pattern(self, pattern: str, path: str) -> None:
         try:
             self.states += states_of(pattern)
         except PatternRefused as error:
-            raise JsonSchemaUnsupported(f"{place}: the pattern {error}.") from error
+            raise JsonSchemaUnsupported(f"{path}: the pattern {error}.") from error
         if self.states > MOST_STATES:
             raise JsonSchemaUnsupported(
-                f"{place}: the patterns of the schema are too large in total."
+                f"{path}: the patterns of the schema are too large in total."
             )
 
-    def member(self, key: str, value: Any, place: str, depth: int) -> Any:
+    def member(self, key: str, value: Any, path: str, depth: int) -> Any:
         if key in ONE:
-            return self.copy(value, place, depth)
+            return self.copy(value, path, depth)
         if key in SEVERAL:
             if not isinstance(value, list) or not value:
-                raise JsonSchemaInvalid(
-                    f"{place} is {shorten_value(value)}; use a list of schemas."
-                )
-            return [self.copy(one, f"{place}[{n}]", depth) for n, one in enumerate(value)]
+                raise JsonSchemaInvalid(f"{path} is {shorten_value(value)}; use a list of schemas.")
+            return [self.copy(one, f"{path}[{n}]", depth) for n, one in enumerate(value)]
         if key in NAMED:
             if not isinstance(value, Mapping):
                 raise JsonSchemaInvalid(
-                    f"{place} is {shorten_value(value)}; use an object of schemas."
+                    f"{path} is {shorten_value(value)}; use an object of schemas."
                 )
             if key == "patternProperties":
                 for name in value:
-                    self.check_pattern(name, f"{place}.{name}")
-            return {name: self.copy(one, f"{place}.{name}", depth) for name, one in value.items()}
+                    self.check_pattern(name, f"{path}.{name}")
+            return {name: self.copy(one, f"{path}.{name}", depth) for name, one in value.items()}
         self.count_all(value, depth)
         return value
 

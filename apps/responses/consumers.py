@@ -14,7 +14,7 @@ from channels.db import database_sync_to_async
 from apps.accounts.caller import Caller, ClientInfo, Credentials
 from apps.agent.events import Emit, Event
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.conversations.answering.answers import take_place
+from apps.conversations.answering.answers import store_and_start
 from apps.conversations.asking.audit_events import event_of, question_events
 from apps.conversations.asking.client_questions import ClientQuestion
 from apps.conversations.asking.questions import StartedAnswer
@@ -157,7 +157,7 @@ class ResponseConsumer(RunConsumer):
             return
 
         def record(event: Event) -> None:
-            unstored.transcript.take(event)
+            unstored.transcript.apply(event)
             emit(event)
 
         await super().run(run, record)
@@ -204,7 +204,7 @@ class ResponseConsumer(RunConsumer):
             begin_response, question, stored.context.entries, stored.items, stored.asked.echo
         )
         try:
-            begun = await take_place(
+            begun = await store_and_start(
                 self.hub,
                 lambda caller: self.open_workspace(caller, question.application),
                 question.application,

@@ -13,7 +13,7 @@ from apps.conversations.ask import STORABLE
 from apps.conversations.interactions.answer_frames import (
     AnsweredInteraction,
     ClientToolFrame,
-    ClientToolGiven,
+    ClientToolResponse,
 )
 from apps.conversations.interactions.decisions import answer_interaction, find_run
 from apps.doors.bodies import LARGEST_FRAME_BYTES, first_problem
@@ -55,7 +55,7 @@ class ResultSent(AnsweredInteraction):
         """
         outcome = "failed" if "error" in self.model_fields_set else "done"
         given = {"outcome": outcome, "result": self.result, "error": self.error}
-        answer = ClientToolGiven.model_validate(given)
+        answer = ClientToolResponse.model_validate(given)
         return ClientToolFrame(
             type="answer", kind="client_tool", run=self.run, key=self.key, answer=answer
         )

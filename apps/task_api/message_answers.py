@@ -12,7 +12,7 @@ from apps.capabilities.questions.answers import question_problem
 from apps.conversations.access import find_open
 from apps.conversations.ask import Ask
 from apps.conversations.asking.questions import read_question
-from apps.conversations.interactions.answer_frames import QuestionGiven, misfit
+from apps.conversations.interactions.answer_frames import QuestionResponse, misfit
 from apps.conversations.models import QueuedMessage
 from apps.errors import Refused
 from apps.live.hub import Hub
@@ -28,7 +28,7 @@ class WaitingQuestion:
     """A question of a waiting run."""
 
     row: Interaction
-    answer: QuestionGiven
+    answer: QuestionResponse
     is_answered: bool = False
     """True if the message was sent before and has already answered the question."""
 
@@ -58,7 +58,7 @@ def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | No
     if sent.conversation is None:
         return None
     conversation = find_open(caller, sent.conversation, slug)
-    given = QuestionGiven(outcome="answered", text=read_question(sent))
+    given = QuestionResponse(outcome="answered", text=read_question(sent))
     rows = Interaction.objects.filter(run__stream=conversation.pk).select_related("run")
     before = rows.filter(request=sent.id, answer__isnull=False).first()
     if before is not None:

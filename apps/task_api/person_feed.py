@@ -18,7 +18,7 @@ from apps.accounts.caller import Caller
 from apps.catalog.models import SystemMessage
 from apps.conversations.access import own, person_stream
 from apps.conversations.answering.continuation import sweeper
-from apps.conversations.listing import keep_looking
+from apps.conversations.listing import watch_stream
 from apps.doors.sessions import check_moved
 from apps.live.events import NumberedEvent, StatusChanged, join_texts
 from apps.live.hub import Hub
@@ -86,9 +86,9 @@ class PersonFeed:
         await self.write(f"id: {self.cursor}\n\n".encode())
         try:
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(keep_looking(self.hub, EVERYBODY, self.send_system_messages))
+                tasks.create_task(watch_stream(self.hub, EVERYBODY, self.send_system_messages))
                 update = partial(self.update, tasks)
-                tasks.create_task(keep_looking(self.hub, self.person, update))
+                tasks.create_task(watch_stream(self.hub, self.person, update))
         except* TeamSwitched:
             await self.write(team_changed(self.unions))
 

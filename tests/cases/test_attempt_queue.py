@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from apps.cases.attempt_queue import carried_out_in_order, done_unless
+from apps.cases.attempt_queue import run_in_order, run_until_stopped
 
 
 class Jobs:
@@ -41,7 +41,7 @@ class Jobs:
 
 async def test_a_few_go_on_at_once_and_are_told_in_their_order():
     jobs, told = Jobs(4), list[int]()
-    work = asyncio.create_task(carried_out_in_order(jobs.all(), 2, told.append))
+    work = asyncio.create_task(run_in_order(jobs.all(), 2, told.append))
     await jobs.wait_for(0, 1)
     jobs.ends[1].set()
     await jobs.wait_for(0, 2)
@@ -61,7 +61,7 @@ async def test_what_fails_ends_the_others():
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
-        await carried_out_in_order([fail, *jobs.all()], 3, lambda result: None)
+        await run_in_order([fail, *jobs.all()], 3, lambda result: None)
 
     assert jobs.going == set()
 
@@ -73,7 +73,7 @@ async def test_work_that_is_stopped_ends_within_a_moment():
         return bool(jobs.going)
 
     async with asyncio.timeout(60):
-        assert not await done_unless(jobs.do(0), is_stopped)
+        assert not await run_until_stopped(jobs.do(0), is_stopped)
     assert jobs.going == set()
 
 
@@ -81,4 +81,4 @@ async def test_work_that_nobody_stops_is_done():
     async def is_stopped() -> bool:
         return False
 
-    assert await done_unless(asyncio.sleep(0), is_stopped)
+    assert await run_until_stopped(asyncio.sleep(0), is_stopped)

@@ -14,8 +14,8 @@ from apps.cases.attempts import FinishedAttempt, try_case
 from apps.cases.expectations import read_expectations
 from apps.cases.judging import CalledTool, FailedExpectation
 from apps.cases.player import MAY_WRITE, Mode, Player
+from apps.cases.recording import Recording, read_recording
 from apps.cases.request_forms import Mask
-from apps.cases.tape import Tape, read_tape
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import InvalidParameter, ModelFailed
 from apps.manifest.validation.validation import read_manifest
@@ -67,13 +67,13 @@ async def attempt(
     app: ResolvedApplication,
     model: ScriptedModel,
     mode: Mode,
-    tape: Tape | None = None,
+    tape: Recording | None = None,
     message: ModelMessage = QUESTION,
     expect: Any = (),
 ) -> FinishedAttempt:
     workspace = FakeWorkspace(CALLER)
     workspace.models = {"gpt": model, "judge": model}
-    player = Player(mode, tape or Tape(), MASK)
+    player = Player(mode, tape or Recording(), MASK)
     wanted = read_expectations(list(expect))
     return await try_case([message], wanted, app, workspace, player, CALLER)
 
@@ -82,9 +82,9 @@ async def recorded(app: ResolvedApplication, *scripts: Any, **also: Any) -> Fini
     return await attempt(app, ScriptedModel(*scripts), "live", **also)
 
 
-def stored(trial: FinishedAttempt) -> Tape:
+def stored(trial: FinishedAttempt) -> Recording:
     """Return the recording as stored in the database."""
-    return read_tape(trial.player.recorded.write())
+    return read_recording(trial.player.new_recording.write())
 
 
 async def test_a_replay_says_the_same_and_asks_nobody_whatever_the_date():
@@ -104,7 +104,7 @@ async def test_a_replay_says_the_same_and_asks_nobody_whatever_the_date():
 async def test_no_secret_is_in_a_recording():
     live = await recorded(application(CountedTool().tool), CALL, saying("s3cret-of-ours"))
 
-    assert "s3cret" not in str(live.player.recorded.write())
+    assert "s3cret" not in str(live.player.new_recording.write())
 
 
 async def test_a_changed_prompt_is_not_in_the_recording_and_the_failure_says_what_differs():

@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.steps.results import RecordedOpening, write_record
-from apps.cases.background import GIVEN_UP, begin_later
+from apps.cases.background import ABANDONED, begin_later
 from apps.cases.case_messages import read_messages
 from apps.cases.documents import (
     CaseDocumentInvalid,
@@ -25,7 +25,7 @@ from apps.cases.documents import (
     case_from_document,
 )
 from apps.cases.from_runs import RunNotReadable, case_from_run
-from apps.cases.latest_results import standings_of
+from apps.cases.latest_results import latest_statuses
 from apps.cases.models import CaseRun, CaseSettings
 from apps.cases.runner import CaseRunRequest, begin, carry_out, stop
 from apps.catalog.actions import publish, save_draft
@@ -152,7 +152,7 @@ async def test_a_live_run_waits_for_room_in_the_rate_and_is_stopped_while_it_wai
         return begin(application, make_operator(), CaseRunRequest(mode="live"))
 
     run = await database_sync_to_async(made)()
-    work = asyncio.create_task(carry_out(hub, run, told=lambda result: told.set()))
+    work = asyncio.create_task(carry_out(hub, run, on_result=lambda result: told.set()))
     async with asyncio.timeout(60):
         await told.wait()
         await database_sync_to_async(stop)(run)
@@ -214,7 +214,7 @@ async def test_results_stand_in_the_order_of_the_cases_whichever_ends_first():
     hub, told = Hub(), list[str]()
     async with serving(answer=answer) as service, asyncio.timeout(60):
         run = await database_sync_to_async(made)(service.url)
-        await carry_out(hub, run, told=lambda result: told.append(result.name))
+        await carry_out(hub, run, on_result=lambda result: told.append(result.name))
     await settled(hub)
 
     kept = await database_sync_to_async(lambda: [one.name for one in run.results.all()])()
@@ -255,7 +255,7 @@ def test_a_run_ends_with_its_job():
     give_up("cases.carry_out", [run.pk, None], {})
 
     run.refresh_from_db()
-    assert (run.state, run.problem) == ("failed", GIVEN_UP)
+    assert (run.state, run.problem) == ("failed", ABANDONED)
 
 
 def test_a_draft_is_published_only_after_its_cases_have_passed():
@@ -280,7 +280,7 @@ def test_a_draft_is_published_only_after_its_cases_have_passed():
 
     assert (failed.state, failed.results.count(), passed.state) == ("failed", 2, "passed")
     assert (version.number, version.document) == (2, written)
-    standing = standings_of([case.pk])[case.pk]
+    standing = latest_statuses([case.pk])[case.pk]
     assert (standing.run, standing.words) == (passed.pk, "passed")
 
 

@@ -15,7 +15,7 @@ from apps.accounts.buckets import caller_in
 from apps.catalog.actions import archive
 from apps.catalog.models import Application, Grant, Role
 from apps.catalog.resolve import forget_applications
-from apps.chat.rail.content import RailNews
+from apps.chat.rail.content import RailUpdates
 from apps.conversations.models import Conversation, Message
 from tests.chat.pages.test_views import add_application, add_conversation, listed, visiting
 from tests.chat.scripts import open_tab, says
@@ -133,7 +133,7 @@ def test_open_pages_show_that_it_ended() -> None:
     conversation = Conversation.objects.create(
         application=application, owner=f"user-{user.pk}", title="Where to?"
     )
-    caller, news = caller_in(user.pk, None), RailNews()
+    caller, news = caller_in(user.pk, None), RailUpdates()
     assert told(news.read(caller)) == [False]
     archive.execute(application)
     Conversation.objects.filter(pk=conversation.pk).update(arranged_at=timezone.now())

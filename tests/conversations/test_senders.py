@@ -37,4 +37,4 @@ def test_a_sender_is_named_to_people_and_models_and_can_be_left_out_again(sender
     assert told.startswith(note)
     assert ("data from outside" in told) is sender.is_untrusted
     assert without_narrative(told) == "What is new?"
-    assert Sender.read(sender.kept) == sender
+    assert Sender.read(sender.stored) == sender

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from apps.accounts.caller import Caller
 from apps.chat.rail import content
-from apps.chat.rail.content import RailNews
+from apps.chat.rail.content import RailUpdates
 from apps.conversations import temporary
 from apps.conversations.access import own
 from apps.conversations.keeping.arrangement import erase_temporary
@@ -53,7 +53,7 @@ async def test_it_stands_in_no_list_and_has_no_memory():
         caller = Caller(on.visitor.bucket)
 
         page = await sync_to_async(content.first_page)(caller)
-        news = await sync_to_async(RailNews().read)(caller)
+        news = await sync_to_async(RailUpdates().read)(caller)
         programs = await sync_to_async(told_to_programs)(caller, {})
         mine = await sync_to_async(own(caller).count)()
 

@@ -147,7 +147,7 @@ mail.enqueue(notice)
         letters=1,
     ),
     "cases.carry_out": Scenario(
-        "apps.cases.runner.keep_result",
+        "apps.cases.runner.store_result",
         """
 from apps.cases.background import begin_later
 from apps.cases.runner import CaseRunRequest

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from apps.capabilities.wrappers.value_texts import fence_code
 from apps.documents.encodings import best_encoding
-from apps.documents.formats import MARKS, PAGES, UNTOLD
+from apps.documents.formats import MARKS, PAGES, UNSPECIFIC
 from apps.documents.html import HEAVY, without_element
 from apps.documents.paged_text import UnreadableDocument
 from apps.documents.reader import html_to_markdown
@@ -54,7 +54,7 @@ def may_be_text(media_type: str) -> bool:
     return (
         media_type.startswith("text/")
         or media_type in TEXTS
-        or media_type in UNTOLD
+        or media_type in UNSPECIFIC
         or media_type.endswith(("+json", "+xml"))
     )
 

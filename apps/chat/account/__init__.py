@@ -1,3 +1,1 @@
-"""The pages on which users change their account and settings, and import, export and delete their
-data.
-"""
+"""The pages for a user's account, settings, and data import, export and deletion."""

@@ -1,6 +1,4 @@
-"""The page on which users connect tools to their accounts on other services, and disconnect
-them.
-"""
+"""The page on which users connect and disconnect their accounts on other services."""
 
 import asyncio
 import logging
@@ -77,7 +75,7 @@ def callback(request: HttpRequest) -> HttpResponse:
 
 
 def finish_connection(request: HttpRequest, account: ToolAccount) -> HttpResponse:
-    async_to_sync(go_on)(account)
+    async_to_sync(resume_waiting_runs)(account)
     return render(request, "chat/connected.html", {"account": account})
 
 
@@ -85,16 +83,16 @@ def not_connected(request: HttpRequest, error: ToolError, status: int) -> HttpRe
     return render(request, "chat/connected.html", {"problem": str(error)}, status=status)
 
 
-async def go_on(account: ToolAccount) -> None:
+async def resume_waiting_runs(account: ToolAccount) -> None:
     """Resume the runs that wait for the user to sign in to this account. Runs that are busy are
     retried in the background, every 0.5 seconds for 10 seconds.
     """
     busy = await resume(await database_sync_to_async(waiting_runs)(account), account)
     if busy:
-        HUB.hold(keep_resuming(busy, account))
+        HUB.hold(retry_busy_runs(busy, account))
 
 
-async def keep_resuming(runs: list[Run], account: ToolAccount) -> None:
+async def retry_busy_runs(runs: list[Run], account: ToolAccount) -> None:
     for _ in range(TRIES):
         await asyncio.sleep(TRY_SECONDS)
         if not (runs := await resume(runs, account)):

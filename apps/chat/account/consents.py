@@ -57,9 +57,8 @@ def ask_from_now_on(caller: Caller, written: str) -> None:
 
 
 def choices(caller: Caller) -> list[dict[str, Any]]:
-    """Return the applications and tools for which the user can require approval, as template data.
-    Each application has the value for all of its tools, and the tools that it has called in the
-    user's conversations.
+    """Return the user's applications as template data, each with the tools that it has called in
+    the user's conversations.
     """
     called = tools_called(caller.bucket)
     return [

@@ -47,7 +47,7 @@ class Belongings:
 
 def belongings_of(user: int) -> Belongings:
     return Belongings(
-        Conversation.objects.kept().filter(owned_by(user)).count(),
+        Conversation.objects.undeleted().filter(owned_by(user)).count(),
         StoredFile.objects.filter(of_person(user)).count(),
         Schedule.objects.filter(owned_by(user)).count(),
         Application.objects.filter(owner=user).count(),
@@ -61,9 +61,9 @@ def delete_conversations(caller: Caller, user: int) -> int:
     gone = timezone.now() - UNDO - timedelta(seconds=1)
     mine = Conversation.objects.filter(owned_by(user))
     # First hide all conversations. If the process ends before `erase`, housekeeping deletes them.
-    rows = list(mine.kept().values_list("pk", "application__slug", "former_slug"))
+    rows = list(mine.undeleted().values_list("pk", "application__slug", "former_slug"))
     hide_held(mine)
-    mine.kept().update(deleted_at=gone, arranged_at=timezone.now())
+    mine.undeleted().update(deleted_at=gone, arranged_at=timezone.now())
     for pk, slug, former in rows:
         audit.record(
             AuditEvent(

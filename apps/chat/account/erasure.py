@@ -1,5 +1,5 @@
-"""Writes the erasure report of a deleted account, which lists the numbers of deleted, retained and
-remaining rows by kind.
+"""Writes the erasure report of a deleted account: the number of deleted, retained and remaining
+rows of each kind.
 """
 
 from collections.abc import Mapping
@@ -31,11 +31,10 @@ BYTES = "bytes_of_files"
 
 @dataclass(frozen=True, slots=True)
 class RetainedRows:
-    """Rows that are retained when an account is deleted, and the reason that the report shows.
-    `rows` is None if the rows are not counted, because their large table has no index by user.
-    """
+    """Rows that remain after an account is deleted, and the reason that the report shows."""
 
     rows: QuerySet[Any] | None
+    """The rows, or None if their table is large and has no index by user."""
     reason: str
 
     def count(self) -> int | None:

@@ -1,4 +1,4 @@
-"""The page that shows which requests one of the user's answers sent to models."""
+"""The page with the model requests of one of the user's answers."""
 
 from uuid import UUID
 
@@ -18,8 +18,8 @@ from apps.live.models import Run
 @require_safe
 @never_cache
 def answer_requests(request: HttpRequest, run: UUID) -> HttpResponse:
-    """Show the requests that this run sent to models. Raises Http404 if the run is not the user's
-    own, or if users cannot read requests.
+    """Show the run's model requests. Raises Http404 if the run is not the user's own, or if the
+    installation does not show model requests.
     """
     if not are_shown():
         raise Http404
@@ -32,5 +32,5 @@ def answer_requests(request: HttpRequest, run: UUID) -> HttpResponse:
 
 
 def are_shown() -> bool:
-    """Return True if users can read the requests that their answers sent to models."""
+    """Return True if the installation shows users the model requests of their answers."""
     return settings.MODEL_REQUESTS != "none" and settings.MODEL_REQUESTS_SHOWN

@@ -153,20 +153,22 @@ def change(request: HttpRequest, part: str) -> HttpResponse:
         else redirect("/settings/data/#retention" if part == "retention" else f"/settings/#{part}")
     )
     if part == "appearance":
-        speak(request, response, form.instance)
+        activate_language(request, response, form.instance)
     if not is_of_script:
         messages.success(request, SAVED[part])
     return response
 
 
-def speak(request: HttpRequest, response: HttpResponse, kept: Preferences) -> None:
-    """Activate the language in the preferences `kept` for this response, and store it in a cookie
+def activate_language(
+    request: HttpRequest, response: HttpResponse, preferences: Preferences
+) -> None:
+    """Activate the language in the preferences for this response, and store it in a cookie
     for the sign-in page. If no language is set, delete the cookie.
     """
     name = site_settings.LANGUAGE_COOKIE_NAME
-    setattr(request, CACHE_ATTRIBUTE, kept)
-    if kept.language:
-        response.set_cookie(name, kept.language, A_YEAR, samesite="Lax")
+    setattr(request, CACHE_ATTRIBUTE, preferences)
+    if preferences.language:
+        response.set_cookie(name, preferences.language, A_YEAR, samesite="Lax")
     else:
         response.delete_cookie(name, samesite="Lax")
         request.COOKIES.pop(name, None)

@@ -33,11 +33,11 @@ class ZipBuffer:
     """
 
     def __init__(self) -> None:
-        self.pieces: list[bytes] = []
+        self.chunks: list[bytes] = []
 
-    def write(self, piece: bytes) -> int:
-        self.pieces.append(bytes(piece))
-        return len(piece)
+    def write(self, chunk: bytes) -> int:
+        self.chunks.append(bytes(chunk))
+        return len(chunk)
 
     def flush(self) -> None:
         """Do nothing. `ZipFile` requires this method."""
@@ -45,10 +45,10 @@ class ZipBuffer:
     def close(self) -> None:
         """Do nothing. `ZipFile` requires this method."""
 
-    def take(self) -> bytes:
-        taken = b"".join(self.pieces)
-        self.pieces.clear()
-        return taken
+    def pop(self) -> bytes:
+        content = b"".join(self.chunks)
+        self.chunks.clear()
+        return content
 
 
 def archive_name(now: datetime) -> str:
@@ -59,13 +59,13 @@ async def whole_export(user: int) -> AsyncIterator[bytes]:
     """Yield the bytes of a ZIP file with all of a user's data. Only one conversation at a time is
     in memory.
     """
-    pieces = zip_pieces(user)
+    chunks = zip_chunks(user)
     following = database_sync_to_async(next)
-    while (piece := await following(pieces, None)) is not None:
-        yield piece
+    while (chunk := await following(chunks, None)) is not None:
+        yield chunk
 
 
-def zip_pieces(user: int) -> Iterator[bytes]:
+def zip_chunks(user: int) -> Iterator[bytes]:
     outbox = ZipBuffer()
     with zipfile.ZipFile(outbox, "w", zipfile.ZIP_DEFLATED) as archive:
         mine = Conversation.objects.lasting().filter(owned_by(user)).select_related("application")
@@ -73,10 +73,10 @@ def zip_pieces(user: int) -> Iterator[bytes]:
             row = mine.filter(pk=pk).first()
             if row is not None:  # Otherwise the conversation was deleted in the meantime.
                 archive.writestr(entry(name_of(row), row.created_at), write_json(document(row)))
-                yield outbox.take()
+                yield outbox.pop()
         archive.writestr(entry("files.json", timezone.now()), write_json(list(files_of(user))))
         archive.writestr(entry("account.json", timezone.now()), write_json(account_data(user)))
-    yield outbox.take()
+    yield outbox.pop()
 
 
 def entry(name: str, at: datetime) -> zipfile.ZipInfo:
@@ -116,8 +116,8 @@ def files_of(user: int) -> Iterator[dict[str, object]]:
             }
 
 
-def is_in(written: str, known: set[UUID]) -> bool:
+def is_in(written: str, conversations: set[UUID]) -> bool:
     try:
-        return UUID(written) in known
+        return UUID(written) in conversations
     except ValueError:
         return False

@@ -29,7 +29,7 @@ from apps.chat.imports.tree import (
 CITATION = re.compile("\ue200[^\ue200\ue201]{0,2000}\ue201|【\\d+[:†][^】]{0,200}】")
 """Matches citation marks. Only ChatGPT's own page can resolve them."""
 KEY = re.compile(r"file[-_](?!service:)[A-Za-z0-9]+")
-"""Matches a file's ID in a URL, where various prefixes precede it."""
+"""Matches a file's ID, such as `file-8sJ2` or `file_8sJ2`, in URLs and file names."""
 HIDDEN = frozenset(
     {
         "thoughts",

@@ -81,9 +81,9 @@ def left_out(what: str, name: str = "") -> str:
     return f"*{line}*"
 
 
-def take_left_out(text: str) -> tuple[str, list[str]]:
-    """Remove all placeholder lines (see `left_out`) from the text. Also return the kinds and names
-    of the items in these lines.
+def split_left_out(text: str) -> tuple[str, list[str]]:
+    """Return the text without placeholder lines (see `left_out`), and the kinds and names of the
+    items in these lines.
     """
     prefix, suffix = left_out("\n").split("\n")
     kinds = tuple(map(str, LEFT_OUT_KINDS))
@@ -101,11 +101,9 @@ def paragraphs(parts: Iterable[str]) -> str:
 
 
 def chain(messages: Sequence[dict[str, Any]]) -> Iterator[tuple[str, str | None, dict[str, Any]]]:
-    """Yield the messages of a flat list as tuples of the message's ID, the previous message's ID
-    and the message.
-    """
+    """Yield `(ID, previous message's ID, message)` for each message in a flat list."""
     before: str | None = None
-    for place, message in enumerate(messages):
-        key = identifier(message.get("id")) or f"message {place}"
+    for index, message in enumerate(messages):
+        key = identifier(message.get("id")) or f"message {index}"
         yield key, before, message
         before = key

@@ -154,9 +154,9 @@ def read_at_most(file: IO[bytes], most: int) -> bytes:
     """Return the file's remaining content. Raises `UnreadableConversation` if it is larger than
     `most` bytes.
     """
-    pieces, size = [], 0
-    while piece := file.read(READ_BYTES):
-        size += len(piece)
+    chunks, size = [], 0
+    while chunk := file.read(READ_BYTES):
+        size += len(chunk)
         if size > most:
             megabytes = LARGEST_FILE // 1024 // 1024
             raise UnreadableConversation(
@@ -164,8 +164,8 @@ def read_at_most(file: IO[bytes], most: int) -> bytes:
                     "The conversations in the file are too large; the limit is {megabytes} MB."
                 ).format(megabytes=megabytes)
             )
-        pieces.append(piece)
-    return b"".join(pieces)
+        chunks.append(chunk)
+    return b"".join(chunks)
 
 
 def decode_text(content: bytes) -> str:

@@ -50,9 +50,9 @@ def flat(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
     follows the previous one, as in old exports.
     """
     if any("parentMessageId" in one for one in messages):
-        for place, one in enumerate(messages):
+        for index, one in enumerate(messages):
             parent = identifier(one.get("parentMessageId"))
-            key = identifier(one.get("messageId")) or f"message {place}"
+            key = identifier(one.get("messageId")) or f"message {index}"
             yield node_of(key, None if parent == NO_PARENT else parent or None, one)
     else:
         for key, before, one in chain(messages):

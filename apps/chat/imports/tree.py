@@ -21,33 +21,28 @@ Source = Literal["chatgpt", "open-webui", "librechat", "quickapps"]
 
 
 class UnreadableConversation(Exception):
-    """A conversation or a file cannot be imported. The exception's text tells the user the
-    reason.
-    """
+    """A conversation or a file cannot be imported. The page shows the exception's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """An image or a file in an imported message.
-
-    `key` is its ID in the ZIP's file names, or a `data:` URL. `line` is its placeholder in the
-    message's text.
-    """
+    """An image or a file in an imported message."""
 
     key: str
+    """The file's ID in the ZIP's file names, or a `data:` URL."""
     name: str
     line: str
+    """The file's placeholder in the message's text."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceNode:
-    """A message in an imported file. If `role` is None, the message itself is skipped, but its
-    replies are imported.
-    """
+    """A message in an imported file."""
 
     id: str
     parent: str | None
     role: Speaker | None = None
+    """The author, or None to skip the message but import its replies."""
     text: str = ""
     at: datetime | None = None
     model: str = ""
@@ -60,15 +55,14 @@ class SourceNode:
 
 @dataclass(frozen=True, slots=True)
 class SourceConversation:
-    """A conversation in an imported file. `leaf` is the ID of the last shown message, or None to
-    show the newest message.
-    """
+    """A conversation in an imported file."""
 
     source: Source
     id: str
     title: str
     nodes: Sequence[SourceNode]
     leaf: str | None = None
+    """The ID of the last shown message. If None, the newest message is shown."""
     created_at: datetime | None = None
     is_archived: bool = False
     is_pinned: bool = False
@@ -77,11 +71,10 @@ class SourceConversation:
 
 @dataclass(slots=True)
 class ImportedMessage:
-    """A message to store. `parent` is the index of the previous message, or None for the first
-    message.
-    """
+    """A message to store."""
 
     parent: int | None
+    """The index of the previous message, or None for the first message."""
     role: Speaker
     text: str
     at: datetime | None
@@ -98,23 +91,22 @@ class ImportedMessage:
 
 @dataclass(frozen=True, slots=True)
 class MessageTree:
-    """The messages of a conversation, as a tree in which each question has an answer. `leaf` is the
-    index of the last shown message.
-    """
+    """The messages of a conversation, as a tree in which each question has an answer."""
 
     messages: Sequence[ImportedMessage]
     leaf: int | None
+    """The index of the last shown message. If None, the newest message is shown."""
 
 
 @dataclass(slots=True)
 class Segment:
-    """A node that is combined with adjacent nodes of the same role into one message."""
+    """An imported node. Consecutive nodes with the same role are combined into one message."""
 
     before: "Segment | None" = None
     """The previous segment with the same role, or None."""
     parent: int | None = None
     node: SourceNode | None = None
-    place: int | None = None
+    index: int | None = None
 
     @property
     def role(self) -> Speaker | None:
@@ -139,8 +131,8 @@ class TreeBuilder:
         """Return the index of the segment's message in `messages`. Append the message if it is not
         there yet.
         """
-        if segment.node is None or segment.place is not None:
-            return segment.place
+        if segment.node is None or segment.index is not None:
+            return segment.index
         nodes = segment.nodes()
         parent, first = segment.parent, nodes[0]
         if parent is None and first.role == "assistant":
@@ -149,10 +141,10 @@ class TreeBuilder:
         model = next((node.model for node in reversed(nodes) if node.model), "")
         role = first.role or "user"
         files = [file for node in nodes for file in node.files]
-        segment.place = self.add(
+        segment.index = self.add(
             ImportedMessage(parent, role, text, first.at, model, files=files, sender=first.sender)
         )
-        return segment.place
+        return segment.index
 
     def add(self, message: ImportedMessage) -> int:
         """Append the message and return its index. Raises `UnreadableConversation` if the
@@ -196,7 +188,7 @@ def tree_of(conversation: SourceConversation) -> MessageTree:
         if not after:
             builder.store(segment)
         waiting += [(child, segment) for child in reversed(after)]
-    leaf = place_of_leaf(conversation.leaf, segments, children)
+    leaf = index_of_leaf(conversation.leaf, segments, children)
     if not builder.messages:
         raise UnreadableConversation(gettext("it has no readable messages"))
     return answered(builder.messages, leaf)
@@ -210,7 +202,7 @@ def following(builder: TreeBuilder, before: Segment, node: SourceNode) -> Segmen
     return Segment(None, builder.store(before), node)
 
 
-def place_of_leaf(
+def index_of_leaf(
     leaf: str | None,
     segments: Mapping[str, Segment],
     children: Mapping[str | None, Sequence[SourceNode]],
@@ -219,7 +211,7 @@ def place_of_leaf(
         return None
     while after := children.get(leaf):
         leaf = after[-1].id
-    return segments[leaf].place
+    return segments[leaf].index
 
 
 def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
@@ -227,8 +219,8 @@ def answered(messages: list[ImportedMessage], leaf: int | None) -> MessageTree:
     tree.
     """
     followed = Counter(message.parent for message in messages)
-    for place, message in enumerate(messages[:]):
-        if message.role == "user" and not followed[place]:
-            messages.append(ImportedMessage(place, "assistant", "", message.at, is_missing=True))
-            leaf = len(messages) - 1 if leaf == place else leaf
+    for index, message in enumerate(messages[:]):
+        if message.role == "user" and not followed[index]:
+            messages.append(ImportedMessage(index, "assistant", "", message.at, is_missing=True))
+            leaf = len(messages) - 1 if leaf == index else leaf
     return MessageTree(messages, leaf)

@@ -1,7 +1,7 @@
-"""Stores imported conversations, with a run and a journal for each answer.
+"""Stores imported conversations, with a run and its events for each answer.
 
-Because pages read runs from their journals, imported conversations can be shown, branched, exported
-and continued. They do not count as usage.
+The page reads runs from their events, so it can show, branch, export and continue imported
+conversations. They do not count as usage.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 from apps.accounts.caller import Caller
 from apps.catalog.models import Application
 from apps.chat.imports.attached_files import ImportedFiles, bring_files
-from apps.chat.imports.exported_values import take_left_out
+from apps.chat.imports.exported_values import split_left_out
 from apps.chat.imports.files import conversations_in
 from apps.chat.imports.tree import (
     LONGEST_TITLE,
@@ -49,24 +49,21 @@ SOURCES = {
     "librechat": "LibreChat",
     "quickapps": gettext_lazy("a QuickApps export"),
 }
-MOST_TOLD = 50
+MOST_LISTED = 50
 """The maximum number of failed conversations that a report lists."""
 
 
 @dataclass(slots=True)
 class ConversationImportReport:
-    """The result of an import. `skipped` lists the title and the reason for up to 50 failed
-    conversations.
-    """
-
     is_trial: bool = False
     sources: dict[str, int] = field(default_factory=dict)
     messages: int = 0
     files: int = 0
-    known: int = 0
+    duplicates: int = 0
     """The number of conversations in the file that had already been imported."""
     unreadable: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
+    """The titles of the first failed conversations, with the reasons."""
 
     @property
     def conversations(self) -> int:
@@ -84,7 +81,7 @@ class ConversationImportReport:
 
     def skip(self, title: str, reason: str) -> None:
         self.unreadable += 1
-        if len(self.skipped) < MOST_TOLD:
+        if len(self.skipped) < MOST_LISTED:
             self.skipped.append((title, reason))
 
 
@@ -111,12 +108,12 @@ def import_file(
             report.skip(title, str(error))
             continue
         key = (found.source, identity_of(found, tree))
-        if key in seen or is_known(caller, key):
-            report.known += 1
+        if key in seen or is_imported(caller, key):
+            report.duplicates += 1
         elif is_trial or write(caller, application, found, tree, key, attached):
             report.add(found.source, tree)
         else:
-            report.known += 1
+            report.duplicates += 1
         seen.add(key)
     return report
 
@@ -138,9 +135,9 @@ def identity_of(conversation: SourceConversation, tree: MessageTree) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def is_known(caller: Caller, key: tuple[str, str]) -> bool:
+def is_imported(caller: Caller, key: tuple[str, str]) -> bool:
     """Return True if the caller has already imported the conversation and has not permanently
-    deleted it. `key` consists of the source product and the conversation's ID in the file.
+    deleted it. `key` is the source product and the conversation's ID in the file.
     """
     source, identity = key
     mine = Conversation.objects.filter(owner=caller.bucket)
@@ -166,7 +163,7 @@ def write(
     try:
         bring_files(caller, conversation_id, tree.messages, attached)
         for message in tree.messages:
-            message.text, message.left_out = take_left_out(message.text)
+            message.text, message.left_out = split_left_out(message.text)
         row = Conversation(
             id=conversation_id,
             application=application,
@@ -187,7 +184,7 @@ def write(
             transaction.on_commit(lambda: mirror(row.pk))
     except BaseException as error:
         delete_files(caller.bucket, conversation_id)
-        if isinstance(error, IntegrityError) and is_known(caller, key):
+        if isinstance(error, IntegrityError) and is_imported(caller, key):
             return False
         raise
     return True

@@ -25,23 +25,19 @@ LISTED_MERGES = 50
 
 @dataclass(frozen=True, slots=True)
 class ListedMemory:
-    """A memory on the page. `stored_at` is the time that the memory's number encodes, or None if it
-    encodes no valid time, which can happen after an import.
-    """
-
     row: StoredMemory
     stored_at: datetime | None
+    """The time from the memory's number, or None if an imported number is not a valid time."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemorySection:
-    """The memories of one application, or the shared memories, on one page. `count` also includes
-    the memories on other pages.
-    """
+    """The memories of one application, or the shared memories, on one page."""
 
     collection: MemoryCollection
     title: str
     count: int
+    """The number of memories, including those on other pages."""
     memories: Sequence[ListedMemory]
     merges: Sequence[dict[str, Any]]
 
@@ -63,8 +59,8 @@ def memory_page(caller: Caller, query: str, number: str) -> Page[StoredMemory]:
     return Paginator(found, ON_A_PAGE).get_page(number)
 
 
-def is_about(row: StoredMemory, wanted: str) -> bool:
-    return any(wanted in text.casefold() for text in (row.content, row.category, *row.topics))
+def is_about(row: StoredMemory, query: str) -> bool:
+    return any(query in text.casefold() for text in (row.content, row.category, *row.topics))
 
 
 def sections(caller: Caller, shown: Iterable[StoredMemory]) -> list[MemorySection]:

@@ -1,4 +1,4 @@
-"""The page "What is remembered about you", and the memory switch in a conversation's menu."""
+"""The page "Memory", and the memory switch in a conversation's menu."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec
@@ -189,7 +189,7 @@ def apply_change(
     request: HttpRequest, done: str, change: Change[P], *of: P.args, **more: P.kwargs
 ) -> HttpResponse:
     refused = problem_of(change, *of, **more)
-    if isinstance(refused, MemoryMissing):  # In another tab, or by an answer.
+    if isinstance(refused, MemoryMissing):  # Deleted in another tab or by an answer.
         messages.success(request, gettext("This item was already deleted."))
     elif refused is not None:
         return listing(request, str(refused), 409)

@@ -170,7 +170,7 @@ def page(
 @login_required
 @require_POST
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete the note if the form's `number` is its newest version's number."""
+    """Mark the note as deleted, unless it has changed since version `number` of the form."""
     _, note = living_note(request, pk)
     if not is_as_seen(request, note):
         messages.error(request, GONE)
@@ -198,15 +198,15 @@ def restore(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def undo(request: HttpRequest, pk: int) -> HttpResponse:
-    """Undo the newest change if the form's `number` is the newest version's number."""
+    """Undo the note's newest change, unless it has changed since version `number` of the form."""
     _, note = own_note(request, pk)
     if not is_as_seen(request, note):
         messages.error(request, GONE)
         return redirect("note", pk) if note.deleted_at is None else redirect("notes")
-    return undone(request, note, lambda: take_back(note, request))
+    return undone(request, note, lambda: undo_newest(note, request))
 
 
-def take_back(note: Note, request: HttpRequest) -> Note:
+def undo_newest(note: Note, request: HttpRequest) -> Note:
     """Undo the newest change to a note. Raises `NoteRefused` if the change cannot be undone."""
     newest = note.versions.get(number=note.number)
     if newest.action == Action.DELETED:

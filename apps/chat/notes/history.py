@@ -23,13 +23,12 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class ShownVersion:
-    """A version of a note, and its differences from the previous version. `agent` is the agent's
-    name, or "" if a user wrote the version.
-    """
+    """A version of a note, and its differences from the previous version."""
 
     row: NoteVersion
     author: str
     agent: str
+    """The agent's name, or "" if a user wrote the version."""
     lines: list[Line]
 
 
@@ -53,8 +52,8 @@ def history(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def read(note: Note, before: str) -> list[NoteVersion]:
-    """Return the note's newest versions, or the versions with numbers less than `before`. The last
-    one is only for the comparison with its successor and is not shown.
+    """Return the note's newest versions, or the versions with numbers less than `before`. One more
+    version than `SHOWN` is read, for the differences of the last shown version.
     """
     rows = note.versions.select_related("user").order_by("-number")
     if (number := read_integer(before)) is not None:

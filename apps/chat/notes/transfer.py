@@ -1,4 +1,4 @@
-"""Exports notes as a ZIP of Markdown files, and imports notes from such a ZIP."""
+"""Exports and imports notes as a ZIP of Markdown files."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,7 @@ from apps.notes.transfer.note_import import ImportedNotes, import_notes
 from apps.notes.transfer.sources import open_zip
 from apps.runs.explanations import error_text
 
-PIECE_BYTES = 256 * 1024
+CHUNK_BYTES = 256 * 1024
 
 
 @login_required
@@ -34,17 +34,17 @@ def export(request: HttpRequest) -> HttpResponseBase:
     write_zip(space.owner, file)
     file.seek(0)
     return StreamingHttpResponse(
-        pieces_of(file),
+        read_chunks(file),
         content_type="application/zip",
         headers={"Content-Disposition": 'attachment; filename="notes.zip"'},
     )
 
 
-async def pieces_of(file: Any) -> AsyncIterator[bytes]:
+async def read_chunks(file: Any) -> AsyncIterator[bytes]:
     """Yield the file's content in chunks, and then close the file."""
     with file:
-        while piece := await asyncio.to_thread(file.read, PIECE_BYTES):
-            yield piece
+        while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
+            yield chunk
 
 
 @login_required

@@ -43,9 +43,9 @@ def choices(request: HttpRequest, slug: str) -> HttpResponse:
     caller = visitor(request)
     find_application(caller, slug)
     application = find_resolved(slug)
-    wishes = wishes_of(caller, slug, request.GET.get("conversation", ""))
+    stored = stored_choices(caller, slug, request.GET.get("conversation", ""))
     models = async_to_sync(models_of)(caller, application)
-    wanted = request.GET.get("deployment", wishes.deployment)
+    wanted = request.GET.get("deployment", stored.deployment)
     model = wanted if wanted in {one["id"] for one in models} else ""
     offered = {
         "prompts": prompts_for(caller),
@@ -53,10 +53,10 @@ def choices(request: HttpRequest, slug: str) -> HttpResponse:
         "applications": applications_for(caller, slug),
         "files": recent_files(caller),
         "efforts": async_to_sync(efforts_of)(caller, application, model),
-        "effort": wishes.effort,
+        "effort": stored.effort,
         "models": models,
         "model": model,
-        "tools": tools_of(caller, application, wishes.tools),
+        "tools": tools_of(caller, application, stored.tools),
     }
     return JsonResponse(offered, headers={"Cache-Control": "no-store"})
 
@@ -156,16 +156,15 @@ def tools_of(
 
 @dataclass(frozen=True, slots=True)
 class ConversationChoices:
-    """The user's choices for one conversation. "" means the application's default. `tools` maps the
-    names of toolsets to states that override the defaults.
-    """
+    """The user's choices for one conversation. "" means the application's default."""
 
     effort: str = ""
     deployment: str = ""
     tools: Mapping[str, bool] = field(default_factory=dict)
+    """The toolsets, by name, that the user turned on or off."""
 
 
-def wishes_of(caller: Caller, slug: str, conversation: str) -> ConversationChoices:
+def stored_choices(caller: Caller, slug: str, conversation: str) -> ConversationChoices:
     """Return the choices that are stored with the conversation, or the defaults if `conversation`
     is "". Raises Http404 if the caller has no such conversation.
     """

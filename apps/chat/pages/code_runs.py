@@ -45,9 +45,7 @@ MOST_SHOWN_BYTES = 8 * 1024 * 1024
 by name.
 """
 running: set[str] = set()
-"""The buckets of the users whose code is running in this process. Each user can run one piece of
-code at a time.
-"""
+"""The users whose code is running in this process. Each user can run one code block at a time."""
 on_reset(running.clear)
 
 
@@ -72,8 +70,8 @@ async def run_code(request: HttpRequest, slug: str, conversation: UUID) -> JsonR
 
 
 def find_owner(request: HttpRequest, slug: str, conversation: UUID) -> Caller:
-    """Return the visitor, who must own the conversation, as a caller. Raises Http404 if the
-    conversation is not the visitor's, and `Refused` if it cannot be continued.
+    """Return the visitor as a caller. Raises Http404 if the conversation is not the visitor's own,
+    and `Refused` if it cannot be continued.
     """
     caller = visitor(request)
     conversation_of(caller, slug, conversation)

@@ -50,7 +50,7 @@ def conversation_data(
     else:
         application = find_application(caller, slug)
     manifest = None if ended else find_manifest(slug)
-    place = find_place(slug, request.GET.get("place", "")) if manifest is not None else None
+    place = find_chat_place(slug, request.GET.get("place", "")) if manifest is not None else None
     page = {
         "application": application,
         "ended": ended,
@@ -66,9 +66,9 @@ def conversation_data(
         "place": place,
         "narrative": request.GET.get("narrative", "")[:LONGEST_NARRATIVE],
         "memory": None if ended else memory_switch(caller, application, conversation),
-        "has_notes": keeps_notes(manifest) and space_of(caller) is not None,
+        "has_notes": uses_notes(manifest) and space_of(caller) is not None,
         "runs_code": manifest is not None and can_run(manifest),
-        "keeping": keeping(caller, manifest, opened),
+        "keeping": conversation_notices(caller, manifest, opened),
         "draft": quote_of(caller, request.GET.get("note", "")) if manifest is not None else "",
     }
     return {**page, "attributes": attributes_of(page)}
@@ -125,12 +125,10 @@ def attributes_of(page: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def keeping(
+def conversation_notices(
     caller: Caller, manifest: Manifest | None, conversation: Conversation | None
 ) -> dict[str, Any]:
-    """Return the notices about a conversation's import source and its retention, and about
-    temporary conversations.
-    """
+    """Return the page's notices about the conversation's import source and retention period."""
     kept = retention_words(manifest, caller.bucket)
     source = None if conversation is None else conversation.imported_from
     origin = (
@@ -145,7 +143,7 @@ def keeping(
     }
 
 
-def keeps_notes(manifest: Manifest | None) -> bool:
+def uses_notes(manifest: Manifest | None) -> bool:
     """Return True if the application can use the user's notes."""
     features = manifest.features if manifest is not None else None
     return features is not None and features.notes is not None and features.notes.enabled
@@ -174,9 +172,9 @@ def find_manifest(slug: str) -> Manifest | None:
         return None
 
 
-def find_place(application: str, slug: str) -> ChatPlace | None:
-    """Return the application's chat place with the slug `slug`, or None if `slug` is "". Raises
-    Http404 if there is no such chat place.
+def find_chat_place(application: str, slug: str) -> ChatPlace | None:
+    """Return the chat place `slug` of the application, or None if `slug` is "". A chat place is a
+    part of the host application. Raises Http404 if it does not exist.
     """
     try:
         return async_to_sync(resolve_application)(application).place(slug)

@@ -18,7 +18,7 @@ from apps.feedback import ratings
 from apps.feedback.models import Feedback
 from apps.feedback.ratings import RatedAnswer
 
-MOST_ASKED = 200
+MOST_IDS = 200
 """The maximum number of answer IDs in one request."""
 LONGEST_TEXT = 100_000
 
@@ -32,17 +32,17 @@ class FeedbackForm(forms.ModelForm):  # type: ignore[type-arg]
 @require_safe
 @never_cache
 def listing(request: HttpRequest) -> JsonResponse:
-    """Return the user's feedback on answers. The query parameter `message`, which can be repeated,
-    contains their IDs.
+    """Return the user's feedback on the answers with the IDs in `message`, a query parameter that
+    can be repeated.
     """
     return list_feedback(request, visitor(request))
 
 
 def list_feedback(request: HttpRequest, caller: Caller) -> JsonResponse:
     asked = {found for text in request.GET.getlist("message") if (found := uuid_of(text))}
-    if len(asked) > MOST_ASKED:
+    if len(asked) > MOST_IDS:
         return JsonResponse(
-            {"error": f"message: send at most {MOST_ASKED} IDs of answers."}, status=400
+            {"error": f"message: send at most {MOST_IDS} IDs of answers."}, status=400
         )
     rows = ratings.find_all(caller).filter(message__in=asked)
     return JsonResponse({"feedback": {str(row.message): row.visible_fields for row in rows}})
@@ -117,12 +117,12 @@ def transcript_of(answer: Message) -> dict[str, Any]:
     before = answer.conversation.messages.filter(pk__lt=answer.pk, role=Message.Role.USER)
     question = before.last()
     return {
-        "question": {} if question is None else said_in(question),
-        "answer": said_in(answer),
+        "question": {} if question is None else message_content(question),
+        "answer": message_content(answer),
     }
 
 
-def said_in(message: Message) -> dict[str, Any]:
+def message_content(message: Message) -> dict[str, Any]:
     titles = [one.get("title") or one.get("url") or "" for one in message.attachments]
     at = message.created_at.isoformat()
     return {"text": message.text[:LONGEST_TEXT], "files": titles, "at": at}

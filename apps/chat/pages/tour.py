@@ -35,7 +35,7 @@ def tour_of(request: HttpRequest) -> list[FirstStep]:
     uses_demo = tour == Preferences.Tour.WITH_DEMO
     steps = first_steps(user, Application.objects.all(), uses_demo=uses_demo)
     if not steps:
-        keep(user.pk, Preferences.Tour.ENDED)
+        store_state(user.pk, Preferences.Tour.ENDED)
     return steps
 
 
@@ -45,9 +45,9 @@ def skip(request: HttpRequest) -> HttpResponse:
     """End the tour. If the form's `step` is `model`, only skip the step that adds a model."""
     only_model = request.POST.get("step") == "model"
     tour = Preferences.Tour.WITH_DEMO if only_model else Preferences.Tour.ENDED
-    keep(account_user(request).pk, tour)
+    store_state(account_user(request).pk, tour)
     return redirect("index")
 
 
-def keep(user: int, tour: Preferences.Tour) -> None:
+def store_state(user: int, tour: Preferences.Tour) -> None:
     Preferences.objects.update_or_create(user_id=user, defaults={"tour": tour})

@@ -38,27 +38,27 @@ def send_turns(request: HttpRequest, found: Conversation) -> HttpResponse:
     asked = {name: str(value) for name, value in request.GET.items() if value}
     try:
         [(name, value)] = asked.items()
-        told = look_up(found, name, UUID(value))
+        turns_found = select_turns(found, name, UUID(value))
     except ValueError:
         return HttpResponse(HOW, status=400, content_type="text/plain; charset=utf-8")
     except Refused as error:
         raise Http404(str(error)) from error
-    return HttpResponse(to_json(told), content_type="application/json")
+    return HttpResponse(to_json(turns_found), content_type="application/json")
 
 
-def look_up(conversation: Conversation, name: str, wanted: UUID) -> dict[str, Any]:
+def select_turns(conversation: Conversation, name: str, target: UUID) -> dict[str, Any]:
     """Return the turns that a query such as `before=<run>` selects. `name` is the name of the query
-    parameter, and `wanted` its value. Raises ValueError if the parameter is unknown, and `Refused`
+    parameter, and `target` its value. Raises ValueError if the parameter is unknown, and `Refused`
     if the turns are not on the shown branch.
     """
     match name:
         case "before":
-            return turns_before(conversation, wanted).to_dict()
+            return turns_before(conversation, target).to_dict()
         case "after":
-            return turns_after(conversation, wanted).to_dict()
+            return turns_after(conversation, target).to_dict()
         case "message":
-            return turns_around(conversation, wanted).to_dict()
+            return turns_around(conversation, target).to_dict()
         case "run":
-            return {"turns": [whole_turn(conversation, wanted)], "before": None}
+            return {"turns": [whole_turn(conversation, target)], "before": None}
         case _:
             raise ValueError(name)

@@ -56,8 +56,8 @@ def index(request: HttpRequest) -> HttpResponse:
     """Show a new conversation with the most recently used application, and the list of
     applications.
 
-    The query parameter `q` contains a question for the message box, which is not sent. `app`
-    selects another application by its slug.
+    The query parameter `q` fills the message box with a question. `app` selects another application
+    by its slug.
     """
     caller = visitor(request)
     applications = usable(caller).only("slug", "title", "description", "icon")
@@ -163,10 +163,10 @@ def delete(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 
 @require_POST
-def keep(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
+def make_permanent(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
     """Convert a temporary conversation into a permanent one."""
     found = find_conversation(request, slug, conversation)
-    arrangement.keep(found)
+    arrangement.make_permanent(found)
     announce(found)
     return redirect("conversation", slug, conversation)
 

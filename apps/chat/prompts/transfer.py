@@ -41,11 +41,11 @@ def import_prompts(user: int, content: bytes) -> int:
     """
     entries = read_prompts(content)
     known = {row.name: row for row in own_prompts(user)}
-    for place, entry in enumerate(entries):
+    for index, entry in enumerate(entries):
         row = known.get(entry.name) or SavedPrompt(user_id=user)
         form = PromptForm(row, {**entry.model_dump(), "title": entry.title or entry.name})
         if not form.is_valid():
-            raise Refused("bad_prompt", first_mistake(place, form.errors))
+            raise Refused("bad_prompt", first_mistake(index, form.errors))
         known[entry.name] = form.save()
     return len(entries)
 
@@ -62,7 +62,7 @@ def read_prompts(content: bytes) -> list[PromptEntry]:
         raise Refused("bad_file", f"{first_problem(error)}.") from error
 
 
-def first_mistake(place: int, errors: ErrorDict) -> str:
+def first_mistake(index: int, errors: ErrorDict) -> str:
     field, texts = next(iter(errors.items()))
     text = texts[0]
-    return str(text) if field == "__all__" else f"prompts.{place}.{field}: {text}"
+    return str(text) if field == "__all__" else f"prompts.{index}.{field}: {text}"

@@ -41,12 +41,11 @@ Part = Literal["main", "pinned", "archived"]
 
 @dataclass(frozen=True, slots=True)
 class RailPage:
-    """One page of a conversation list. `next` is the cursor of the next page, or "" on the last
-    page.
-    """
+    """One page of a conversation list."""
 
     rows: list[dict[str, Any]]
     next: str
+    """The cursor of the next page, or "" on the last page."""
 
 
 def first_page(caller: Caller) -> dict[str, Any]:
@@ -195,12 +194,12 @@ def folders_of(caller: Caller) -> list[dict[str, Any]]:
 
 
 @dataclass
-class RailNews:
+class RailUpdates:
     """Remembers the data that a sidebar has received, so that only changes are sent."""
 
     since: datetime = field(default_factory=lambda: timezone.now() - SLACK)
-    told: dict[UUID, dict[str, Any] | None] = field(default_factory=dict)
-    lively: frozenset[UUID] = frozenset()
+    sent: dict[UUID, dict[str, Any] | None] = field(default_factory=dict)
+    active: frozenset[UUID] = frozenset()
     """The IDs of conversations that were active or unread at the last update. They are always
     checked, because no timestamp changes when they stop being active or unread.
     """
@@ -216,16 +215,16 @@ class RailNews:
         unread = (
             own_lasting(caller).filter(is_unread=True).values_list("pk", flat=True)[:MOST_CHANGED]
         )
-        lively = frozenset([*list(states)[:MOST_CHANGED], *unread])
-        found = find_changed(caller, self.since, lively | self.lively)
+        active = frozenset([*list(states)[:MOST_CHANGED], *unread])
+        found = find_changed(caller, self.since, active | self.active)
         shown = found[:MOST_CHANGED]
         rows = rows_of(caller, [one for one in shown if one.deleted_at is None], states)
         fresh = {
             **dict.fromkeys(one.pk for one in shown),
             **{UUID(row["id"]): row for row in rows},
         }
-        new = {pk: row for pk, row in fresh.items() if pk not in self.told or self.told[pk] != row}
-        self.told, self.lively, self.since = fresh, lively, now - SLACK
+        new = {pk: row for pk, row in fresh.items() if pk not in self.sent or self.sent[pk] != row}
+        self.sent, self.active, self.since = fresh, active, now - SLACK
         if not new:
             return None
         return {
@@ -235,13 +234,13 @@ class RailNews:
         }
 
 
-def find_changed(caller: Caller, since: datetime, lively: Collection[UUID]) -> list[Conversation]:
-    """Return the caller's conversations that changed after `since`, including deleted ones, and
-    those whose IDs are in `lively`, newest first.
+def find_changed(caller: Caller, since: datetime, active: Collection[UUID]) -> list[Conversation]:
+    """Return the caller's conversations that changed after `since` or are in `active`, newest
+    first. They include deleted conversations.
     """
     # Separate queries use one index each. For some unions, the database would scan the whole table.
     mine = Conversation.objects.filter(owner=caller.bucket, temporary_until=None)
     mine = mine.select_related("application")
-    asked = (Q(updated_at__gte=since), Q(arranged_at__gte=since), Q(pk__in=lively))
+    asked = (Q(updated_at__gte=since), Q(arranged_at__gte=since), Q(pk__in=active))
     found = {one.pk: one for which in asked for one in mine.filter(which)[: MOST_CHANGED + 1]}
     return sorted(found.values(), key=lambda one: one.updated_at, reverse=True)

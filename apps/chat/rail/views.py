@@ -106,7 +106,7 @@ def arrange(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse
 @with_json_errors
 def change_selected(request: HttpRequest) -> HttpResponseBase:
     """Archive, move, tag, delete or restore several conversations. Return the IDs of all changed
-    conversations, and the JSON of those that are not deleted.
+    conversations, and the changed conversations that are not deleted.
     """
     caller = visitor(request)
     changed = selection.change_selected(HUB, caller, request.POST)
@@ -123,7 +123,7 @@ def change_selected(request: HttpRequest) -> HttpResponseBase:
 @require_http_methods(["GET", "POST"])
 @never_cache
 @with_json_errors
-def go_on(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
+def hand_over(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
     """Return the applications that can continue the conversation. A POST hands the conversation
     over to the application in the form field `application`.
     """
@@ -204,18 +204,18 @@ def folder_content(request: HttpRequest, folder: int) -> HttpResponseBase:
     return JsonResponse(folder_document(found))
 
 
-# `take_file` checks the CSRF token. The check reads the whole form, so it must follow the check of
-# the length.
+# `receive_file` checks the CSRF token. The check reads the whole form, so it must follow the check
+# of the length.
 @csrf_exempt
 @with_json_errors
 @require_POST
 def upload_to_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
     check_length(request, settings.CHAT_UPLOAD_MAX_BYTES)
-    return take_file(request, folder)
+    return receive_file(request, folder)
 
 
 @csrf_protect
-def take_file(request: HttpRequest, folder: int) -> HttpResponseBase:
+def receive_file(request: HttpRequest, folder: int) -> HttpResponseBase:
     """Store the form's `file` in the folder."""
     caller = visitor(request)
     found = arrangement.find_folder(caller, str(folder))

@@ -20,25 +20,22 @@ RESULTS = {
     Run.Status.FAILED: gettext_lazy("Failed"),
     Run.Status.STOPPED: gettext_lazy("Stopped"),
 }
-NOT_ASKED = gettext_lazy("Not sent")
+NOT_SENT = gettext_lazy("Not sent")
 ANSWERED = gettext_lazy("Answered")
 TONES = {Run.Status.WAITING: "warning", Run.Status.FAILED: "warning", Run.Status.DONE: "good"}
 
 
 @dataclass(frozen=True, slots=True)
 class ListedSchedule:
-    """A schedule in the list.
-
-    `result` describes the last run, or is "" before the first run. `tone` is the color of the
-    badge, such as "warning". `conversation` is the ID of the last run's conversation, or None if
-    the user cannot open it. `differences` are the changes that an operator has proposed.
-    """
-
     row: Schedule
     result: str
+    """A description of the last run, or "" before the first run."""
     tone: str
+    """The color of the badge, such as "warning"."""
     conversation: UUID | None
+    """The last run's conversation, or None if the user cannot open it."""
     differences: Sequence[ProposedChange] = ()
+    """The changes that an operator has proposed."""
 
 
 def list_schedules(rows: Iterable[Schedule], owner: str) -> list[ListedSchedule]:
@@ -51,7 +48,7 @@ def list_schedules(rows: Iterable[Schedule], owner: str) -> list[ListedSchedule]
     waiting = QueuedMessage.objects.filter(pk__in=runs).values_list("pk", flat=True)
     statuses |= dict.fromkeys(waiting, Run.Status.QUEUED)
     places = [row.last_conversation for row in rows if row.last_conversation is not None]
-    rows_of_owner = Conversation.objects.kept().filter(owner=owner)
+    rows_of_owner = Conversation.objects.undeleted().filter(owner=owner)
     known = rows_of_owner.filter(pk__in=places, application__isnull=False)
     open_now = set(known.values_list("pk", flat=True))
     return [entry(row, statuses.get(row.last_run), open_now) for row in rows]
@@ -62,6 +59,6 @@ def entry(row: Schedule, status: Any, open_now: set[UUID]) -> ListedSchedule:
     if row.last_problem and status not in Run.OPEN:
         # `last_problem` belongs to a later attempt than `last_run`, and that attempt started no
         # run.
-        return ListedSchedule(row, str(NOT_ASKED), "warning", place, proposed_changes(row))
+        return ListedSchedule(row, str(NOT_SENT), "warning", place, proposed_changes(row))
     result = str(RESULTS.get(status, ANSWERED)) if row.last_run is not None else ""
     return ListedSchedule(row, result, TONES.get(status, ""), place, proposed_changes(row))

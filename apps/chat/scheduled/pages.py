@@ -166,7 +166,7 @@ def agree(request: HttpRequest, pk: UUID) -> HttpResponse:
 
 @login_required
 @require_POST
-def take_back(request: HttpRequest, pk: UUID) -> HttpResponse:
+def reject(request: HttpRequest, pk: UUID) -> HttpResponse:
     proposals.discard_proposal(find(request, pk))
     messages.success(request, gettext("The proposed changes were rejected."))
     return redirect("schedules")

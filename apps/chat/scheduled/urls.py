@@ -13,6 +13,6 @@ urlpatterns: list[URLPattern] = [
     path("<uuid:pk>/pause/", pages.pause, name="schedule-pause"),
     path("<uuid:pk>/resume/", pages.resume, name="schedule-resume"),
     path("<uuid:pk>/agree/", pages.agree, name="schedule-agree"),
-    path("<uuid:pk>/take-back/", pages.take_back, name="schedule-take-back"),
+    path("<uuid:pk>/take-back/", pages.reject, name="schedule-take-back"),
     path("<uuid:pk>/delete/", pages.delete, name="schedule-delete"),
 ]

@@ -1,3 +1,1 @@
-"""Links to snapshots of conversations, with which others can read a conversation as it was when the
-link was created.
-"""
+"""Share links: others can read a conversation as it was when its link was created."""

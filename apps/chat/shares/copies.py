@@ -33,13 +33,12 @@ from apps.workspace.stored_files import FileContent
 
 @dataclass(slots=True)
 class CopiedFiles:
-    """The copies of shared files in the new conversation. `paths` maps shared URLs to the copies'
-    URLs.
-    """
+    """The copies of shared files in the new conversation."""
 
     bucket: str
     conversation: UUID
     paths: dict[str, str] = field(default_factory=dict)
+    """Maps shared URLs to the copies' URLs."""
     names: list[str] = field(default_factory=list)
 
     def copy(self, address: str, found: FileContent, written: str) -> None:
@@ -64,8 +63,8 @@ class CopiedFiles:
         return text
 
     def attached(self, written: Sequence[Mapping[str, Any]], prefix: str) -> list[dict[str, Any]]:
-        """Return the attachments with the URLs of the copied files. Files that were not copied are
-        omitted. URLs that begin with `prefix` are those of shared files.
+        """Return the attachments with the URLs of the copied files. Shared files, whose URLs begin
+        with `prefix`, are omitted if they were not copied.
         """
         kept = []
         for one in written:
@@ -124,9 +123,7 @@ def prefix_of(share: Share) -> str:
 def write_turns(
     caller: Caller, conversation: Conversation, share: Share, copied: CopiedFiles
 ) -> None:
-    """Store a run, its messages and its journal for each shared turn. All rows are inserted in
-    bulk.
-    """
+    """Store a run, its messages and its events for each shared turn. Rows are inserted in bulk."""
     runs: list[Run] = []
     messages: list[Message] = []
     entries: list[JournalEntry] = []

@@ -21,7 +21,7 @@ from apps.accounts.teams import may_work_in
 from apps.catalog.models import Application
 from apps.chat.pages.data import find_manifest
 from apps.chat.shares.models import Share, new_token
-from apps.chat.shares.snapshot import SnapshotFiles, shared_runs, take_turns
+from apps.chat.shares.snapshot import SnapshotFiles, shared_runs, snapshot_turns
 from apps.conversations.models import Conversation
 from apps.errors import Refused, TooLarge
 
@@ -36,7 +36,7 @@ AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class ShareWishes:
+class ShareOptions:
     """The options of a new link. `days` is None for a link that does not expire."""
 
     with_steps: bool
@@ -45,14 +45,14 @@ class ShareWishes:
     days: int | None
 
     @classmethod
-    def read(cls, given: Mapping[str, str]) -> "ShareWishes":
+    def read(cls, form: Mapping[str, str]) -> "ShareOptions":
         """Read the options from a form. Raises `Refused` with the name of the invalid field."""
-        audience, days = given.get("audience", "people"), given.get("expires", "7")
+        audience, days = form.get("audience", "people"), form.get("expires", "7")
         if audience not in Share.Audience.values:
             raise Refused("bad_request", "audience: use people or anyone.")
         if days not in DAYS:
             raise Refused("bad_request", f"expires: use one of {', '.join(DAYS)}.")
-        steps, files = given.get("steps") == "true", given.get("files") == "true"
+        steps, files = form.get("steps") == "true", form.get("files") == "true"
         return cls(steps, files, audience, DAYS[days])
 
 
@@ -73,13 +73,13 @@ def allows_anyone(application: Application | None) -> bool:
     return features is not None and features.sharing is not None and features.sharing.with_anyone
 
 
-def create(user: User, caller: Caller, conversation: Conversation, wishes: ShareWishes) -> Share:
+def create(user: User, caller: Caller, conversation: Conversation, options: ShareOptions) -> Share:
     """Create a link to the current state of the conversation, and return it.
 
     Raises `Refused` if the conversation is temporary, unanswered or too long, if the audience is
     not allowed, or if the user has too many links.
     """
-    if wishes.audience == Share.Audience.ANYONE and not allows_anyone(conversation.application):
+    if options.audience == Share.Audience.ANYONE and not allows_anyone(conversation.application):
         raise Refused(
             "bad_request", "audience: only signed-in users can read this conversation; use people."
         )
@@ -92,22 +92,22 @@ def create(user: User, caller: Caller, conversation: Conversation, wishes: Share
             gettext("There is no answer to share yet. Try again after the first answer."),
         )
     token = new_token()
-    shared = SnapshotFiles(caller.bucket, token, wishes.with_files)
+    shared = SnapshotFiles(caller.bucket, token, options.with_files)
     turns = []
     left = MOST_BYTES
-    for turn in take_turns(conversation, runs, shared, with_steps=wishes.with_steps):
+    for turn in snapshot_turns(conversation, runs, shared, with_steps=options.with_steps):
         left -= len(json.dumps(turn, ensure_ascii=False).encode("utf-8", "replace"))
         if left < 0:
-            if wishes.with_steps:
+            if options.with_steps:
                 advice = gettext("Share the conversation without steps.")
-            elif wishes.with_files:
+            elif options.with_files:
                 advice = gettext("Share the conversation without files.")
             else:
                 advice = gettext("Download the conversation instead.")
             problem = gettext("This conversation is too long for a link.")
             raise TooLarge("too_large", f"{problem} {advice}")
         turns.append(turn)
-    days = wishes.days
+    days = options.days
     row = Share(
         token=token,
         conversation=conversation,
@@ -116,9 +116,9 @@ def create(user: User, caller: Caller, conversation: Conversation, wishes: Share
         title=conversation.title,
         turns=turns,
         files=shared.found,
-        with_steps=wishes.with_steps,
-        with_files=wishes.with_files,
-        audience=wishes.audience,
+        with_steps=options.with_steps,
+        with_files=options.with_files,
+        audience=options.audience,
         expires_at=None if days is None else timezone.now() + timedelta(days=days),
     )
     store_link(row)
@@ -164,7 +164,7 @@ def find(token: str, reader: User | AnonymousUser) -> Share | None:
     rows = Share.objects.live().select_related("conversation__application", "user")
     # The turns can be large, and a request for a file does not need them.
     row = rows.defer("turns").filter(token=token).first()
-    if row is None or not is_given(row):
+    if row is None or not is_sharer_active(row):
         return None
     if reader.is_authenticated:
         return row
@@ -172,7 +172,7 @@ def find(token: str, reader: User | AnonymousUser) -> Share | None:
     return row if is_for_all and allows_anyone(row.conversation.application) else None
 
 
-def is_given(row: Share) -> bool:
+def is_sharer_active(row: Share) -> bool:
     """Return True if the user who shared the conversation is active and can still access its
     workspace.
     """

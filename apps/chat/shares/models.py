@@ -23,13 +23,7 @@ class Shares(models.QuerySet["Share"]):
 
 
 class Share(models.Model):
-    """A snapshot of a conversation, and the link with which others can read it.
-
-    `owner` is the bucket of `user`, who shared it; every query for a user filters by `owner`.
-    `turns` contains the turns as JSON. File URLs in it are below the link and end with an index
-    into `files`, which contains `{"path", "etag", "name"}`. A file whose `etag` has changed is not
-    served.
-    """
+    """A snapshot of a conversation, and the link with which others can read it."""
 
     class Audience(models.TextChoices):
         PEOPLE = "people", gettext_lazy("Signed-in users")
@@ -45,9 +39,12 @@ class Share(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="shares"
     )
     owner = models.CharField(max_length=100)
+    """The bucket of `user`, who shared the conversation. Queries for a user filter by it."""
     title = models.CharField(max_length=200)
     turns = models.JSONField(default=list)
+    """The turns as JSON. File URLs in it contain the file's number in `files`, from 1."""
     files = models.JSONField(default=list)
+    """The files as `{"path", "etag", "name"}`. A file with a changed ETag is not served."""
     with_steps = models.BooleanField(default=False)
     with_files = models.BooleanField(default=False)
     audience = models.CharField(max_length=10, choices=Audience, default=Audience.PEOPLE)

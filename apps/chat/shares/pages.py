@@ -67,7 +67,7 @@ def shares(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseB
     if request.method == "POST":
         check_rate(request, "share")
         row = links.create(
-            account_user(request), caller, found, links.ShareWishes.read(request.POST.dict())
+            account_user(request), caller, found, links.ShareOptions.read(request.POST.dict())
         )
         return no_store(JsonResponse({"share": describe_row(request, row)}, status=201))
     rows = links.own_shares(caller).filter(conversation=found)
@@ -211,7 +211,7 @@ def file(request: HttpRequest, token: str, number: int, name: str) -> HttpRespon
 
 @require_POST
 @with_json_errors
-def go_on(request: HttpRequest, token: str) -> HttpResponseBase:
+def continue_shared(request: HttpRequest, token: str) -> HttpResponseBase:
     """Copy the shared conversation for the reader, and return the copy's URL."""
     row = links.find(token, request.user)
     if row is None:

@@ -41,11 +41,11 @@ AFTER_ADDRESS = ".,;:!?`*_"
 
 @dataclass(slots=True)
 class SnapshotFiles:
-    """The owner's files that a snapshot mentions, and their URLs below the link."""
+    """The owner's files that a snapshot mentions, and their URLs under the share link."""
 
     owner: str
     token: str
-    is_wanted: bool
+    includes_files: bool
     found: list[dict[str, str]] = field(default_factory=list)
     addresses: dict[str, str] = field(default_factory=dict)
     pattern: re.Pattern[str] = field(init=False)
@@ -55,13 +55,13 @@ class SnapshotFiles:
         self.pattern = re.compile(rf"{ROOT}/(?:{names})/[^\s\"'<>()\[\]\\#?]+")
 
     def address_of(self, path: str) -> str:
-        """Return the file's URL below the link, or only its name if it is not shared."""
+        """Return the file's URL under the share link, or only its name if it is not shared."""
         if path not in self.addresses:
             self.addresses[path] = self.add(path) or unquote(path.rsplit("/", 1)[-1])
         return self.addresses[path]
 
     def add(self, path: str) -> str:
-        if not self.is_wanted or len(self.found) >= MOST_FILES:
+        if not self.includes_files or len(self.found) >= MOST_FILES:
             return ""
         try:
             row = files.find_stored(self.owner, path)
@@ -77,7 +77,7 @@ class SnapshotFiles:
         return f"{address}files/{self.found.index(shared) + 1}/{quote(name, safe='')}"
 
     def rewrite(self, value: Any) -> Any:
-        """Replace the URLs of the owner's files in a JSON value with URLs below the link."""
+        """Replace the URLs of the owner's files in a JSON value with URLs under the share link."""
         if isinstance(value, str):
             return self.pattern.sub(self.replace, value) if f"{ROOT}/" in value else value
         if isinstance(value, Mapping):
@@ -94,12 +94,12 @@ class SnapshotFiles:
         """Return the attachments that readers can see. Files are omitted if the owner does not
         share them.
         """
-        wanted = (one for one in written if self.is_wanted or not is_file(one))
+        wanted = (one for one in written if self.includes_files or not is_file(one))
         return [dict(one) for one in wanted if not self.is_foreign(str(one.get("url") or ""))]
 
     def is_foreign(self, url: str) -> bool:
-        """Return True if the file at this URL belongs to another user. Such files are not shared,
-        because the owner might not be allowed to read them.
+        """Return True if the file at this URL belongs to another user. The owner might not be
+        allowed to read it, so it is not shared.
         """
         if not url.startswith(f"{ROOT}/"):
             return False
@@ -129,7 +129,7 @@ def shared_runs(conversation: Conversation) -> list[UUID]:
     return [run for run in answered if run in known]
 
 
-def take_turns(
+def snapshot_turns(
     conversation: Conversation, runs: Sequence[UUID], shared: SnapshotFiles, *, with_steps: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield the turns of these runs as JSON, without private data. With `with_steps`, steps are
@@ -165,9 +165,7 @@ def memory_steps(conversation: Conversation) -> frozenset[str]:
 def without_steps(
     frames: Iterable[dict[str, Any]], hidden: frozenset[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield all frames except those of hidden steps and of steps inside hidden steps. `hidden`
-    contains the IDs of the hidden steps.
-    """
+    """Yield the frames, except those of the steps with IDs in `hidden` and of their substeps."""
     gone = set(hidden)
     for frame in frames:
         if frame["type"] == "stage.opened" and frame["parent"] in gone:

@@ -31,7 +31,7 @@ from apps.chat.socket.frames import (
     read_frame,
 )
 from apps.chat.socket.sessions import session_headers
-from apps.chat.socket.tab_news import TabNews
+from apps.chat.socket.tab_updates import TabUpdates
 from apps.chat.socket.viewed_conversation import CUT_OFF, ViewedConversation
 from apps.conversations.access import check_continuable, own, person_stream
 from apps.conversations.answering import answers
@@ -48,7 +48,7 @@ from apps.conversations.interactions.answer_frames import (
     SignInFrame,
 )
 from apps.conversations.interactions.decisions import answer_interaction
-from apps.conversations.listing import keep_looking
+from apps.conversations.listing import watch_stream
 from apps.conversations.pinned_versions import find_for
 from apps.conversations.temporary import ABNORMAL
 from apps.doors.event_json import to_json
@@ -89,7 +89,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self.viewed = ViewedConversation(hub, self.sweeper, self.send_text, self.close)
         self.watcher: asyncio.Task[None] | None = None
         self.shows_list = False
-        self.news = TabNews()
+        self.updates = TabUpdates()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         is_open = True
@@ -149,14 +149,14 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             if self.caller.team is not None and await self.leave_if_moved():
                 return
             try:
-                await self.take(read_frame(received))
+                await self.handle(read_frame(received))
             except QuickAppError as error:
                 await self.refuse(error)
             except Exception as error:
                 logger.exception("Could not handle a frame of the page")
                 await self.refuse(as_refusal(error))
 
-    async def take(self, sent: ClientFrame) -> None:
+    async def handle(self, sent: ClientFrame) -> None:
         match sent:
             case OpenFrame():
                 await self.open(sent)
@@ -199,7 +199,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 await wake_viewers(self.hub.streams, self.person)
             return
         self.shows_list = True
-        self.news = TabNews()
+        self.updates = TabUpdates()
         if self.watcher is None:
             self.watcher = asyncio.create_task(self.watch())
         self.hub.streams.wake(self.person)
@@ -267,7 +267,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def watch(self) -> None:
         try:
-            await keep_looking(self.hub, self.person, self.look)
+            await watch_stream(self.hub, self.person, self.send_changes)
         except Refused as error:
             await self.refuse(error)
             await self.close(4401)
@@ -275,13 +275,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             logger.exception("Could not send list updates to a page; its socket is closed")
             await self.close(CUT_OFF)
 
-    async def look(self, _: asyncio.Event) -> None:
+    async def send_changes(self, _: asyncio.Event) -> None:
         """Send changes in the conversation list to the tab. Raises `Refused` if the session has
         ended.
         """
         await check_session(self.scope)
         if not await self.leave_if_moved() and self.shows_list:
-            await self.tell_news()
+            await self.send_updates()
 
     async def leave_if_moved(self) -> bool:
         """Close the socket and return True if the user has switched to another team in another
@@ -294,11 +294,11 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.close(MOVED)
         return True
 
-    async def tell_news(self) -> None:
+    async def send_updates(self) -> None:
         """Send changes in the conversation list, notifications and the conversation's queue to the
         tab.
         """
-        read = database_sync_to_async(self.news.read)
+        read = database_sync_to_async(self.updates.read)
         for frame in await read(self.caller, self.viewed.id):
             await self.send_text(to_json(frame))
 

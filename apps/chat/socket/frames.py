@@ -18,18 +18,16 @@ class Frame(BaseModel):
 
 
 class OpenFrame(Frame):
-    """Opens a conversation in the tab, or none if `conversation` is null.
-
-    `application` is its slug, or "" if it is unchanged. `after` is the number of the last event
-    that the page has received. If `window` is true, the server first sends the last turns in one
-    frame, and then new events.
-    """
+    """Opens a conversation in the tab, or none if `conversation` is null."""
 
     type: Literal["open"]
     conversation: UUID | None
     application: str = Field(default="", max_length=LONGEST_SLUG)
+    """The slug of the conversation's application, or "" if it is unchanged."""
     after: int = Field(default=0, ge=0, le=LARGEST_EXACT)
+    """The number of the last event that the page has received."""
     window: bool = False
+    """If true, the server first sends the last turns in one frame."""
 
 
 class AskFrame(Ask):
@@ -77,7 +75,7 @@ class Visibility(Frame):
 
 
 class QueueChange(Frame):
-    """Changes the text of a queued message. `held` holds the message back or releases it."""
+    """Changes the text of a queued message, or pauses or resumes it (`held`)."""
 
     type: Literal["queue.change"]
     id: UUID

@@ -1,4 +1,4 @@
-"""Sends the events of a conversation to a tab: first its content in one frame, then new events."""
+"""Streams the events of conversations to browser tabs."""
 
 import asyncio
 import logging
@@ -40,10 +40,7 @@ after an idle period is sent immediately.
 
 
 class ViewedConversation:
-    """Sends the events of the conversation that a tab shows.
-
-    `send` sends a frame as JSON. `close` closes the socket with a code.
-    """
+    """Sends the conversation that a tab shows: first its content in one frame, then new events."""
 
     def __init__(
         self,
@@ -81,7 +78,7 @@ class ViewedConversation:
         # New events do not have to wait for the following database queries.
         self.viewer = asyncio.create_task(self.view(sent.conversation, opened.after, opened.shown))
         await self.mark_seen(sent.conversation)
-        await self.tell_expired(sent.conversation)
+        await self.send_expired_results(sent.conversation)
 
     async def hide(self, hidden: bool) -> bool:
         """Record whether the tab is hidden. If it is visible and shows a conversation, mark the
@@ -97,9 +94,9 @@ class ViewedConversation:
         if not self.is_hidden:
             await database_sync_to_async(mark_read)(conversation)
 
-    async def tell_expired(self, conversation: UUID) -> None:
-        """If tool results have expired, so that the model no longer reads them, send their list to
-        the tab.
+    async def send_expired_results(self, conversation: UUID) -> None:
+        """Send the list of expired tool results, which the model no longer reads, if there are
+        any.
         """
         if (told := await results_expired(conversation, self.slug)) is not None:
             await self.send(to_json(told))
@@ -129,7 +126,7 @@ class ViewedConversation:
                             await self.send(text)
                     if any(isinstance(event, AnswerStored) for _, _, event in batch):
                         await self.mark_seen(conversation)
-                        await self.tell_expired(conversation)
+                        await self.send_expired_results(conversation)
                     await asyncio.sleep(FRAME_SECONDS)
         except Exception:
             logger.exception(
@@ -171,12 +168,11 @@ class FrameWriter:
 
 @dataclass(frozen=True, slots=True)
 class OpenedConversation:
-    """The first frame for an opened conversation. Events with a number above `after` follow it if
-    `shown` selects them.
-    """
+    """The first frame for an opened conversation, and which events follow it."""
 
     frame: dict[str, Any]
     after: int
+    """Events with higher numbers follow the frame."""
     shown: ShownEvents
     is_temporary: bool
 

@@ -118,7 +118,7 @@ def record_reading(caller: Caller, found: Conversation, file: str = "") -> None:
 
 
 def shown_file(found: Conversation, attachment: Mapping[str, Any]) -> dict[str, str]:
-    """Return the attachment's title and its URL for the reader, which is "" if the attachment is
+    """Return the attachment's title, and its URL for the reader. The URL is "" if the attachment is
     not a file of the conversation.
     """
     folder = f"files/{found.owner}/{folder_of(found.pk)}"

@@ -34,17 +34,15 @@ LOADER = "chat/scripts/widget/loader.js"
 
 
 class TokenRequest(BaseModel):
-    """A request for a visitor's token.
-
-    `identity` is a JSON Web Token that identifies a user of the other site. `code` is a one-time
-    code for a signed-in user of this installation. Both are "" for anonymous visitors.
-    """
+    """A request for a visitor's token. `identity` and `code` are "" for anonymous visitors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     host: str = Field(max_length=300)
     identity: str = Field(default="", max_length=LONGEST_IDENTITY)
+    """A JSON Web Token that identifies a user of the other site."""
     code: str = Field(default="", max_length=LONGEST_CODE)
+    """A one-time code for a signed-in user of this installation."""
 
 
 @require_safe
@@ -141,8 +139,8 @@ def token(request: HttpRequest, slug: str) -> JsonResponse:
     widget = find_widget(slug)
     with translation.override(language_of(request)):
         try:
-            asked = TokenRequest.model_validate_json(request.body)
-            made = admit(request, widget, asked)
+            body = TokenRequest.model_validate_json(request.body)
+            made = admit(request, widget, body)
         except ValidationError as error:
             return refused(Refused("bad_request", f"{first_problem(error)}."))
         except RawPostDataException:
@@ -154,16 +152,16 @@ def token(request: HttpRequest, slug: str) -> JsonResponse:
     return JsonResponse({**told, "files": f"{base}key/{made.write(FILES_SALT)}"})
 
 
-def admit(request: HttpRequest, widget: Widget, asked: TokenRequest) -> VisitorToken:
+def admit(request: HttpRequest, widget: Widget, body: TokenRequest) -> VisitorToken:
     """Return a new token for an anonymous visitor, or for the user whom the identity or the code
     identifies. Raises `Refused` if the origin is unknown, or the identity or the code is invalid.
     """
-    if asked.host not in (own_origin(request), *widget.origins):
-        raise Forbidden("origin_unknown", f"Unknown origin: '{asked.host[:100]}'.")
-    if asked.code:
-        return use_code(widget, asked.host, asked.code)
-    user = use_identity(widget, asked.identity) if asked.identity else None
-    return new_token(widget, asked.host, user)
+    if body.host not in (own_origin(request), *widget.origins):
+        raise Forbidden("origin_unknown", f"Unknown origin: '{body.host[:100]}'.")
+    if body.code:
+        return use_code(widget, body.host, body.code)
+    user = use_identity(widget, body.identity) if body.identity else None
+    return new_token(widget, body.host, user)
 
 
 def refused(error: Refused) -> JsonResponse:

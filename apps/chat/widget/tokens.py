@@ -32,18 +32,17 @@ LONGEST_TOKEN = 1_000
 
 @dataclass(frozen=True, slots=True)
 class VisitorToken:
-    """The content of a visitor's token.
-
-    `host` is the origin that the browser reported, which cannot be verified. `key` identifies the
-    widget's key that verified the visitor's identity, or the account's session, and is "" for
-    anonymous visitors.
-    """
+    """The content of a visitor's token."""
 
     application: int
     host: str
+    """The origin of the other site. The browser reports it, so it is not verified."""
     bucket: str
     expires: int
     key: str = ""
+    """The ID of the account's session, or a mark of the key that verified the visitor's identity.
+    "" for anonymous visitors.
+    """
 
     def write(self, salt: str = SALT) -> str:
         content = [self.application, self.host, self.bucket, self.expires, self.key]

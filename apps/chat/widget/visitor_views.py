@@ -135,8 +135,8 @@ def check_file(caller: Caller, bucket: str, name: str) -> None:
 @for_visitors
 @require_safe
 def listing(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
-    """Return the visitor's feedback on answers. The query parameter `message`, which can be
-    repeated, contains their IDs.
+    """Return the visitor's feedback on the answers with the IDs in `message`, a query parameter
+    that can be repeated.
     """
     return list_feedback(request, caller)
 

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.cases.background import begin_later
-from apps.cases.latest_results import standings_of
+from apps.cases.latest_results import latest_statuses
 from apps.cases.models import Case, CaseResult, CaseRun
 from apps.cases.runner import MOST_TIMES, CaseRunRequest, problem_text, stop
 from apps.console.api.application_field import ApplicationField
@@ -50,7 +50,7 @@ class CaseSerializer(RowSerializer[Case]):
         read_only_fields = ("is_from_real_run", "source_run")
 
     def get_has_passed(self, row: Case) -> bool | None:
-        found = standings_of([row.pk]).get(row.pk)
+        found = latest_statuses([row.pk]).get(row.pk)
         return None if found is None else found.has_passed
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

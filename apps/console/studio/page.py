@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
-from apps.cases.from_runs import kept_messages, turns_of
+from apps.cases.from_runs import opening_messages, turns_of
 from apps.cases.models import Case
 from apps.catalog.application_files.models import managed_directory_of
 from apps.catalog.icons.values import COLOURS, tile_of
@@ -230,7 +230,7 @@ def replayed_turns(request: HttpRequest, row: Application) -> list[dict[str, Any
     record_reading(request, run, "question replayed on the draft", is_allowed=may_read(request))
     if not may_read(request):
         raise PermissionDenied
-    found = turns_of(kept_messages(run.pk))
+    found = turns_of(opening_messages(run.pk))
     if not found:
         messages.warning(request, NOTHING_TO_REPLAY)
     return [

@@ -25,6 +25,6 @@ class AnswerRecorder:
         if self.record.log.is_over:
             return  # The run did not stop in time, and its ending is already stored.
         if isinstance(event, StageClosed):
-            event = self.transcript.as_told(event)
-        self.transcript.take(event)
+            event = self.transcript.as_shown(event)
+        self.transcript.apply(event)
         self.record.say(event)

@@ -1,5 +1,5 @@
-"""Starts answers. Each answer is written by a background task of this process, even if no page
-shows it, and is stored at the end.
+"""Starts answers. A background task of this process writes each answer, even if no page shows it,
+and stores it at the end.
 """
 
 import asyncio
@@ -79,7 +79,7 @@ async def ask(
 
     async def begin_and_start() -> StartedAnswer:
         sender = caller.at(timezone=sent.timezone, surface=sent.surface)
-        begun = await take_place(
+        started = await store_and_start(
             hub,
             open_workspace,
             application,
@@ -87,14 +87,14 @@ async def ask(
             partial(begin_answer, caller, application, sent, door=door),
         )
         is_first = sent.conversation is None
-        hub.summaries.queue_audit(*question_events(begun, caller, is_first=is_first))
-        return begun
+        hub.summaries.queue_audit(*question_events(started, caller, is_first=is_first))
+        return started
 
     # Once the question is stored, its answer must start, even if the page disconnects.
     return await asyncio.shield(hub.hold(begin_and_start()))
 
 
-async def take_place(
+async def store_and_start(
     hub: Hub,
     open_workspace: OpenWorkspace,
     application: ResolvedApplication,
@@ -106,18 +106,18 @@ async def take_place(
     process.
     """
     with hub.slots.reserve(1) as room:
-        begun: StartedAnswer = await database_sync_to_async(begin)(hub.name if room else "")
+        started: StartedAnswer = await database_sync_to_async(begin)(hub.name if room else "")
         # The answer's files go into the conversation's folder, with which they are deleted.
-        asking = replace(caller, folder=folder_of(begun.conversation.pk))
-        start(hub, begun, application, open_workspace, asking)
-    if begun.run.status == Run.Status.QUEUED:
-        hub.hold(tell_of_queued(hub, begun.run))
-    return begun
+        asking = replace(caller, folder=folder_of(started.conversation.pk))
+        start(hub, started, application, open_workspace, asking)
+    if started.run.status == Run.Status.QUEUED:
+        hub.hold(announce_queued(hub, started.run))
+    return started
 
 
-async def tell_of_queued(hub: Hub, run: Run) -> None:
-    """Notify the pages that show the run that it is queued. Also notify all processes, because one
-    of them may have a free slot.
+async def announce_queued(hub: Hub, run: Run) -> None:
+    """Notify the run's viewers that it is queued. Also notify all processes, because one of them
+    may have a free slot.
     """
     hub.has_queue = True
     hub.awaited.set()
@@ -139,7 +139,7 @@ async def ask_or_queue(
     `Refused` if the question is rejected, and `RateLimitReached` if a rate limit is exceeded.
     """
     rates = rates_of(caller, application)
-    if rates and not await database_sync_to_async(queue.was_taken)(caller, sent.id):
+    if rates and not await database_sync_to_async(queue.was_accepted)(caller, sent.id):
         await admit_request(rates)
     conversation = sent.conversation
     # A question that begins a branch refers to what is shown now, so it cannot wait for other
@@ -179,8 +179,8 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
         caller: Caller = await database_sync_to_async(queue.caller_of)(row)
         application = await find_for(row.conversation.application_slug, caller, conversation)
         begin_queued = partial(queue.begin, caller, application, row.pk)
-        begun = await take_place(hub, open_workspace, application, caller, begin_queued)
-        hub.summaries.queue_audit(*question_events(begun, caller))
+        started = await store_and_start(hub, open_workspace, application, caller, begin_queued)
+        hub.summaries.queue_audit(*question_events(started, caller))
     except QuickAppError as error:
         if error.code not in LATER:
             with translation.override(language_of_stored_caller(row.caller)):
@@ -210,19 +210,18 @@ class EarlierOutput:
 
 def start(
     hub: Hub,
-    begun: StartedAnswer,
+    started: StartedAnswer,
     application: ResolvedApplication,
     open_workspace: OpenWorkspace,
     caller: Caller,
-    past: EarlierOutput | None = None,
+    earlier: EarlierOutput | None = None,
 ) -> None:
     """Start writing the answer in this process, unless its run is queued or was already started.
-    `past` is the earlier output of a resumed run.
+    `earlier` is the earlier output of a resumed run.
     """
-    if begun.log is not None:
-        RunningAnswer(
-            hub, begun, begun.log, application, open_workspace, caller, past or EarlierOutput()
-        ).start()
+    if started.log is not None:
+        how = (hub, started, started.log, application, open_workspace, caller)
+        RunningAnswer(*how, earlier or EarlierOutput()).start()
 
 
 class RunningAnswer:
@@ -233,20 +232,20 @@ class RunningAnswer:
     def __init__(
         self,
         hub: Hub,
-        begun: StartedAnswer,
+        started: StartedAnswer,
         log: RunLog,
         application: ResolvedApplication,
         open_workspace: OpenWorkspace,
         caller: Caller,
-        past: EarlierOutput,
+        earlier: EarlierOutput,
     ) -> None:
         self.hub = hub
-        self.begun = begun
+        self.started = started
         self.application = application
         self.open_workspace = open_workspace
-        self.caller = replace(caller, is_remembered=begun.conversation.has_memory)
-        self.person = person_stream(begun.run.bucket)
-        self.transcript = past.transcript
+        self.caller = replace(caller, is_remembered=started.conversation.has_memory)
+        self.person = person_stream(started.run.bucket)
+        self.transcript = earlier.transcript
         features = application.manifest.features
         told = None if features is None else features.answer_figures
         self.transcript.note_application(application.number, told)
@@ -255,16 +254,16 @@ class RunningAnswer:
         """True if the run has ended. It has not ended if it waits for a user, or if another process
         continues it.
         """
-        before = (past.steps, past.interactions, begun.consents)
+        before = (earlier.steps, earlier.interactions, started.consents)
         self.supervisor = RunSupervisor(hub, log, self.end, *before)
         recorder = AnswerRecorder(self.supervisor.record, self.transcript)
         self.emit: Emit = recorder.emit
-        self.meter = meter_of(hub, begun.run, caller)
+        self.meter = meter_of(hub, started.run, caller)
         self.progress.meter = FiguresMeter(self.meter, recorder.count)
-        unattended = Unattended.read(begun.run.unattended)
+        unattended = Unattended.read(started.run.unattended)
         if unattended is not None:
-            self.limit(unattended, past.steps)
-        self.request = request_of(begun, application, self.caller)
+            self.limit(unattended, earlier.steps)
+        self.request = request_of(started, application, self.caller)
         self.workspace = open_workspace(self.caller)
 
     def limit(self, unattended: Unattended, before: Sequence[Step]) -> None:
@@ -280,22 +279,23 @@ class RunningAnswer:
         # Texts for models are in English, regardless of the user's language.
         with (
             translation.override(settings.LANGUAGE_CODE),
-            request_ids.use_request_id(self.begun.run.request_id),
+            request_ids.use_request_id(self.started.run.request_id),
         ):
             stored = self.supervisor.start(self.write())
             self.hub.hold(wake_viewers(self.hub.streams, self.person))
             begin_title(
-                self.hub, self.begun, self.application, self.workspace, self.caller, self.meter
+                self.hub, self.started, self.application, self.workspace, self.caller, self.meter
             )
             self.hub.hold(self.follow_up(stored))
 
     async def write(self) -> str | None:
         """Write the answer. Return the model's finish reason, or None."""
+        model = self.started.model
         with translation.override(
             accepted_language(self.caller.client.locale)
         ):  # The events that this method emits.
-            chosen = await answering(self.application, self.begun.model, self.workspace, self.emit)
-        switched = with_switches(chosen, self.begun.conversation.tool_switches)
+            chosen = await answering(self.application, model, self.workspace, self.emit)
+        switched = with_switches(chosen, self.started.conversation.tool_switches)
         asked = (switched, self.request, self.workspace, self.caller)
         try:
             return (
@@ -306,18 +306,18 @@ class RunningAnswer:
 
     def end(self, outcome: RunOutcome) -> Ending:
         self.is_over = True
-        return conclude(self.begun.run, self.transcript, self.progress, outcome)
+        return conclude(self.started.run, self.transcript, self.progress, outcome)
 
     async def follow_up(self, stored: asyncio.Task[None]) -> None:
         """Wait until the answer is stored. Then summarize the conversation for the next question,
         send the next queued message and update the conversation's mirror.
         """
         await asyncio.wait([stored])
-        row = self.begun.run
+        row = self.started.run
         if self.is_over:
-            event = event_of("message.received", self.begun, self.caller)
+            event = event_of("message.received", self.started, self.caller)
             self.hub.summaries.queue_audit(event)
-        is_ours = self.begun.request is None  # No summary replaces messages that a client sends.
+        is_ours = self.started.request is None  # No summary replaces messages that a client sends.
         if self.transcript.finish_reason and is_ours and not self.hub.is_closing:
             await summarise_ahead(row, self.progress)
         await ask_following(self.hub, self.open_workspace, row.stream)

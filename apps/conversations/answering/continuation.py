@@ -41,22 +41,26 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class TakenOverRun:
-    """A run that this process has taken over, and the data for resuming it."""
+class ResumedRun:
+    """A run that this process has resumed over, and the data for resuming it."""
 
-    begun: StartedAnswer
+    started: StartedAnswer
     application: ResolvedApplication
     caller: Caller
-    past: EarlierOutput
+    earlier: EarlierOutput
 
 
 def sweeper(hub: Hub, workspaces: OpenWorkspace = open_workspace) -> Sweeper:
     return Sweeper(
-        hub, partial(go_on, workspaces), end_lost, partial(ask_all_due, workspaces), due_messages
+        hub,
+        partial(resume_or_end, workspaces),
+        end_lost,
+        partial(ask_all_due, workspaces),
+        due_messages,
     )
 
 
-async def go_on(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
+async def resume_or_end(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
     """Resume a run whose lease this process holds. If this fails, end the run as failed."""
     with request_ids.use_request_id(run.request_id):
         await resume(workspaces, hub, run)
@@ -64,7 +68,7 @@ async def go_on(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
 
 async def resume(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
     try:
-        taken: TakenOverRun = await database_sync_to_async(take_up)(run)
+        resumed: ResumedRun = await database_sync_to_async(prepare_resumption)(run)
     except Exception as error:  # noqa: BLE001 - the error is shown to viewers and logged
         logger.warning("Run %s cannot continue: %s", run.pk, error)
         held = Run.objects.filter(holder=run.holder, status__in=Run.GOING)
@@ -72,38 +76,37 @@ async def resume(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
         await database_sync_to_async(end_row)(run, held, outcome)
         return
     logger.info("Run %s resumes in this process", run.pk)
-    start(hub, taken.begun, taken.application, workspaces, taken.caller, taken.past)
+    start(hub, resumed.started, resumed.application, workspaces, resumed.caller, resumed.earlier)
 
 
-def take_up(run: Run) -> TakenOverRun:
-    """Read the state of a run from the database, and notify the pages that show it that it resumes.
-
-    Raises `ApplicationNotFound` if the caller can no longer use the application, and
-    `ApplicationBroken` if its manifest is invalid.
+def prepare_resumption(run: Run) -> ResumedRun:
+    """Read the state of a run from the database, and notify its viewers that it resumes. Raises
+    `ApplicationNotFound` if the caller can no longer use the application, and `ApplicationBroken`
+    if its manifest is invalid.
     """
     PRICES.refresh()
     conversation = Conversation.objects.get(pk=run.stream)
     caller = caller_of_run(run)
-    application = kept_application(run, conversation, caller)
+    application = recorded_application(run, conversation, caller)
     transcript = gather_transcript(run)
-    past = EarlierOutput(transcript, read_steps(run), read_interactions(run))
+    earlier = EarlierOutput(transcript, read_steps(run), read_interactions(run))
     events: Sequence[StreamEvent] = (
         *transcript.close_stages(),
         *end_lost_questions(run),
         *((Continued(),) if is_interrupted(transcript) else ()),
         StatusChanged(run.status),
         # Without recorded steps, the run starts again, and viewers must drop the text so far.
-        *((TurnRestarted(),) if transcript.has_begun and not past.steps else ()),
+        *((TurnRestarted(),) if transcript.has_started and not earlier.steps else ()),
     )
     before = journal.add(run.stream, run.pk, events, gap=journal.GAP)
     for event in events:
-        transcript.take(event)
+        transcript.apply(event)
     log = RunLog(run.stream, run.pk, before + 1, events)
     question = Message.objects.get(run=run, role=Message.Role.USER)
     messages = path(conversation, question.pk)
     slug = (question.place or {}).get("slug", "")
     place = application.predefined.places.get(slug)  # An operator may have removed the place.
-    begun = StartedAnswer(
+    started = StartedAnswer(
         conversation,
         run,
         tuple(of_application(conversation, messages, application)),
@@ -113,17 +116,19 @@ def take_up(run: Run) -> TakenOverRun:
         folder=content_for(conversation, application.manifest.input_attachment_types),
         request=read_request(run, application),
     )
-    return TakenOverRun(begun, application, caller, past)
+    return ResumedRun(started, application, caller, earlier)
 
 
 def is_interrupted(transcript: Transcript) -> bool:
     """Return True if the answer was being written when the run's process died, and False if the run
     was waiting for a user.
     """
-    return transcript.has_begun and transcript.status != Run.Status.WAITING
+    return transcript.has_started and transcript.status != Run.Status.WAITING
 
 
-def kept_application(run: Run, conversation: Conversation, caller: Caller) -> ResolvedApplication:
+def recorded_application(
+    run: Run, conversation: Conversation, caller: Caller
+) -> ResolvedApplication:
     """Return the application with the manifest that it had when the run started. Raises
     `ApplicationNotFound` if the caller can no longer use the application.
     """

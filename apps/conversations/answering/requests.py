@@ -40,27 +40,27 @@ def meter_of(hub: Hub, row: Run, caller: Caller) -> RunMeter:
 
 
 def request_of(
-    begun: StartedAnswer, application: ResolvedApplication, caller: Caller
+    started: StartedAnswer, application: ResolvedApplication, caller: Caller
 ) -> RunRequest:
-    if begun.request is not None:
-        return begun.request
+    if started.request is not None:
+        return started.request
     return RunRequest(
-        begun.folder.attached_to([spoken_text(message) for message in begun.messages]),
-        place=begun.place,
+        started.folder.attached_to([spoken_text(message) for message in started.messages]),
+        place=started.place,
         chat=ChatContext(
-            search_conversations=earlier_conversations(caller, application, begun.run.stream),
-            schedules=desk_of(begun, application, caller),
-            summaries=ConversationSummaries(begun.run.stream, begun.messages),
-            correction=newest_correction(begun.messages),
-            effort=begun.conversation.reasoning_effort or "",
+            search_conversations=earlier_conversations(caller, application, started.run.stream),
+            schedules=schedules_for(started, application, caller),
+            summaries=ConversationSummaries(started.run.stream, started.messages),
+            correction=newest_correction(started.messages),
+            effort=started.conversation.reasoning_effort or "",
             own_instructions=partial(own_instructions, caller.user_id) if caller.user_id else None,
-            folder_instructions=begun.folder.instructions,
+            folder_instructions=started.folder.instructions,
         ),
     )
 
 
-def desk_of(
-    begun: StartedAnswer, application: ResolvedApplication, caller: Caller
+def schedules_for(
+    started: StartedAnswer, application: ResolvedApplication, caller: Caller
 ) -> UserSchedules | None:
     """Return the schedules that the model can read and change. Return None if the conversation is
     temporary, if the caller has no account, or if the caller uses an API key that another user
@@ -68,14 +68,14 @@ def desk_of(
     """
     if caller.person is None or caller.kind not in ("user", "key"):
         return None
-    if begun.conversation.temporary_until is not None:
+    if started.conversation.temporary_until is not None:
         return None  # A temporary conversation is erased before the schedule is due.
     kept = caller.at(surface="")
     owner = Owner(caller.bucket, caller.person, caller.team, reference_of(kept))
-    row = begun.conversation
+    row = started.conversation
     # A withdrawn pinned version is not used; the live version answers instead.
     version = application.number if row.pinned_version == application.number else None
-    find_saver = partial(responsible_user, caller, caller.person, begun.run.unattended)
+    find_saver = partial(responsible_user, caller, caller.person, started.run.unattended)
     return UserSchedules(owner, application.id, row.pk, find_saver, caller.client.timezone, version)
 
 

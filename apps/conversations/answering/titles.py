@@ -59,24 +59,24 @@ FULL_STOPS = ".。"
 
 @dataclass(frozen=True, slots=True)
 class TitleTask:
-    """The inputs for generating a title. `shown` is the preliminary title, which remains if the
-    generation fails. `is_own` is True if `deployment_id` is also the deployment that answers.
-    """
+    """The inputs for generating a title."""
 
     deployment_id: str
     question: str
     shown: str
+    """The preliminary title. It remains if the generation fails."""
     is_own: bool
+    """True if `deployment_id` is also the deployment that answers."""
 
 
-def task_of(begun: StartedAnswer, application: ResolvedApplication) -> TitleTask | None:
+def task_of(started: StartedAnswer, application: ResolvedApplication) -> TitleTask | None:
     """Return the inputs for generating a title, or None if titles are disabled or this is not the
     first question on the page.
     """
-    if begun.run.door != PAGE or len(begun.messages) != 1:
+    if started.run.door != PAGE or len(started.messages) != 1:
         return None
-    [question] = begun.messages
-    shown = begun.conversation.title
+    [question] = started.messages
+    shown = started.conversation.title
     if not question.text.strip() or shown != question_title(question.text):
         return None
     deployment_id = deployment_of(application)
@@ -95,7 +95,7 @@ def deployment_of(application: ResolvedApplication) -> str | None:
     own = application.deployment_id
     if wanted is None:
         is_wanted = settings.CONVERSATION_TITLES == "model" or (
-            settings.CONVERSATION_TITLES == "auto" and is_known(own)
+            settings.CONVERSATION_TITLES == "auto" and is_offered(own)
         )
     else:
         is_wanted = wanted.enabled
@@ -107,14 +107,14 @@ def deployment_of(application: ResolvedApplication) -> str | None:
     return None if PRICES.service(own).is_built_in else own
 
 
-def is_known(deployment_id: str) -> bool:
+def is_offered(deployment_id: str) -> bool:
     """Return True if a configured service or DIAL Core offers this deployment."""
     return deployment_id in PRICES.services or bool(settings.DIAL_URL)
 
 
 def begin_title(
     hub: Hub,
-    begun: StartedAnswer,
+    started: StartedAnswer,
     application: ResolvedApplication,
     workspace: Workspace,
     caller: Caller,
@@ -123,7 +123,7 @@ def begin_title(
     """Start a background task that generates the title, stores it and notifies the user's open
     pages.
     """
-    task = task_of(begun, application)
+    task = task_of(started, application)
     if task is None:
         return
     meter = structs.replace(meter.inside(application.slug, application.number), keep_request=None)
@@ -132,9 +132,9 @@ def begin_title(
     async def write() -> None:
         title, usage = await ask_for_title(task, workspace, meter)
         spend(rates_of(caller, application), usage)
-        rename = partial(rename_if, begun.conversation, task.shown, title)
+        rename = partial(rename_if, started.conversation, task.shown, title)
         if title and await database_sync_to_async(rename)():
-            await wake_viewers(hub.streams, person_stream(begun.conversation.owner))
+            await wake_viewers(hub.streams, person_stream(started.conversation.owner))
 
     hub.hold(write())
 

@@ -26,44 +26,43 @@ assume that the user is present.
 
 @dataclass(frozen=True, slots=True)
 class Unattended:
-    """The limits of a run that a schedule, alarm or webhook started. `seconds` is the question
-    timeout; None means no timeout. None for `tokens` or `money` means no limit.
-    """
+    """The limits of a run that a schedule, alarm or webhook started. None means no limit."""
 
     seconds: float | None = None
+    """The timeout of questions to the user."""
     tokens: int | None = None
     money: Decimal | None = None
     currency: str = ""
 
     @classmethod
-    def read(cls, kept: Mapping[str, Any] | None) -> Self | None:
+    def read(cls, stored: Mapping[str, Any] | None) -> Self | None:
         """Parse the JSON in `Run.unattended`. Return None for a run that a user started."""
-        if kept is None:
+        if stored is None:
             return None
-        budget = kept.get("budget") or {}
+        budget = stored.get("budget") or {}
         money = budget.get("money")
         return cls(
-            kept["seconds"],
+            stored["seconds"],
             budget.get("tokens"),
             None if money is None else Decimal(money),
             budget.get("currency", ""),
         )
 
-    def adjust_timeout(self, asked: InteractionRequest) -> InteractionRequest:
+    def adjust_timeout(self, request: InteractionRequest) -> InteractionRequest:
         """Return the question to the user with this run's timeout in place of the default."""
-        return replace(asked, seconds=self.seconds) if asked.kind in LIMITED else asked
+        return replace(request, seconds=self.seconds) if request.kind in LIMITED else request
 
     def emitting(self, emit: Emit) -> Emit:
         """Return an `emit` function that applies this run's timeout to questions."""
 
-        def emit_patiently(event: Event) -> None:
+        def emit_with_timeout(event: Event) -> None:
             if isinstance(event, InteractionRequested):
                 asked = self.adjust_timeout(event.interaction)
                 due = None if asked.seconds is None else time() + asked.seconds
                 event = InteractionRequested(asked, due)
             emit(event)
 
-        return emit_patiently
+        return emit_with_timeout
 
 
 class Spending:

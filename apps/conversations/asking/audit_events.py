@@ -8,20 +8,20 @@ from apps.conversations.asking.questions import StartedAnswer
 
 
 def question_events(
-    begun: StartedAnswer, caller: Caller, *, is_first: bool = False
+    started: StartedAnswer, caller: Caller, *, is_first: bool = False
 ) -> Iterator[AuditEvent]:
     """Yield the audit events for an accepted question, or none if it was accepted before.
     `is_first` is True if the question began the conversation.
     """
-    if not begun.is_new:
+    if not started.is_new:
         return
     if is_first:
-        yield event_of("conversation.created", begun, caller)
-    yield event_of("message.sent", begun, caller)
+        yield event_of("conversation.created", started, caller)
+    yield event_of("message.sent", started, caller)
 
 
-def event_of(event: Event, begun: StartedAnswer, caller: Caller) -> AuditEvent:
-    run = begun.run
+def event_of(event: Event, started: StartedAnswer, caller: Caller) -> AuditEvent:
+    run = started.run
     return AuditEvent(
-        event, run.bucket, caller.client.address, run.application, begun.conversation.pk, run.pk
+        event, run.bucket, caller.client.address, run.application, started.conversation.pk, run.pk
     )

@@ -21,14 +21,12 @@ NOTICE = "other-model"
 
 @dataclass(frozen=True, slots=True)
 class ModelChoice:
-    """A user's choice of model.
-
-    `deployment_id` is "" for the application's own model. `withdrawn` is a stored choice that the
-    application no longer offers, or "".
-    """
+    """A user's choice of model."""
 
     deployment_id: str = ""
+    """The chosen deployment, or "" for the application's own model."""
     withdrawn: str = ""
+    """A stored choice that the application no longer offers, or ""."""
 
 
 OWN = ModelChoice()
@@ -74,8 +72,8 @@ def check_offered(application: ResolvedApplication, deployment_id: str) -> None:
 
 
 def recorded_with(application: ResolvedApplication, choice: ModelChoice) -> ResolvedApplication:
-    """Return the application with the chosen model in its manifest document. The document is stored
-    with the run, so that a process that resumes the run uses the same model.
+    """Return the application with the chosen model in its manifest document. A process that resumes
+    the run reads the model from the stored document.
     """
     if choice.deployment_id in ("", application.deployment_id):
         return application

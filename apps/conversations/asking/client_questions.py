@@ -17,13 +17,13 @@ from apps.accounts.caller import Caller
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.access import lock, own, reference_of
 from apps.conversations.ask import Ask
-from apps.conversations.asking.question_position import AskedPlace, branching
+from apps.conversations.asking.question_position import QuestionPosition, branching
 from apps.conversations.asking.questions import (
     NewQuestion,
     StartedAnswer,
     create,
-    keep_manifest,
     question_added,
+    store_manifest,
     store_question,
 )
 from apps.conversations.client_requests import store_request
@@ -47,11 +47,7 @@ UNTITLED = "Request"
 
 @dataclass(frozen=True, slots=True)
 class ClientQuestion:
-    """A question from an API client.
-
-    `text` and `attachments` are shown on the page. `after` is the ID of the run of the previous
-    answer, or None. `begin` is the ID for a new conversation.
-    """
+    """A question from an API client. The page shows `text` and `attachments`."""
 
     caller: Caller
     application: ResolvedApplication
@@ -60,7 +56,9 @@ class ClientQuestion:
     text: str
     attachments: Sequence[dict[str, str]] = ()
     after: UUID | None = None
+    """The ID of the previous answer's run, or None."""
     begin: UUID = field(default_factory=uuid4)
+    """The ID for a new conversation."""
     run: UUID = field(default_factory=uuid4)
 
 
@@ -71,7 +69,7 @@ def begin_client_answer(question: ClientQuestion, holder: str) -> StartedAnswer:
     """
     check_start(question.caller, question.door, question.application.slug, "")
     PRICES.refresh()
-    conversation, place = find_place(question)
+    conversation, position = locate_question(question)
     run = run_of(question, conversation)
     queue.admit(run, holder)
     asked = NewQuestion(
@@ -81,18 +79,18 @@ def begin_client_answer(question: ClientQuestion, holder: str) -> StartedAnswer:
         storable_value(question.text),
         holder,
     )
-    begun = store_question(
-        conversation, run, asked, place, storable_value([*question.attachments]), None
+    started = store_question(
+        conversation, run, asked, position, storable_value([*question.attachments]), None
     )
     store_request(run, question.request)
-    return replace(begun, request=question.request)
+    return replace(started, request=question.request)
 
 
 def store_client_answer(
     question: ClientQuestion, transcript: Transcript, started_at: datetime
 ) -> StartedAnswer:
     """Store a question with its complete answer and an ended run, in the current transaction."""
-    conversation, place = find_place(question)
+    conversation, position = locate_question(question)
     now = timezone.now()
     run = run_of(question, conversation)
     run.status, run.started_at, run.finished_at = Run.Status.DONE, started_at, now
@@ -103,7 +101,7 @@ def store_client_answer(
         role=Message.Role.USER,
         text=storable_value(question.text),
         attachments=storable_value([*question.attachments]),
-        parent_id=place.parent,
+        parent_id=position.parent,
         created_at=started_at,
     )
     answer = Message.objects.create(
@@ -117,7 +115,7 @@ def store_client_answer(
         parent=asked,
     )
     events = question_added(asked), answer_stored(answer), StatusChanged(run.status)
-    journal.add(conversation.pk, run.pk, events, is_new=place.parent is None)
+    journal.add(conversation.pk, run.pk, events, is_new=position.parent is None)
     changes = {"leaf": answer, "updated_at": now, "is_unread": True}
     Conversation.objects.filter(pk=conversation.pk).update(**changes)
     transaction.on_commit(partial(mirror, conversation.pk))
@@ -133,7 +131,7 @@ def run_of(question: ClientQuestion, conversation: Conversation) -> Run:
         application=application.slug,
         application_pk=application.id,
         application_number=application.number,
-        manifest=keep_manifest(application),
+        manifest=store_manifest(application),
         bucket=caller.bucket,
         counted_as=counted_name(caller),
         caller=reference_of(caller),
@@ -141,7 +139,7 @@ def run_of(question: ClientQuestion, conversation: Conversation) -> Run:
     )
 
 
-def find_place(question: ClientQuestion) -> tuple[Conversation, AskedPlace]:
+def locate_question(question: ClientQuestion) -> tuple[Conversation, QuestionPosition]:
     """Return the question's conversation, locked, and the question's position in it. Create a new
     conversation if `after` is not a stored answer of this application, or if another answer is
     running.
@@ -150,12 +148,12 @@ def find_place(question: ClientQuestion) -> tuple[Conversation, AskedPlace]:
     if before is not None:
         conversation = lock(before.conversation)
         if leases.open_run(conversation.pk) is None:
-            return conversation, place_after(conversation, before)
+            return conversation, position_after(conversation, before)
     title = question_title(storable_value(question.text)) or UNTITLED
     ask = Ask(id=question.run, text="")
     # This process chose the ID, so it is unused.
     conversation = create(question.begin, question.caller, question.application, ask, title)
-    return conversation, AskedPlace()
+    return conversation, QuestionPosition()
 
 
 def answer_before(question: ClientQuestion) -> Message | None:
@@ -166,8 +164,8 @@ def answer_before(question: ClientQuestion) -> Message | None:
     return answers.filter(conversation__in=rows).select_related("conversation").first()
 
 
-def place_after(conversation: Conversation, answer: Message) -> AskedPlace:
+def position_after(conversation: Conversation, answer: Message) -> QuestionPosition:
     if conversation.leaf_id == answer.pk:
-        return AskedPlace(answer.pk)
+        return QuestionPosition(answer.pk)
     branching(conversation)
-    return AskedPlace(answer.pk, is_branch=True)
+    return QuestionPosition(answer.pk, is_branch=True)

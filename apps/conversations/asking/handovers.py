@@ -12,7 +12,7 @@ from apps.agent.taint import UNTRUSTED
 from apps.catalog.access import usable
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.access import lock
-from apps.conversations.asking.question_position import AskedPlace
+from apps.conversations.asking.question_position import QuestionPosition
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, Message
 from apps.errors import Conflict, Refused
@@ -92,15 +92,15 @@ def runs_of_others(messages: Iterable[Message], application: ResolvedApplication
     return set(others.values_list("pk", flat=True))
 
 
-def begins_with(
-    conversation: Conversation, stands: AskedPlace, application: ResolvedApplication
+def changed_application(
+    conversation: Conversation, position: QuestionPosition, application: ResolvedApplication
 ) -> dict[str, str] | None:
-    """Return the slug and title of the application that will answer if another application gave the
-    previous answer, otherwise None.
+    """Return the slug and title of `application` if another application wrote the previous answer,
+    otherwise None.
     """
     if conversation.handed_over_at is None:
         return None
-    before = stands.again.pk if stands.again is not None else stands.parent
+    before = position.again.pk if position.again is not None else position.parent
     if before is None:
         return None
     row = Message.objects.filter(pk=before).select_related("run").first()

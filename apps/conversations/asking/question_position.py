@@ -20,31 +20,29 @@ from apps.errors import Refused
 
 
 @dataclass(frozen=True, slots=True)
-class AskedPlace:
-    """The position of a question in a conversation's message tree.
-
-    `parent` is the primary key of the previous message. `again` is an existing question to answer
-    again. `is_root` is True for an alternative to the first question. `is_branch` is True if the
-    question begins a branch.
-    """
+class QuestionPosition:
+    """The position of a question in a conversation's message tree."""
 
     parent: int | None = None
+    """The primary key of the previous message."""
     again: Message | None = None
+    """The existing question, if it is answered again."""
     is_root: bool = False
+    """True for an alternative to the first question."""
     is_branch: bool = False
 
 
-def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
+def find_position(conversation: Conversation, ask: Ask) -> QuestionPosition:
     """Return the position of a question. Raises `Refused` if a message that it refers to does not
     exist or cannot be continued.
     """
     if ask.again is not None:
         question = find_message(branching(conversation), ask.again, USER)
-        return AskedPlace(again=Message.objects.get(pk=question.pk), is_branch=True)
+        return QuestionPosition(again=Message.objects.get(pk=question.pk), is_branch=True)
     if ask.edits is not None:
         found = branching(conversation)
         parent = found.parents[find_message(found, ask.edits, USER).pk]
-        return AskedPlace(parent, is_root=parent is None, is_branch=True)
+        return QuestionPosition(parent, is_root=parent is None, is_branch=True)
     if ask.continues is not None:
         found = branching(conversation)
         answer = find_message(found, ask.continues, ASSISTANT)
@@ -56,8 +54,8 @@ def find_asked_place(conversation: Conversation, ask: Ask) -> AskedPlace:
                     "question instead."
                 ),
             )
-        return AskedPlace(answer.pk)
-    return AskedPlace(end_of_path(conversation))
+        return QuestionPosition(answer.pk)
+    return QuestionPosition(end_of_path(conversation))
 
 
 def branching(conversation: Conversation) -> Tree[OutlineRow]:

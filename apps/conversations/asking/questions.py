@@ -27,8 +27,8 @@ from apps.conversations.access import (
 from apps.conversations.ask import Ask
 from apps.conversations.asking.chosen_models import OWN, ModelChoice, choice_of, recorded_with
 from apps.conversations.asking.folder_content import NOTHING, FolderContent, content_for
-from apps.conversations.asking.handovers import begins_with, of_application
-from apps.conversations.asking.question_position import AskedPlace, find_asked_place
+from apps.conversations.asking.handovers import changed_application, of_application
+from apps.conversations.asking.question_position import QuestionPosition, find_position
 from apps.conversations.asking.tool_switches import check_switches
 from apps.conversations.branches import path
 from apps.conversations.files.folder import attach_files
@@ -58,40 +58,36 @@ CONTINUE = "Your answer was cut off. Continue exactly where it stopped: repeat n
 
 @dataclass(frozen=True, slots=True)
 class StartedAnswer:
-    """A stored question and the run that answers it.
-
-    `log` is None if the run is queued or was started before. `is_new` is False for a repeated
-    request. `place` is the user's chat place in the host application. `model` is the model that the
-    user has selected. `folder` is the content of the conversation's folder. `request` is set if an
-    API client sent the whole conversation.
-    """
+    """A stored question and the run that answers it."""
 
     conversation: Conversation
     run: Run
     messages: tuple[Message, ...] = ()
     log: RunLog | None = None
+    """The run's log, or None if the run is queued or was started before."""
     consents: Mapping[str, Consent] = field(default_factory=dict)
     is_new: bool = False
+    """False if the client repeated a request."""
     place: ChatPlace | None = None
+    """The part of the host application from which the user sent the question."""
     model: ModelChoice = OWN
     folder: FolderContent = NOTHING
     request: RunRequest | None = None
+    """The request of an API client that sent the whole conversation, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewQuestion:
-    """A question to store.
-
-    `text` is the validated text. `holder` is the name of the process that will answer, or "" to
-    queue the run. `sender` is set for a message from a schedule, alarm or webhook.
-    """
+    """A question to store, with its validated text."""
 
     caller: Caller
     application: ResolvedApplication
     ask: Ask
     text: str
     holder: str
+    """The name of the process that will answer, or "" to queue the run."""
     sender: Sender | None = None
+    """The schedule, alarm or webhook that sent the message, or None."""
     run_id: UUID = field(default_factory=uuid4)
     door: str = PAGE
 
@@ -106,19 +102,19 @@ def begin_answer(
 ) -> StartedAnswer:
     """Store a question and the run that answers it.
 
-    `holder` is the name of this process, or "" to queue the run. `sender` is set for a message from
-    a schedule, alarm or webhook. Raises `Refused` if the question is rejected, `BudgetSpent`,
-    `PlaceNotFound`, and `ApplicationNotFound` if the application was just deleted.
+    `holder` is the name of this process, or "" to queue the run. Raises `Refused` if the question
+    is rejected, `BudgetSpent` if a budget is exhausted, `PlaceNotFound` if the chat place does not
+    exist, and `ApplicationNotFound` if the application was just deleted.
     """
     text = read_question(ask)
     try:
         with transaction.atomic():
-            before = find_begun(caller, application.slug, ask.id)
+            before = find_started(caller, application.slug, ask.id)
             question = NewQuestion(caller, application, ask, text, holder, sender, door=door)
             return before or begin_new(question)
     except Refused as error:
         # Another process may have accepted the same request at the same time.
-        before = find_begun(caller, application.slug, ask.id)
+        before = find_started(caller, application.slug, ask.id)
         if before is None:
             if error.code == NOT_FOUND and ask.conversation is not None:
                 # The audit event of `find_conversation` was rolled back with the transaction.
@@ -131,9 +127,9 @@ def begin_answer(
         raise ApplicationNotFound(application.slug) from None
 
 
-def find_begun(caller: Caller, slug: str, request: UUID) -> StartedAnswer | None:
+def find_started(caller: Caller, slug: str, request: UUID) -> StartedAnswer | None:
     """Return the answer to the caller's request with this ID, or None if the request is new. `slug`
-    is the slug of the application.
+    identifies the application.
     """
     known = Run.objects.filter(bucket=caller.bucket, request=request).first()
     return (
@@ -157,12 +153,12 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
         check_switches(application, ask.tools)
         title = question_title(question.text) or question_title(attachments[0]["title"])
         conversation = create(free_id(ask.begin), caller, application, ask, title)
-        stands = AskedPlace()
+        position = QuestionPosition()
     else:
         conversation = lock(find_open(caller, ask.conversation, application.slug))
-        stands = find_asked_place(conversation, ask)
-    if stands.again is not None:
-        place = application.predefined.places.get((stands.again.place or {}).get("slug", ""))
+        position = find_position(conversation, ask)
+    if position.again is not None:
+        place = application.predefined.places.get((position.again.place or {}).get("slug", ""))
     model = choice_of(application, ask, conversation)
     run = Run(
         id=question.run_id,
@@ -171,7 +167,7 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
         application=application.slug,
         application_pk=application.id,
         application_number=application.number,
-        manifest=keep_manifest(recorded_with(application, model)),
+        manifest=store_manifest(recorded_with(application, model)),
         bucket=caller.bucket,
         counted_as=counted_name(caller),
         caller=reference_of(caller.at(timezone=ask.timezone, surface=ask.surface)),
@@ -179,9 +175,9 @@ def begin_new(question: NewQuestion) -> StartedAnswer:
         unattended=None if question.sender is None else question.sender.unattended,
     )
     queue.admit(run, question.holder)
-    noted = noted_place(place, ask.narrative)
-    begun = store_question(conversation, run, question, stands, attachments, noted)
-    return replace(begun, place=place, model=model, folder=content_for(conversation, types))
+    noted = describe_place(place, ask.narrative)
+    started = store_question(conversation, run, question, position, attachments, noted)
+    return replace(started, place=place, model=model, folder=content_for(conversation, types))
 
 
 def read_question(ask: Ask) -> str:
@@ -234,7 +230,7 @@ def create(
     )
 
 
-def keep_manifest(application: ResolvedApplication) -> KeptManifest:
+def store_manifest(application: ResolvedApplication) -> KeptManifest:
     """Return the stored row of the application's manifest. Create the row if the manifest is new.
     Must be called in the transaction that stores the run.
     """
@@ -244,9 +240,9 @@ def keep_manifest(application: ResolvedApplication) -> KeptManifest:
     return kept
 
 
-def noted_place(place: ChatPlace | None, narrative: str) -> dict[str, Any] | None:
-    """Return the user's chat place and the description of the user's screen as JSON, or None if
-    both are missing.
+def describe_place(place: ChatPlace | None, narrative: str) -> dict[str, Any] | None:
+    """Return the chat place and the description of the user's screen as JSON, or None if both are
+    missing.
     """
     said = str(storable_value(narrative)).strip()
     if place is None and not said:
@@ -259,13 +255,13 @@ def store_question(
     conversation: Conversation,
     run: Run,
     asked: NewQuestion,
-    stands: AskedPlace,
+    position: QuestionPosition,
     attachments: list[dict[str, str]],
     place: dict[str, Any] | None,
 ) -> StartedAnswer:
-    application = begins_with(conversation, stands, asked.application)
+    application = changed_application(conversation, position, asked.application)
     leases.claim(run)
-    question = stands.again
+    question = position.again
     if question is None:
         question = Message(
             conversation=conversation,
@@ -274,11 +270,11 @@ def store_question(
             place=place,
             role=Message.Role.USER,
             sender=CONTINUATION if asked.ask.continues else shown_sender(asked.sender),
-            parent_id=stands.parent,
+            parent_id=position.parent,
         )
     question.run = run
-    question.save(update_fields=["run"] if stands.again else None)
-    if stands.is_root:
+    question.save(update_fields=["run"] if position.again else None)
+    if position.is_root:
         question.parent = question
         question.save(update_fields=["parent"])
     conversation.leaf = question
@@ -287,7 +283,7 @@ def store_question(
     if conversation.temporary_until is not None:
         conversation.temporary_until = erase_time(run.started_at)
     conversation.save(update_fields=["updated_at", "archived_at", "leaf", "temporary_until"])
-    branched = (BranchesChanged(),) if stands.is_branch else ()
+    branched = (BranchesChanged(),) if position.is_branch else ()
     added = question_added(question, application)
     events = (*branched, added, StatusChanged(run.status))
     before = journal.add(conversation.pk, run.pk, events)
@@ -304,7 +300,7 @@ def shown_sender(sender: Sender | None) -> dict[str, Any] | None:
 
 def question_added(question: Message, application: dict[str, str] | None = None) -> QuestionAdded:
     """Return the event for a new question. `application` is the slug and title of the application
-    that answers, or None if it also gave the previous answer.
+    that answers, or None if it also wrote the previous answer.
     """
     return QuestionAdded(
         {

@@ -18,7 +18,7 @@ from apps.conversations.asking.questions import (
     NewQuestion,
     StartedAnswer,
     begin_new,
-    find_begun,
+    find_started,
     read_question,
 )
 from apps.conversations.files.folder import attach_files
@@ -34,7 +34,7 @@ AT_ONCE = 50
 """The maximum number of conversations whose queues are read at a time."""
 
 
-def was_taken(caller: Caller, request: UUID) -> bool:
+def was_accepted(caller: Caller, request: UUID) -> bool:
     """Return True if the caller's request with this ID has already been accepted or queued."""
     is_asked = Run.objects.filter(bucket=caller.bucket, request=request).exists()
     return is_asked or mine(caller).filter(request=request).exists()
@@ -90,7 +90,7 @@ def add_to(
         place={"slug": ask.place, "narrative": ask.narrative}
         if ask.place or ask.narrative
         else None,
-        sender=None if sender is None else sender.kept,
+        sender=None if sender is None else sender.stored,
     )
     last = waiting.last()
     row.position = 0 if last is None else last.position + 1
@@ -101,9 +101,9 @@ def add_to(
 
 
 def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUID:
-    """Change the text of a queued message, or hold it back or release it. None leaves a value
-    unchanged. Return the conversation's ID. Raises `Refused` if the text is invalid or the message
-    is no longer queued.
+    """Change the text of a queued message, or pause or resume it. None leaves a value unchanged.
+    Return the conversation's ID. Raises `Refused` if the text is invalid or the message is no
+    longer queued.
     """
     row = find(caller, pk)
     changed: dict[str, Any] = {"problem": ""}
@@ -194,7 +194,7 @@ def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: st
     if row is None:
         raise not_queued()
     row.delete()
-    before = find_begun(caller, application.slug, row.request)
+    before = find_started(caller, application.slug, row.request)
     if before is not None:
         return before
     ask = Ask(

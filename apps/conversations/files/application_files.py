@@ -16,7 +16,7 @@ def is_within_scope(caller: Caller, bucket: str, name: str) -> bool:
     scope = caller.limits.scope
     if scope is None or bucket not in buckets_of(caller.bucket):
         return True
-    kept = Conversation.objects.kept().filter(owner=caller.bucket, application__in=scope)
+    kept = Conversation.objects.undeleted().filter(owner=caller.bucket, application__in=scope)
     return is_in_folder(kept, name) or is_attached(kept, write_path(bucket, name))
 
 

@@ -19,7 +19,7 @@ HEAD_BYTES = 8192
 """The number of bytes at the beginning of a file that are examined to detect its type."""
 
 CONTAINERS = frozenset({"application/zip"})
-"""Container formats. The type of a file in such a format is determined by its extension."""
+"""Container formats, in which the file's extension determines its content type."""
 WRITTEN = frozenset(
     {
         "application/javascript",

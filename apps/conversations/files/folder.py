@@ -71,14 +71,14 @@ def store_file(
     folder: str,
     written: str,
     content: File[Any],
-    taken: Sequence[str],
+    used_names: Sequence[str],
     types: Sequence[str] = (),
     limit: int | None = None,
 ) -> FileInfo:
     """Store a file in a folder.
 
-    `written` is its name, and `taken` the names that are already used there. `types` and `limit`
-    are as in `store_upload`. Raises `Refused` or `FileRefused`.
+    `written` is its name, and `used_names` are the other files' names. `types` and `limit` are as
+    in `store_upload`. Raises `Refused` or `FileRefused`.
     """
     name = safe_name(written)
     if not content.size:
@@ -91,7 +91,7 @@ def store_file(
     check_type(name, content_type)
     if types:
         check_type(name, content_type, types)
-    known = list(taken)
+    known = list(used_names)
     for _ in range(ATTEMPTS):
         free = free_file_name(name, known)
         try:
@@ -101,17 +101,17 @@ def store_file(
     raise Conflict("busy", gettext("Too many files with this name were sent at once. Try again."))
 
 
-def check_type(name: str, content_type: str, wanted: Sequence[str] | None = None) -> None:
-    """Raise `OddType` if no pattern in `wanted` matches the content type. An empty `wanted` allows
-    all types. None means the types that the installation accepts.
+def check_type(name: str, content_type: str, allowed: Sequence[str] | None = None) -> None:
+    """Raise `OddType` if no pattern in `allowed` matches the content type. An empty `allowed`
+    allows all types. None means the types that the installation accepts.
     """
-    wanted = settings.CHAT_UPLOAD_TYPES if wanted is None else wanted
-    if not wanted or any(matches_type(content_type, pattern) for pattern in wanted):
+    allowed = settings.CHAT_UPLOAD_TYPES if allowed is None else allowed
+    if not allowed or any(matches_type(content_type, pattern) for pattern in allowed):
         return
     raise OddType(
         "wrong_type",
         gettext("“{shown}” has the type {content_type}. Allowed types: {names}.").format(
-            shown=label_type(name), content_type=content_type, names=", ".join(wanted)
+            shown=label_type(name), content_type=content_type, names=", ".join(allowed)
         ),
     )
 
@@ -238,9 +238,9 @@ def too_long(name: str) -> bool:
     return len(name.encode("utf-8", "replace")) > LONGEST_NAME_BYTES
 
 
-def free_file_name(name: str, taken: Iterable[str]) -> str:
-    """Return `name`, or a numbered name such as "report (2).pdf" if it is in `taken`."""
-    known = {other.casefold() for other in taken}
+def free_file_name(name: str, used_names: Iterable[str]) -> str:
+    """Return `name`, or a numbered name such as "report (2).pdf" if it is in `used_names`."""
+    known = {other.casefold() for other in used_names}
     if name.casefold() not in known:
         return name
     stem, dot, ending = name.rpartition(".")

@@ -15,7 +15,7 @@ from apps.workspace.local.models import StoredFile
 HOURS = 24
 """The files of an unsent question are deleted this many hours after the last upload."""
 AT_ONCE = 500
-"""The maximum number of values in one query. Databases have such a limit."""
+"""The number of values in one query. Databases limit it."""
 
 
 def delete(buckets: Collection[str] | None = None, *, but: UUID | None = None) -> int:

@@ -31,21 +31,19 @@ LARGEST_ARGUMENTS = 200_000
 """The maximum number of characters in the JSON of the arguments that a user has changed."""
 
 
-class GivenAnswer(BaseModel):
+class InteractionResponse(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ApprovalGiven(GivenAnswer):
-    """A user's answer to an approval request.
-
-    `arguments` contains the arguments that the user has changed. `always` is the scope of *Don't
-    ask again*, or None.
-    """
+class ApprovalResponse(InteractionResponse):
+    """A user's answer to an approval request."""
 
     outcome: Literal["approved", "denied"]
     arguments: dict[str, Any] = Field(default_factory=dict)
+    """The arguments that the user has changed."""
     reason: str = Field(default="", max_length=LONGEST_REASON)
     always: Literal["conversation", "application"] | None = None
+    """The scope of *Don't ask again*, or None."""
 
     @field_validator("arguments")
     @classmethod
@@ -55,20 +53,18 @@ class ApprovalGiven(GivenAnswer):
             raise ValueError(f"too long; the limit is {LARGEST_ARGUMENTS:,} characters")
         return arguments
 
-    def check(self, asked: Mapping[str, Any]) -> None:
+    def check(self, request: Mapping[str, Any]) -> None:
         """Raise `Refused` if the approval request does not allow this answer."""
-        if unknown := sorted(self.arguments.keys() - asked.get("editable", {}).keys()):
+        if unknown := sorted(self.arguments.keys() - request.get("editable", {}).keys()):
             raise misfit(gettext("“{unknown}” can’t be changed.").format(unknown=unknown[0][:100]))
-        if self.always is not None and self.always not in asked.get("always", ()):
+        if self.always is not None and self.always not in request.get("always", ()):
             raise misfit(gettext("This tool needs approval for every call."))
         if self.outcome == "denied" and (self.arguments or self.always):
             raise misfit(gettext("A denied call can’t include `arguments` or `always`."))
 
 
-class QuestionGiven(GivenAnswer):
-    """A user's answer to a question. `choices` contains the labels of the chosen options, and
-    `text` the user's own answer.
-    """
+class QuestionResponse(InteractionResponse):
+    """A user's answer to a question: the labels of the chosen options, and the user's own text."""
 
     outcome: Literal["answered", "skipped"]
     choices: tuple[Annotated[str, Field(max_length=LONGEST_LABEL)], ...] = Field(
@@ -76,13 +72,13 @@ class QuestionGiven(GivenAnswer):
     )
     text: str = ""
 
-    def check(self, asked: Mapping[str, Any]) -> None:
+    def check(self, request: Mapping[str, Any]) -> None:
         """Raise `Refused` if the question does not allow this answer."""
-        if problem := question_problem(asked, self.model_dump()):
+        if problem := question_problem(request, self.model_dump()):
             raise misfit(problem)
 
 
-class ClientToolGiven(GivenAnswer):
+class ClientToolResponse(InteractionResponse):
     """The result of a tool that ran in the browser. `error` is the message of a failed call."""
 
     outcome: Literal["done", "failed"]
@@ -97,13 +93,13 @@ class ClientToolGiven(GivenAnswer):
             raise ValueError(f"too long; the limit is {LARGEST_RESULT:,} characters")
         return result
 
-    def check(self, asked: Mapping[str, Any]) -> None:
+    def check(self, request: Mapping[str, Any]) -> None:
         """Accept any result, because the page itself ran the tool."""
 
 
-class ElicitationGiven(GivenAnswer):
+class ElicitationResponse(InteractionResponse):
     """A user's answer to a question of an MCP server. `content` maps the names of form fields to
-    values. It is empty if the server asked the user to open a URL.
+    values. It is empty if the server request the user to open a URL.
     """
 
     outcome: Literal["accepted", "declined", "cancelled"]
@@ -111,23 +107,23 @@ class ElicitationGiven(GivenAnswer):
         default_factory=dict
     )
 
-    def check(self, asked: Mapping[str, Any]) -> None:
+    def check(self, request: Mapping[str, Any]) -> None:
         """Raise `Refused` if the server's form does not allow this answer."""
         if self.outcome != "accepted":
             if self.content:
                 raise misfit(gettext("A declined answer can’t include `content`."))
-        elif problem := content_problem(asked, self.content):
+        elif problem := content_problem(request, self.content):
             raise misfit(problem)
 
 
-class SignInGiven(GivenAnswer):
+class SignInResponse(InteractionResponse):
     """The answer with which a user skips a sign-in. A completed sign-in needs no frame, because the
     service redirects the browser.
     """
 
     outcome: Literal["skipped"]
 
-    def check(self, asked: Mapping[str, Any]) -> None: ...
+    def check(self, request: Mapping[str, Any]) -> None: ...
 
 
 def misfit(text: str) -> Refused:
@@ -146,31 +142,31 @@ class AnsweredInteraction(BaseModel):
 class ApprovalFrame(AnsweredInteraction):
     type: Literal["answer"]
     kind: Literal["approval"]
-    answer: ApprovalGiven
+    answer: ApprovalResponse
 
 
 class QuestionFrame(AnsweredInteraction):
     type: Literal["answer"]
     kind: Literal["question"]
-    answer: QuestionGiven
+    answer: QuestionResponse
 
 
 class ClientToolFrame(AnsweredInteraction):
     type: Literal["answer"]
     kind: Literal["client_tool"]
-    answer: ClientToolGiven
+    answer: ClientToolResponse
 
 
 class ElicitationFrame(AnsweredInteraction):
     type: Literal["answer"]
     kind: Literal["elicitation"]
-    answer: ElicitationGiven
+    answer: ElicitationResponse
 
 
 class SignInFrame(AnsweredInteraction):
     type: Literal["answer"]
     kind: Literal["sign_in"]
-    answer: SignInGiven
+    answer: SignInResponse
 
 
 AnswerFrame = ApprovalFrame | QuestionFrame | SignInFrame | ClientToolFrame | ElicitationFrame

@@ -1,4 +1,4 @@
-"""Validates users' answers to the questions of waiting runs, and delivers them to the runs."""
+"""Delivers users' answers to waiting runs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -56,7 +56,7 @@ def find_run(caller: Caller, application: str | None, pk: UUID) -> Run:
     return run
 
 
-def check_permission(caller: Caller, asked: Mapping[str, Any]) -> None:
+def check_permission(caller: Caller, request: Mapping[str, Any]) -> None:
     """Raise `Forbidden` if the caller lacks the permission that the tool requires."""
-    if not has_permission(caller, asked["permission"]):
+    if not has_permission(caller, request["permission"]):
         raise Forbidden("forbidden", gettext("You can’t use this tool."))

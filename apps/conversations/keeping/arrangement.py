@@ -32,28 +32,28 @@ AT_ONCE = 100
 
 
 @transaction.atomic
-def arrange(caller: Caller, conversation: Conversation, given: Mapping[str, str]) -> None:
-    """Pin, archive, move or tag a conversation, depending on the form fields in `given`. Raises
+def arrange(caller: Caller, conversation: Conversation, form: Mapping[str, str]) -> None:
+    """Pin, archive, move or tag a conversation, depending on the form fields in `form`. Raises
     `Refused` if a field is invalid.
     """
-    changes, tags = read_changes(caller, given), read_tag_changes(given)
+    changes, tags = read_changes(caller, form), read_tag_changes(form)
     change(conversation, **changes)
     change_tags(caller, [conversation.pk], tags)
 
 
-def read_changes(caller: Caller, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the new values of the columns that the form fields in `given` change. Raises `Refused`
+def read_changes(caller: Caller, form: Mapping[str, str]) -> dict[str, Any]:
+    """Return the new values of the columns that the form fields in `form` change. Raises `Refused`
     if a field is invalid, or if all fields are unknown.
     """
     now, changes = timezone.now(), dict[str, Any]()
     for name, column in (("pinned", "pinned_at"), ("archived", "archived_at")):
-        if name in given:
-            changes[column] = now if given[name] == "true" else None
-    if given.get("archived") == "true":
+        if name in form:
+            changes[column] = now if form[name] == "true" else None
+    if form.get("archived") == "true":
         changes["pinned_at"] = None
-    if "folder" in given:
-        changes["folder"] = find_folder(caller, given["folder"]) if given["folder"] else None
-    if not changes and FIELDS.isdisjoint(given):
+    if "folder" in form:
+        changes["folder"] = find_folder(caller, form["folder"]) if form["folder"] else None
+    if not changes and FIELDS.isdisjoint(form):
         raise Refused(
             "bad_request", gettext("Use pinned, archived, folder, add_tags or remove_tags.")
         )
@@ -66,11 +66,11 @@ def change(conversation: Conversation, **columns: Any) -> None:
     rows.update(**columns, arranged_at=timezone.now())
 
 
-def rename_if(conversation: Conversation, known: str, title: str) -> bool:
-    """Rename the conversation if its title is still `known`. Return False if the user has changed
-    it.
+def rename_if(conversation: Conversation, expected: str, title: str) -> bool:
+    """Rename the conversation if its title is still `expected`. Return False if the user has
+    changed it.
     """
-    rows = Conversation.objects.kept().filter(pk=conversation.pk, title=known)
+    rows = Conversation.objects.undeleted().filter(pk=conversation.pk, title=expected)
     if not rows.update(title=title, arranged_at=timezone.now()):
         return False
     mirror(conversation.pk)
@@ -98,7 +98,7 @@ def restore(conversation: Conversation) -> None:
     mirror(conversation.pk)
 
 
-def keep(conversation: Conversation) -> None:
+def make_permanent(conversation: Conversation) -> None:
     """Convert a temporary conversation to a permanent one. Memory remains off until the user turns
     it on.
     """
@@ -185,18 +185,18 @@ def read_name(written: str) -> str:
 
 
 @transaction.atomic
-def change_folder(caller: Caller, folder: Folder, given: Mapping[str, str]) -> None:
-    """Rename, collapse or move a folder, depending on the form fields in `given`. `before` is the
+def change_folder(caller: Caller, folder: Folder, form: Mapping[str, str]) -> None:
+    """Rename, collapse or move a folder, depending on the form fields in `form`. `before` is the
     ID of the folder that will follow it, or "" for the end. Raises `Refused` if a field is invalid.
     """
-    if "name" in given:
-        folder.name = read_name(given["name"])
-    if "collapsed" in given:
-        folder.is_collapsed = given["collapsed"] == "true"
+    if "name" in form:
+        folder.name = read_name(form["name"])
+    if "collapsed" in form:
+        folder.is_collapsed = form["collapsed"] == "true"
     folder.save(update_fields=["name", "is_collapsed"])
-    if "before" in given:
+    if "before" in form:
         others = [*Folder.objects.filter(owner=caller.bucket).exclude(pk=folder.pk)]
-        follower = find_folder(caller, given["before"]) if given["before"] else None
+        follower = find_folder(caller, form["before"]) if form["before"] else None
         at = others.index(follower) if follower in others else len(others)
         for position, one in enumerate([*others[:at], folder, *others[at:]]):
             Folder.objects.filter(pk=one.pk).update(position=position)

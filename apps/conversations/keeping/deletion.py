@@ -1,8 +1,7 @@
 """Defines signal receivers that delete the data of deleted conversations, and update conversations
 if their application is deleted, renamed or restored.
 
-Signals are necessary because some deletions, such as deletions in the admin, call none of our
-functions.
+Signals are necessary because the admin, for example, deletes rows directly.
 """
 
 from collections.abc import Collection
@@ -34,7 +33,7 @@ def delete_belongings(sender: type[Conversation], instance: Conversation, **kwar
     transaction.on_commit(partial(mirror, instance.pk))
 
 
-def keep_former_name(
+def store_former_name(
     sender: type[Application], instance: Application, using: str, **kwargs: Any
 ) -> None:
     """Before an application is deleted, store its slug and title on its conversations, and rename

@@ -41,14 +41,13 @@ narrow lists.
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A conversation that matches a search. `excerpt` shows the first match in the best message. If
-    only the title matches, `excerpt` and `message` are "".
-    """
+    """A conversation that matches a search."""
 
     id: UUID
     title: str
     updated_at: datetime
     excerpt: str
+    """The part of the message around the match, or "" if only the title matches."""
     message: str = ""
     """The ID of the message with the most matches, or "" if only the title matches."""
 
@@ -142,7 +141,7 @@ def messages_of(mine: QuerySet[Conversation], word: str) -> list[tuple[UUID, int
         found, among = has_word(word), newest_of(mine)
     else:
         found, among = Q(pk__in=messages_with(word)), mine.order_by()
-    rows = Message.objects.said().filter(found, conversation__in=among.values("pk"))
+    rows = Message.objects.without_summaries().filter(found, conversation__in=among.values("pk"))
     return list(rows.order_by("-pk").values_list("conversation", "pk")[:MOST_MESSAGES])
 
 
@@ -154,18 +153,18 @@ def excerpt(text: str, words: list[str], most: int = EXCERPT_CHARACTERS) -> str:
     """Return up to `most` characters around the longest matching word, on one line and without
     partial words at the ends.
     """
-    place = place_of(text, words)
+    start = match_index(text, words)
     # More is read than shown, because white space is collapsed.
-    before = lined_up(text[max(place - 10 * BEFORE_CHARACTERS, 0) : place])
+    before = lined_up(text[max(start - 10 * BEFORE_CHARACTERS, 0) : start])
     begin = before if len(before) <= BEFORE_CHARACTERS else end_of(before, BEFORE_CHARACTERS)
-    after = lined_up(text[place : place + 10 * most])
+    after = lined_up(text[start : start + 10 * most])
     end = after if len(after) <= most - len(begin) else begin_of(after, most - len(begin))
-    is_cut = place > 10 * BEFORE_CHARACTERS or begin != before
-    has_more = place + 10 * most < len(text) or end != after
+    is_cut = start > 10 * BEFORE_CHARACTERS or begin != before
+    has_more = start + 10 * most < len(text) or end != after
     return f"{'…' if is_cut else ''}{f'{begin}{end}'.strip()}{'…' if has_more else ''}"
 
 
-def place_of(text: str, words: list[str]) -> int:
+def match_index(text: str, words: list[str]) -> int:
     """Return the index of the longest word that occurs in the text, or 0 if none does."""
     for word in sorted(words, key=len, reverse=True):
         if found := re.search(re.escape(word), text, re.IGNORECASE):

@@ -20,15 +20,14 @@ LONGEST_SLUG = 50
 
 @dataclass(frozen=True, slots=True)
 class SearchFilters:
-    """The filters of a search.
-
-    `application` is a slug, `days` is the maximum age in days, and `has` can contain `files` and
-    `code`. Empty values do not filter.
-    """
+    """The filters of a search. Empty values do not filter."""
 
     application: str = ""
+    """The application's slug."""
     days: int = 0
+    """The maximum age in days."""
     has: frozenset[str] = frozenset()
+    """The required content: `files`, `code` or both."""
     tag: str = ""
 
     def __bool__(self) -> bool:
@@ -48,7 +47,7 @@ class SearchFilters:
         """Return the conversations with files or code, as `has` requires. The database reads all
         their messages, so `mine` must be small.
         """
-        said = Message.objects.said().filter(conversation=OuterRef("pk"))
+        said = Message.objects.without_summaries().filter(conversation=OuterRef("pk"))
         if FILES in self.has:
             mine = mine.filter(Exists(said.exclude(attachments=[])))
         if CODE in self.has:
@@ -59,20 +58,20 @@ class SearchFilters:
 ANY = SearchFilters()
 
 
-def read_filters(asked: Mapping[str, str], has: Collection[str]) -> SearchFilters:
+def read_filters(query: Mapping[str, str], has: Collection[str]) -> SearchFilters:
     """Parse the query parameters `app`, `days` and `tag`, and the values of `has`. Raises `Refused`
     if one is invalid.
     """
-    days = asked.get("days", "")
+    days = query.get("days", "")
     if days not in ("", *map(str, DAYS)):
         raise Refused("bad_request", "days: use 7, 30 or 365.")
     if not {*has} <= {FILES, CODE}:
         raise Refused("bad_request", "has: use files or code.")
     return SearchFilters(
-        asked.get("app", "")[:LONGEST_SLUG],
+        query.get("app", "")[:LONGEST_SLUG],
         int(days or 0),
         frozenset(has),
-        asked.get("tag", "")[:LONGEST_TAG],
+        query.get("tag", "")[:LONGEST_TAG],
     )
 
 

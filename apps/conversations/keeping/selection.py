@@ -25,19 +25,19 @@ from apps.live.models import Run
 MOST_SELECTED = 100
 
 
-def change_selected(hub: Hub, caller: Caller, given: Mapping[str, str]) -> list[UUID]:
+def change_selected(hub: Hub, caller: Caller, form: Mapping[str, str]) -> list[UUID]:
     """Change several of the caller's conversations, and return the IDs of those that changed.
 
-    `given["conversations"]` contains the IDs, separated by commas. The other fields are `deleted`
+    `form["conversations"]` contains the IDs, separated by commas. The other fields are `deleted`
     and the fields that `arrange` accepts. Other users' conversations are skipped. Raises `Refused`
     if a field is invalid.
     """
-    keys = read_selection(given.get("conversations", ""))
-    is_deletion = given.get("deleted") == "true"
-    is_restoration = given.get("deleted") == "false"
+    keys = read_selection(form.get("conversations", ""))
+    is_deletion = form.get("deleted") == "true"
+    is_restoration = form.get("deleted") == "false"
     is_arrangement = not is_deletion and not is_restoration
-    changes = read_changes(caller, given) if is_arrangement else {}
-    tags = read_tag_changes(given) if is_arrangement else TagChanges()
+    changes = read_changes(caller, form) if is_arrangement else {}
+    tags = read_tag_changes(form) if is_arrangement else TagChanges()
     with transaction.atomic():
         mine = Conversation.objects.filter(
             owner=caller.bucket, deleted_at__isnull=not is_restoration, pk__in=keys

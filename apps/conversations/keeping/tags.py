@@ -27,11 +27,11 @@ class TagChanges:
     removed: Sequence[str] = ()
 
 
-def read_tag_changes(given: Mapping[str, str]) -> TagChanges:
+def read_tag_changes(form: Mapping[str, str]) -> TagChanges:
     """Parse `add_tags` and `remove_tags`, which are comma-separated lists. Raises `Refused` if a
     tag is too long.
     """
-    added, removed = (names_in(given.get(field, "")) for field in (ADD, REMOVE))
+    added, removed = (names_in(form.get(field, "")) for field in (ADD, REMOVE))
     if any(len(name) > LONGEST_TAG for name in added):
         raise Refused(
             "bad_request",

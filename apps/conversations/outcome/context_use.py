@@ -88,7 +88,7 @@ def estimate_use(conversation: Conversation, shown: Sequence[OutlineRow]) -> dic
     """Return the estimated token counts of the messages by purpose. The prompt and the tools are
     not included.
     """
-    rows = only(shown, conversation.messages.said(), *SpokenRow._fields)
+    rows = only(shown, conversation.messages.without_summaries(), *SpokenRow._fields)
     said = expand(spoken_text(SpokenRow(*row)) for row in rows)
     return asdict(use_of(said, Estimator()))
 

@@ -111,7 +111,7 @@ def gather_transcript(run: Run) -> Transcript:
     """Rebuild the transcript of the run's answer so far from the journal."""
     transcript = Transcript()
     for event in journal.read_run(run.pk):
-        transcript.take(event)
+        transcript.apply(event)
     transcript.first_text_at = 0.0
     return transcript
 

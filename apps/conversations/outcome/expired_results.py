@@ -1,4 +1,4 @@
-"""Finds the tool results that the model no longer reads, which the page shows faded."""
+"""Finds expired tool results. The model no longer reads them, and the page shows them faded."""
 
 from typing import Any
 from uuid import UUID

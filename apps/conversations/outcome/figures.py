@@ -24,7 +24,7 @@ KEYS = {
     "seconds": "seconds",
 }
 """Maps the stored names of an answer's metrics to their names in the setting `ANSWER_FIGURES`."""
-TOLD = "told"
+SHOWN = "told"
 """The key in `Message.usage` of the list of metrics that the application shows. If the key is
 missing, the application shows all metrics.
 """
@@ -38,11 +38,11 @@ def answer_usage(run: Run, transcript: Transcript, ended_at: datetime) -> dict[s
         "seconds": ended_at.timestamp(),
         **({"first_text_seconds": first_at} if first_at else {}),
     }
-    begun = run.started_at.timestamp()
+    started = run.started_at.timestamp()
     found: dict[str, Any] = storable_value(
         {
             **usage_to_dict(usage),
-            **{name: round(max(at - begun, 0.0), 3) for name, at in seconds.items()},
+            **{name: round(max(at - started, 0.0), 3) for name, at in seconds.items()},
             **figures_to_dict(transcript.figures),
         }
     )
@@ -73,7 +73,7 @@ def figures_to_dict(figures: AnswerFigures) -> dict[str, Any]:
     if figures.version:
         found["version"] = figures.version
     if figures.told is not None:
-        found[TOLD] = list(figures.told)
+        found[SHOWN] = list(figures.told)
     if figures.models:
         found["models"] = list(figures.models)
     if figures.costs and figures.is_priced:
@@ -87,38 +87,38 @@ def plain(cost: Decimal) -> str:
 
 
 def figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metrics of a stored answer that its application shows, for a frame."""
+    """Return the metrics in `Message.usage` that the application shows."""
     tokens = {name: usage[name] for name in TOKENS if name in usage}
     rest = {name: usage[name] for name in KEYS if name in usage}
-    return within({"usage": tokens, **rest}, usage.get(TOLD, KEYS.values()))
+    return select_metrics({"usage": tokens, **rest}, usage.get(SHOWN, KEYS.values()))
 
 
 def visible_metrics(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return a frame without the metrics that the setting `ANSWER_FIGURES` hides."""
-    return within(message, settings.ANSWER_FIGURES)
+    return select_metrics(message, settings.ANSWER_FIGURES)
 
 
 def sum_of(usages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the total tokens and costs of several answers. `is_partial` is True if the cost of one
+    """Return the total tokens and costs of the answers. `is_partial` is True if the cost of an
     answer is unknown.
     """
     tokens, is_partial = 0, False
     costs: defaultdict[str, Decimal] = defaultdict(Decimal)
     for usage in usages:
-        told = visible_metrics(figures_of(usage))
-        counts = told.get("usage", {})
+        metrics = visible_metrics(figures_of(usage))
+        counts = metrics.get("usage", {})
         used = counts.get("prompt_tokens", 0) + counts.get("completion_tokens", 0)
         tokens += used
-        for name, cost in told.get("costs", {}).items():
+        for name, cost in metrics.get("costs", {}).items():
             costs[name] += Decimal(cost)
-        is_partial |= bool(used) and "costs" not in told
+        is_partial |= bool(used) and "costs" not in metrics
     written = {name: plain(cost) for name, cost in costs.items()}
     return {"tokens": tokens, "costs": written, "is_partial": is_partial}
 
 
-def within(message: Mapping[str, Any], wanted: Collection[str]) -> dict[str, Any]:
+def select_metrics(message: Mapping[str, Any], shown: Collection[str]) -> dict[str, Any]:
     return {
-        name: value for name, value in message.items() if name not in KEYS or KEYS[name] in wanted
+        name: value for name, value in message.items() if name not in KEYS or KEYS[name] in shown
     }
 
 
@@ -126,18 +126,20 @@ def figure_line(usage: Mapping[str, Any]) -> str:
     """Return the visible metrics of a stored answer as a line of Markdown, or "" if there are
     none.
     """
-    told = visible_metrics(figures_of(usage))
-    tokens = told.get("usage", {})
+    metrics = visible_metrics(figures_of(usage))
+    tokens = metrics.get("usage", {})
     texts = (
-        ", ".join(told.get("models", ())),
-        gettext("version {number}").format(number=told["version"]) if "version" in told else "",
+        ", ".join(metrics.get("models", ())),
+        gettext("version {number}").format(number=metrics["version"])
+        if "version" in metrics
+        else "",
         tokens_in(tokens.get("prompt_tokens"), tokens.get("cached_tokens")),
         tokens_out(tokens.get("completion_tokens"), tokens.get("reasoning_tokens")),
-        " + ".join(f"{cost} {currency}" for currency, cost in told.get("costs", {}).items()),
-        gettext("first token after {seconds} s").format(seconds=told["first_text_seconds"])
-        if "first_text_seconds" in told
+        " + ".join(f"{cost} {currency}" for currency, cost in metrics.get("costs", {}).items()),
+        gettext("first token after {seconds} s").format(seconds=metrics["first_text_seconds"])
+        if "first_text_seconds" in metrics
         else "",
-        f"{told['seconds']} s" if "seconds" in told else "",
+        f"{metrics['seconds']} s" if "seconds" in metrics else "",
     )
     line = " · ".join(filter(None, texts))
     return f"*{' '.join(line.split())}*" if line else ""

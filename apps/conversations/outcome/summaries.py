@@ -80,7 +80,7 @@ def store_summary(
     if row is None or not first_read:
         return
     before = [one.pk for one in messages if one.pk < first_read[0].pk]
-    last = row.messages.said().filter(pk__in=before[-1:]).first()
+    last = row.messages.without_summaries().filter(pk__in=before[-1:]).first()
     known = newest_summary(conversation, messages)
     if last is None or (known is not None and (known.parent_id or 0) >= last.pk):
         return

@@ -37,14 +37,14 @@ class Transcript:
     usage: Usage = field(default_factory=Usage)
     figures: AnswerFigures = field(default_factory=AnswerFigures)
     first_text_at: float | None = None
-    """The time of the first token (Unix time). None means that there is no token yet; 0, that the
-    time is unknown because another process wrote the token.
+    """The Unix time of the first token. None if there is no token yet, 0 if another process wrote
+    it.
     """
     status: str = ""
     """The run's status in the last event."""
-    has_begun: bool = False
+    has_started: bool = False
 
-    def take(self, event: StreamEvent) -> None:  # noqa: C901 - one case for each event
+    def apply(self, event: StreamEvent) -> None:  # noqa: C901 - one case for each event
         match event:
             case TextDelta(text) | RefusalDelta(text):
                 if self.first_text_at is None:
@@ -73,16 +73,16 @@ class Transcript:
                 self.usage = usage
             case StatusChanged(status):
                 self.status = status
-                self.has_begun |= status == "running"
+                self.has_started |= status == "running"
             case _:
                 pass  # These events are shown, but not stored.
 
-    def note_application(self, version: int, told: tuple[Figure, ...] | None) -> None:
+    def note_application(self, version: int, shown: tuple[Figure, ...] | None) -> None:
         """Record the application's version, and the metrics that it shows. A resumed run retains
         the values with which it started.
         """
         if not self.figures.version:
-            self.figures = replace(self.figures, version=version, told=told)
+            self.figures = replace(self.figures, version=version, told=shown)
 
     @property
     def text(self) -> str:
@@ -97,9 +97,9 @@ class Transcript:
         """Return the events that close all open steps as failed."""
         now = time.monotonic()
         return [
-            self.as_told(StageClosed(stage, now - opened, failed=True))
+            self.as_shown(StageClosed(stage, now - opened, failed=True))
             for stage, opened in self.open_stages.items()
         ]
 
-    def as_told(self, closed: StageClosed) -> StageClosed:
+    def as_shown(self, closed: StageClosed) -> StageClosed:
         return closed if self.figures.tells("tools") else replace(closed, seconds=None)

@@ -123,7 +123,7 @@ def unseen_conversation(notice: MailNotice) -> Conversation | None:
     run = Run.objects.filter(pk=notice.run).first()
     if run is None:
         return None
-    found = Conversation.objects.kept().filter(pk=run.stream, owner=run.bucket)
+    found = Conversation.objects.undeleted().filter(pk=run.stream, owner=run.bucket)
     if notice.event == RunEvent.WAITING:
         found = found if run.status == Run.Status.WAITING else found.none()
     else:

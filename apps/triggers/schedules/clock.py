@@ -15,7 +15,7 @@ from apps.accounts.audit import AuditEvent
 from apps.catalog.resolve import resolve_application
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.access import person_stream
-from apps.conversations.asking.wakes import QueuedWake
+from apps.conversations.asking.scheduled_messages import ScheduledMessageResult
 from apps.errors import QuickAppError
 from apps.live.hub import HUB, Hub
 from apps.live.journal.notifications import announce_waiting, wake_viewers
@@ -98,7 +98,7 @@ async def fire_batch(applications: Resolved, now: datetime, callers: Callers) ->
 
 
 def fire_one_by_one(applications: Resolved, now: datetime) -> FiringReport:
-    woken: list[QueuedWake] = []
+    woken: list[ScheduledMessageResult] = []
     rows, stopped = 0, frozenset[str]()
     for pk in list(due.due(now).values_list("pk", flat=True)[: due.AT_ONCE]):
         try:
@@ -124,27 +124,27 @@ async def application_or_error(slug: str) -> ResolvedApplication | QuickAppError
         return error
 
 
-async def notify_processes(hub: Hub, woken: Sequence[QueuedWake]) -> None:
+async def notify_processes(hub: Hub, woken: Sequence[ScheduledMessageResult]) -> None:
     """Notify other processes of queued runs, and browser pages of changed conversations."""
     if not woken:
         return
     hub.has_queue = True
     hub.awaited.set()
     await announce_waiting()
-    for stream in {person_stream(one.wake.caller.bucket) for one in woken}:
+    for stream in {person_stream(one.message.caller.bucket) for one in woken}:
         await wake_viewers(hub.streams, stream)
     for one in woken:
-        if one.wake.conversation is not None:
+        if one.message.conversation is not None:
             await wake_viewers(hub.streams, one.conversation)
         hub.summaries.queue_audit(*events_of(one))
 
 
-def events_of(woken: QueuedWake) -> Sequence[AuditEvent]:
+def events_of(woken: ScheduledMessageResult) -> Sequence[AuditEvent]:
     """Return the audit events of a message that a schedule or alarm has sent."""
     if woken.problem or woken.is_waiting:
         return ()
-    wake = woken.wake
-    about = (wake.caller.bucket, "", wake.application.slug, woken.conversation, wake.run)
+    message = woken.message
+    about = (message.caller.bucket, "", message.application.slug, woken.conversation, message.run)
     sent = AuditEvent("message.sent", *about)
-    is_new = woken.conversation == wake.new_conversation
+    is_new = woken.conversation == message.new_conversation
     return (AuditEvent("conversation.created", *about), sent) if is_new else (sent,)

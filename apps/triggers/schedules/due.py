@@ -19,7 +19,11 @@ from django.utils.translation import gettext_noop
 
 from apps.catalog.resolve import named_version
 from apps.catalog.resolved_application import ResolvedApplication
-from apps.conversations.asking.wakes import QueuedWake, Wake, ask_all
+from apps.conversations.asking.scheduled_messages import (
+    ScheduledMessage,
+    ScheduledMessageResult,
+    send_all,
+)
 from apps.conversations.models import QueuedMessage
 from apps.conversations.senders import Sender
 from apps.errors import QuickAppError
@@ -66,7 +70,7 @@ def times_until(last: datetime) -> list[datetime]:
 class FiringReport:
     """The result of running due schedules."""
 
-    woken: Sequence[QueuedWake]
+    woken: Sequence[ScheduledMessageResult]
     """The sent messages."""
     rows: int
     """The number of schedules."""
@@ -103,7 +107,7 @@ def times_of(row: Schedule, now: datetime) -> DueTimes:
 
 
 @transaction.atomic
-def fire_now(resolved: Resolved, pk: UUID, now: datetime) -> list[QueuedWake]:
+def fire_now(resolved: Resolved, pk: UUID, now: datetime) -> list[ScheduledMessageResult]:
     """Run a schedule once now, even if it is paused."""
     row = Schedule.objects.select_for_update(of=("self",)).filter(pk=pk).first()
     if row is None or row.target not in resolved:
@@ -116,19 +120,19 @@ def send_messages(
     callers: Callers,
     times_by_row: Mapping[Schedule, Sequence[datetime]],
     plans: Mapping[Schedule, DueTimes],
-) -> list[QueuedWake]:
+) -> list[ScheduledMessageResult]:
     """Send the message of each schedule in `times_by_row` once for each of its times. Also set the
     next run time of the schedules in `plans`.
     """
     in_progress = runs_in_progress(times_by_row)
-    wakes: list[Wake] = []
+    messages: list[ScheduledMessage] = []
     for row, times in times_by_row.items():
-        new = wakes_of(row, times, resolved[row.target], callers, in_progress)
-        wakes += new
+        new = messages_of(row, times, resolved[row.target], callers, in_progress)
+        messages += new
         if times:
             row.last_at = times[-1]
         row.run_count += len(new)
-    woken = ask_all(wakes)
+    woken = send_all(messages)
     note_results(times_by_row, woken)
     for row, plan in plans.items():
         set_next_run(row, plan)
@@ -161,13 +165,13 @@ def runs_in_progress(rows: Iterable[Schedule]) -> set[UUID]:
     return {*runs, *waiting.values_list("pk", flat=True)}
 
 
-def wakes_of(
+def messages_of(
     row: Schedule,
     times: Sequence[datetime],
     application: ResolvedApplication | QuickAppError,
     callers: Callers,
     in_progress: set[UUID],
-) -> list[Wake]:
+) -> list[ScheduledMessage]:
     """Return the messages that a schedule sends for these times. If it cannot run, store the reason
     in its row and return [].
     """
@@ -182,7 +186,7 @@ def wakes_of(
     left = len(times) if row.max_runs is None else max(0, row.max_runs - row.run_count)
     new = row.conversation or uuid4()
     make = partial(
-        Wake,
+        ScheduledMessage,
         caller,
         application,
         row.message,
@@ -216,14 +220,14 @@ def sender_of(row: Schedule, at: datetime) -> Sender:
     )
 
 
-def note_results(rows: Iterable[Schedule], woken: Iterable[QueuedWake]) -> None:
+def note_results(rows: Iterable[Schedule], woken: Iterable[ScheduledMessageResult]) -> None:
     by_id = {row.pk: row for row in rows}
     for one in woken:
-        row = by_id[one.wake.source]
+        row = by_id[one.message.source]
         row.last_problem = one.problem
         if one.problem:
             continue
-        row.last_run, row.last_conversation = one.wake.run, one.conversation
+        row.last_run, row.last_conversation = one.message.run, one.conversation
         if row.is_same_conversation:
             row.conversation = one.conversation
 

@@ -11,7 +11,7 @@ from django.conf import settings
 from apps import outages
 from apps.accounts.caller import Caller
 from apps.accounts.client_address import address_of_scope
-from apps.conversations.answering.answers import tell_of_queued
+from apps.conversations.answering.answers import announce_queued
 from apps.conversations.asking.audit_events import question_events
 from apps.doors.bodies import BodyTooSlow, RequestBodyTooLarge, decode_body
 from apps.doors.consumer import Header
@@ -78,7 +78,7 @@ class WebhookConsumer(JsonConsumer):
             self.hub.summaries.queue_audit(
                 *question_events(started, caller, is_first=accepted.is_first)
             )
-            self.hub.hold(tell_of_queued(self.hub, started.run))
+            self.hub.hold(announce_queued(self.hub, started.run))
 
     async def accept(self, accepted: AcceptedRequest) -> None:
         task = f"{TASK}{accepted.task}"

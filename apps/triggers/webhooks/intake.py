@@ -150,7 +150,7 @@ def shared_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
     """
     if webhook.conversation_kind != Webhook.ConversationKind.SAME or webhook.conversation is None:
         return None
-    rows = Conversation.objects.kept().filter(
+    rows = Conversation.objects.undeleted().filter(
         pk=webhook.conversation, owner=caller.bucket, application=webhook.application_id
     )
     return webhook.conversation if rows.exists() else None

@@ -31,7 +31,7 @@ UNASKED = {"schedules": {"enabled": True, "approval": {"mode": "auto"}}}
 AT_NINE = {"kind": "cron", "cronExpression": "0 9 * * MON-FRI", "message": "What is new?"}
 
 
-def desk_of(user: Any = None, application: Any = None, team: Any = None) -> UserSchedules:
+def schedules_for(user: Any = None, application: Any = None, team: Any = None) -> UserSchedules:
     user, application = user or add_user(), application or application_of()
     number = None if team is None else team.pk
     owner = Owner(f"user-{user.pk}", user.pk, number, {"kind": "user", "user_id": user.pk})
@@ -62,16 +62,16 @@ def test_tools_are_offered_only_where_somebody_can_schedule():
     tasks = ["schedule-task", "list-schedules", "update-schedule"]
     names = ["alarm-clock", *tasks, "edit-heartbeat", "remove-schedule"]
 
-    assert list(tools_of(desk_of())) == names
+    assert list(tools_of(schedules_for())) == names
     assert tools_of(None) == {}
     nothing: tuple[Any, ...] = (None, {}, {"schedules": {}})
-    assert [tools_of(desk_of(), off) for off in nothing] == [{}, {}, {}]
+    assert [tools_of(schedules_for(), off) for off in nothing] == [{}, {}, {}]
     assert NOTHING.tools == ()
 
 
 @proves("D-41")
 def test_an_alarm_ends_the_turn_and_takes_the_place_of_an_earlier_one():
-    desk = desk_of()
+    desk = schedules_for()
 
     first = call(desk, "alarm-clock", wakeAtISO="2027-01-01T09:00", reminderMessage="Tea")
     call(desk, "alarm-clock", wakeAtISO="2027-01-01T10:00+01:00", repeatIntervalMinutes=1)
@@ -93,14 +93,14 @@ def test_an_alarm_ends_the_turn_and_takes_the_place_of_an_earlier_one():
 
 @proves("D-41")
 def test_an_alarm_for_a_time_that_has_passed_is_due_at_once():
-    call(desk_of(), "alarm-clock", wakeAtISO="2020-01-01T09:00:00Z")
+    call(schedules_for(), "alarm-clock", wakeAtISO="2020-01-01T09:00:00Z")
 
     assert Schedule.objects.filter(next_at__lte=timezone.now()).exists()
 
 
 @proves("D-42")
 def test_a_heartbeat_wakes_the_conversation_in_intervals_until_it_is_switched_off():
-    desk, now = desk_of(), timezone.now()
+    desk, now = schedules_for(), timezone.now()
     other = replace(desk, conversation=uuid4())
 
     begun = call(desk, "edit-heartbeat", message="News?", whatever=1)
@@ -132,12 +132,14 @@ def test_a_heartbeat_wakes_the_conversation_in_intervals_until_it_is_switched_of
 @proves("D-41")
 def test_an_alarm_is_not_repeated_more_often_than_each_minute():
     with pytest.raises(InvalidParameter, match="must be between 1 minute and a year"):
-        call(desk_of(), "alarm-clock", wakeAtISO="2027-01-01T09:00", repeatIntervalMinutes=0.5)
+        call(
+            schedules_for(), "alarm-clock", wakeAtISO="2027-01-01T09:00", repeatIntervalMinutes=0.5
+        )
 
 
 @proves("D-42")
 def test_a_task_is_scheduled_listed_changed_and_removed():
-    desk = desk_of()
+    desk = schedules_for()
 
     added = call(
         desk,
@@ -205,14 +207,14 @@ def test_a_task_is_scheduled_listed_changed_and_removed():
 )
 def test_what_cannot_be_scheduled_is_refused_by_the_name_of_the_argument(arguments, path):
     with pytest.raises(InvalidParameter) as refused:
-        call(desk_of(), "schedule-task", message="x", **arguments)
+        call(schedules_for(), "schedule-task", message="x", **arguments)
 
     assert refused.value.parameter == path
     assert not Schedule.objects.exists()
 
 
 def test_scheduling_and_changing_wait_for_the_person_unless_the_application_says_otherwise():
-    desk = desk_of()
+    desk = schedules_for()
     tools = tools_of(desk, ON)
     asking: dict[str, Any] = {"ledger": MemoryLedger(), "key": "t:1:0:1"}
 
@@ -227,7 +229,7 @@ def test_scheduling_and_changing_wait_for_the_person_unless_the_application_says
 
 def test_nobody_has_more_schedules_than_the_installation_keeps(settings):
     settings.SCHEDULES_PER_PERSON = 1
-    desk = desk_of()
+    desk = schedules_for()
     call(desk, "schedule-task", **AT_NINE)
 
     refused = call(desk, "schedule-task", **AT_NINE)
@@ -242,10 +244,14 @@ def test_nobody_has_more_schedules_than_the_installation_keeps(settings):
 
 def test_a_schedule_of_another_person_team_or_application_is_not_there():
     ada, application = add_user(), application_of()
-    mine = desk_of(ada, application)
+    mine = schedules_for(ada, application)
     call(mine, "schedule-task", **AT_NINE)
     pk = str(Schedule.objects.get().pk)
-    others = (desk_of(None, application), desk_of(ada, application, add_team(ada)), desk_of(ada))
+    others = (
+        schedules_for(None, application),
+        schedules_for(ada, application, add_team(ada)),
+        schedules_for(ada),
+    )
 
     for desk in others:
         assert (call(desk, "list-schedules")).content == "There are no schedules."
@@ -259,7 +265,7 @@ def test_a_schedule_of_another_person_team_or_application_is_not_there():
 def test_an_interval_begins_with_the_first_one_over():
     before = timezone.now()
 
-    call(desk_of(), "schedule-task", kind="interval", intervalSeconds=90, message="x")
+    call(schedules_for(), "schedule-task", kind="interval", intervalSeconds=90, message="x")
 
     found = Schedule.objects.get().next_at
     assert found is not None
@@ -268,7 +274,7 @@ def test_an_interval_begins_with_the_first_one_over():
 
 
 def test_a_task_keeps_the_version_of_its_conversation_until_another_one_is_named():
-    desk = replace(desk_of(), pinned_version=1)
+    desk = replace(schedules_for(), pinned_version=1)
 
     call(desk, "schedule-task", **AT_NINE)
     row = Schedule.objects.get()

@@ -80,7 +80,7 @@ def test_the_same_conversation_is_imported_once_for_each_owner(grace, applicatio
 
     reports = [bring(caller, application, TRIP, TRIP, without_id) for caller in (grace, grace, ada)]
 
-    assert [(one.conversations, one.known) for one in reports] == [(2, 1), (0, 3), (2, 1)]
+    assert [(one.conversations, one.duplicates) for one in reports] == [(2, 1), (0, 3), (2, 1)]
     assert own(grace).count() == own(ada).count() == 2
 
 
@@ -91,7 +91,7 @@ def test_an_export_from_here_comes_back_once_and_to_others(grace, application):
 
     again, elsewhere = bring(grace, application, exported), bring(ada, application, exported)
 
-    assert (again.conversations, again.known) == (0, 1)
+    assert (again.conversations, again.duplicates) == (0, 1)
     assert elsewhere.sources == {"a QuickApps export": 1}
     [copy] = own(ada)
     assert [one.text for one in path(copy)] == [
@@ -187,7 +187,7 @@ def test_two_imports_at_once_bring_each_conversation_once(grace, application):
         thread.join(60)
 
     assert sum(one.conversations for one in reports) == 5
-    assert sum(one.known for one in reports) == 5
+    assert sum(one.duplicates for one in reports) == 5
     assert own(grace).count() == 5
 
 

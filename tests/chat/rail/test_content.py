@@ -13,7 +13,7 @@ from django.utils import timezone
 from apps.accounts.caller import Caller
 from apps.catalog.icons.values import colour_of
 from apps.chat.models import PinnedApplication
-from apps.chat.rail.content import MOST_CHANGED, PAGE, RailNews
+from apps.chat.rail.content import MOST_CHANGED, PAGE, RailUpdates
 from apps.conversations.keeping.arrangement import UNDO, erase_deleted
 from apps.conversations.models import Conversation, Folder, Message
 from apps.live.models import Run
@@ -212,7 +212,7 @@ def test_a_page_is_told_of_changes_alone():
     application = add_application()
     old, other = (add_conversation(application, client, title) for title in ("Old", "Other"))
     Conversation.objects.update(updated_at=NOON)
-    caller, news = caller_of(old), RailNews()
+    caller, news = caller_of(old), RailUpdates()
 
     assert news.read(caller) is None
 
@@ -232,7 +232,7 @@ def test_states_that_leave_no_time_behind_are_news_too():
     client = visiting()
     conversation = add_conversation(add_application(), client)
     Conversation.objects.update(updated_at=NOON)
-    caller, news = caller_of(conversation), RailNews()
+    caller, news = caller_of(conversation), RailUpdates()
 
     def states() -> list[str]:
         told = news.read(caller)
@@ -256,7 +256,7 @@ def test_after_too_many_changes_the_list_is_to_be_fetched_anew():
     owner = Conversation.objects.all()[0].owner
     Conversation.objects.update(updated_at=timezone.now())
 
-    told = RailNews().read(Caller(owner))
+    told = RailUpdates().read(Caller(owner))
 
     assert told is not None
     assert (len(told["conversations"]), told["is_whole"]) == (MOST_CHANGED, False)

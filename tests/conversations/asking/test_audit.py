@@ -95,7 +95,7 @@ def test_t_63_who_deletes_a_conversation_and_whose_it_was_not_is_in_the_audit():
         ("access.denied", "127.0.0.1", conversation.pk),
         ("conversation.deleted", "10.0.0.7", conversation.pk),
     ]
-    assert not Conversation.objects.kept().exists()
+    assert not Conversation.objects.undeleted().exists()
 
 
 def test_a_conversation_that_there_is_not_is_no_denial():

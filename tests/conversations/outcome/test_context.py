@@ -104,7 +104,7 @@ async def test_the_summary_is_written_after_the_answer_that_makes_it_necessary()
     assert "question 2" in first
     assert last == "And now?"
     assert not any(frame["type"] == "notice.added" for frame in frames)
-    said = Message.objects.said().filter(conversation=UUID(conversation))
+    said = Message.objects.without_summaries().filter(conversation=UUID(conversation))
     assert await said.acount() == 10
     full = [row.usage["context"]["user"] async for row in said if row.role == "assistant"]
     assert full == sorted(full[:3]) + full[3:]
@@ -192,7 +192,7 @@ async def test_a_process_that_ends_in_the_middle_leaves_its_summary_to_the_next(
 
     assert [is_summary(request) for request in asked(on)] == [False] * 3 + [True, False, False]
     assert asked(on)[-1] == asked(on)[-2]
-    said = Message.objects.said().filter(conversation=UUID(conversation))
+    said = Message.objects.without_summaries().filter(conversation=UUID(conversation))
     assert await said.values_list("text", flat=True).alast() == "Fine."
     assert len(await summaries(conversation)) == 1
 

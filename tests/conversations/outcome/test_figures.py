@@ -159,10 +159,10 @@ def test_what_another_process_counted_is_gone_on_with():
     said = Transcript()
     figures = AnswerFigures(2, ("Big one",), {"USD": Decimal(1)})
 
-    said.take(CallCounted(figures))
-    said.take(TextDelta("It"))
+    said.apply(CallCounted(figures))
+    said.apply(TextDelta("It"))
     first = said.first_text_at
-    said.take(TextDelta(" is"))
+    said.apply(TextDelta(" is"))
 
     assert (said.figures, said.first_text_at) == (figures, first)
 

@@ -17,7 +17,7 @@ from apps.accounts.models import ServiceAccount
 from apps.catalog.acting_accounts import NOT_MANAGED
 from apps.catalog.models import Grant, Role
 from apps.conversations.answering.continuation import sweeper
-from apps.conversations.answering.requests import desk_of
+from apps.conversations.answering.requests import schedules_for
 from apps.conversations.asking.questions import StartedAnswer
 from apps.conversations.models import Conversation, Message
 from apps.insights.prices import PRICES
@@ -223,7 +223,7 @@ async def test_another_process_that_goes_on_with_a_run_knows_what_it_has_used():
 
 def desk(caller: Caller) -> Any:
     begun = StartedAnswer(Conversation(id=uuid4()), Run())
-    return desk_of(begun, type("Application", (), {"id": 1, "number": 1})(), caller)
+    return schedules_for(begun, type("Application", (), {"id": 1, "number": 1})(), caller)
 
 
 @proves("R-20")

@@ -110,7 +110,7 @@ class Command(BaseCommand):
 
     async def run_all(self, run: CaseRun, request: CaseRunRequest) -> None:
         try:
-            await carry_out(HUB, run, request.cases, self.tell)
+            await carry_out(HUB, run, request.cases, self.print_result)
         except BaseException:
             await database_sync_to_async(finish)(
                 run, "The command that ran the test cases was stopped."
@@ -121,7 +121,7 @@ class Command(BaseCommand):
             await HUB.summaries.close()
             await per_loop.close()
 
-    def tell(self, result: CaseResult) -> None:
+    def print_result(self, result: CaseResult) -> None:
         mark = "passed" if result.passed else "FAILED"
         again = f" ({result.attempt} of {result.run.times})" if result.run.times > 1 else ""
         spent = f"{result.seconds:.1f} s, {result.tokens:,} tokens"

@@ -51,15 +51,15 @@ class Command(BaseCommand):
             raise CommandError(f"{file}: {error.strerror}") from error
         except UnreadableConversation as error:
             raise CommandError(f"{file}: {error}") from error
-        self.tell(report)
+        self.print_report(report)
 
-    def tell(self, report: ConversationImportReport) -> None:
+    def print_report(self, report: ConversationImportReport) -> None:
         verb = "Would import" if report.is_trial else "Imported"
         origins = ", ".join(f"{count} from {name}" for name, count in report.sources.items())
         self.stdout.write(
             f"{verb}: {report.conversations} conversations with {report.messages} messages "
             f"and {report.files} files"
-            f"{f' ({origins})' if origins else ''}. Imported before: {report.known}. "
+            f"{f' ({origins})' if origins else ''}. Imported before: {report.duplicates}. "
             f"Unreadable: {report.unreadable}."
         )
         for title, reason in report.skipped:

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.cases.background import begin_later
 from apps.cases.from_runs import RunNotReadable, case_from_run
-from apps.cases.latest_results import standings_of
+from apps.cases.latest_results import latest_statuses
 from apps.cases.models import Case, CaseSettings
 from apps.cases.runner import problem_text
 from apps.catalog.models import Application
@@ -105,7 +105,7 @@ class CaseAdmin(RecordedAdmin[Case]):
 
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         listed = super().get_changelist_instance(request)
-        found = standings_of([row.pk for row in listed.result_list])  # Once for all rows.
+        found = latest_statuses([row.pk for row in listed.result_list])  # Once for all rows.
         for row in listed.result_list:
             row.found = found.get(row.pk)
         return listed

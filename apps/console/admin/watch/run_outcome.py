@@ -7,7 +7,7 @@ import msgspec
 
 from apps.agent.steps.results import read_reply
 from apps.capabilities.wrappers.value_texts import shorten_text
-from apps.cases.from_runs import kept_messages, turns_of
+from apps.cases.from_runs import opening_messages, turns_of
 from apps.console.admin.watch.waterfall import TimeSpan, span_of
 from apps.insights.models import ModelCall, ToolUse
 from apps.insights.sums import FAILED
@@ -34,7 +34,7 @@ def read_transcript(run: UUID) -> RunTranscript:
     """Read the question and the answer of a run. The caller must check the permission and record
     the access in the audit log.
     """
-    messages = kept_messages(run)
+    messages = opening_messages(run)
     questions = [message for message in messages if message.role == "user"]
     answer = shorten_text(answer_of(run), SHOWN_CHARACTERS)
     if not questions:

@@ -56,16 +56,16 @@ class OfferedTool(msgspec.Struct):
         return ToolSpec(self.name, self.description, self.parameters)
 
 
-class Tape(msgspec.Struct):
-    """A recording of a run. `parts` maps digests to messages, tools and parameters. `offers` maps
-    capabilities to the tools that their servers listed.
-    """
+class Recording(msgspec.Struct):
+    """The model and tool calls of a run, with their results."""
 
     format: int = FORMAT
     parts: dict[str, Any] = msgspec.field(default_factory=dict)
+    """Maps digests to messages, tools and parameters."""
     models: list[ModelEntry] = msgspec.field(default_factory=list)
     tools: list[ToolEntry] = msgspec.field(default_factory=list)
     offers: dict[str, list[OfferedTool]] = msgspec.field(default_factory=dict)
+    """Maps capabilities to the tools that their servers listed."""
 
     def add_model(
         self,
@@ -73,10 +73,8 @@ class Tape(msgspec.Struct):
         reply: dict[str, Any] | None = None,
         failure: dict[str, Any] | None = None,
     ) -> None:
-        """Record a model call. The outcome of a retry replaces the failure of the same request
-        before it.
-        """
-        entry = ModelEntry(request_digest(form), self.taken_apart(form), reply, failure)
+        """Record a model call. The outcome of a retry replaces the failure that preceded it."""
+        entry = ModelEntry(request_digest(form), self.store_parts(form), reply, failure)
         if self.models and self.models[-1].key == entry.key and self.models[-1].failure is not None:
             self.models[-1] = entry
         else:
@@ -90,21 +88,21 @@ class Tape(msgspec.Struct):
     ) -> None:
         self.tools.append(ToolEntry(request_digest(form), form["name"], result, error))
 
-    def taken_apart(self, form: Form) -> dict[str, Any]:
+    def store_parts(self, form: Form) -> dict[str, Any]:
         """Store the parts of a model request, and return their digests. Equal parts are stored
         once, because later requests repeat earlier messages.
         """
 
-        def kept(value: Any) -> str:
+        def store(value: Any) -> str:
             digest = request_digest(value)
             self.parts[digest] = value
             return digest
 
         return {
             "deployment": form["deployment"],
-            "messages": [kept(one) for one in form["messages"]],
-            "tools": [kept(one) for one in form["tools"]],
-            "parameters": kept(form["parameters"]),
+            "messages": [store(one) for one in form["messages"]],
+            "tools": [store(one) for one in form["tools"]],
+            "parameters": store(form["parameters"]),
         }
 
     def form_of(self, entry: ModelEntry) -> Form:
@@ -125,15 +123,13 @@ class Tape(msgspec.Struct):
         return len(msgspec.json.encode(self)) > LARGEST
 
 
-def read_tape(written: Mapping[str, Any]) -> Tape:
+def read_recording(written: Mapping[str, Any]) -> Recording:
     """Parse a recording. Raises `msgspec.ValidationError` if it is invalid."""
-    return msgspec.convert(written, Tape)
+    return msgspec.convert(written, Recording)
 
 
-class TapeReader:
-    """Finds recorded calls. Repeated calls get their recordings in order. After the last recording,
-    further calls get it again.
-    """
+class RecordingReader:
+    """Finds recorded calls. Repeated calls get their recordings in order, and then the last one."""
 
     def __init__(self, entries: Sequence[Any]) -> None:
         self.by_key: dict[str, list[Any]] = {}

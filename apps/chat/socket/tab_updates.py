@@ -9,17 +9,17 @@ from uuid import UUID
 
 from apps.accounts.caller import Caller
 from apps.chat.rail.attention import attention
-from apps.chat.rail.content import RailNews, folders_of
+from apps.chat.rail.content import RailUpdates, folders_of
 from apps.conversations.asking import queue
 from apps.doors.read_only_notice import read_only_notice
 
 
 @dataclass
-class TabNews:
+class TabUpdates:
     """Remembers the frames that a tab has received, so that only changes are sent."""
 
-    rail: RailNews = field(default_factory=RailNews)
-    told: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rail: RailUpdates = field(default_factory=RailUpdates)
+    sent: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Maps each frame type to the last frame of this type that was sent."""
 
     def read(self, caller: Caller, conversation: UUID | None) -> list[dict[str, Any]]:
@@ -29,8 +29,8 @@ class TabNews:
         news = self.rail.read(caller)
         frames = [] if news is None else [{"type": "list.changed", **news}]
         for frame in states(caller, conversation):
-            if self.told.get(frame["type"]) != frame:
-                self.told[frame["type"]] = frame
+            if self.sent.get(frame["type"]) != frame:
+                self.sent[frame["type"]] = frame
                 frames.append(frame)
         return frames
 
