@@ -50,7 +50,7 @@ HTTPS = env.boolean("HTTPS", False)
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
-"""For a year after a visit, browsers use only TLS for this host."""
+"""Browsers use only TLS for this host for a year after a visit."""
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 """The checks of HSTS for subdomains are silenced, because other services on the same domain may not
 use TLS.
