@@ -10,6 +10,7 @@ from rest_framework.response import Response
 
 from apps.catalog.actions import archive
 from apps.catalog.application_files import managed_files
+from apps.catalog.application_files.archives import zip_answer
 from apps.catalog.application_files.exporter import ExportRefused, exported_files
 from apps.catalog.application_files.models import managed_refusal
 from apps.catalog.models import Application, Role
@@ -28,7 +29,6 @@ from apps.console.api.grants import (
 from apps.console.api.problems import RowInvalid
 from apps.console.api.versioned_rows import IF_MATCH, RowViewSet, check_version
 from apps.console.api.versions import VersionActions
-from apps.console.application_archives import zip_answer
 from apps.console.operator_rights import has_role, visible_applications
 from apps.manifest.problems import ROOT, Problem
 

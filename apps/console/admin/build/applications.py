@@ -19,6 +19,7 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.catalog.actions import archive
+from apps.catalog.application_files.archives import zip_answer
 from apps.catalog.application_files.exporter import ExportRefused, exported_files
 from apps.catalog.application_files.managed_files import known_problems
 from apps.catalog.history.change_recorder import update_rows
@@ -33,7 +34,6 @@ from apps.console.admin.build.versions import may_archive, version_urls
 from apps.console.admin.rows.recorded import RecordedAdmin
 from apps.console.admin.rows.restoration import Restoration
 from apps.console.admin.theme import Admin
-from apps.console.application_archives import zip_answer
 from apps.console.manifest_editor.editor_requests import check_manifest, manifest_schemas
 from apps.console.manifest_editor.prompt_preview import preview_request
 from apps.console.operator_rights import editable_applications, sees_all, visible_applications
