@@ -37,6 +37,7 @@ from apps.task_api import routing as task_api  # noqa: E402
 from apps.triggers import routing as triggers  # noqa: E402
 from quickapps_site.middleware.bodies import body_limits, with_bounded_bodies  # noqa: E402
 from quickapps_site.middleware.cors import with_cors  # noqa: E402
+from quickapps_site.middleware.handshakes import with_outage_responses  # noqa: E402
 from quickapps_site.middleware.nul import with_clean_addresses  # noqa: E402
 from quickapps_site.middleware.request_ids import with_request_ids  # noqa: E402
 from quickapps_site.observability.http_metrics import with_request_metrics  # noqa: E402
@@ -88,7 +89,9 @@ answering = with_cors(
 site = {
     # Wrapped only if metrics are on, because the wrapper is called for each chunk.
     "http": with_request_metrics(answering) if metrics.is_on() else answering,
-    "websocket": SameOrigin(AuthMiddlewareStack(URLRouter(chat.websocket_urlpatterns))),
+    "websocket": SameOrigin(
+        with_outage_responses(AuthMiddlewareStack(URLRouter(chat.websocket_urlpatterns)))
+    ),
 }
 worker = {"http": URLRouter(gateway.health_only("This process runs background jobs."))}
 routes = worker if settings.ROLE == ProcessRole.WORKER else site

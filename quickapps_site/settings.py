@@ -49,16 +49,11 @@ HTTPS = env.boolean("HTTPS", False)
 """If true, a proxy in front of the server terminates TLS."""
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
-HSTS = env.choice("HSTS", "host", ("off", "host", "subdomains", "preload"))
-"""The hosts for which browsers use only TLS for a year, if `HTTPS` is set: none (`off`), this host,
-or also its subdomains.
-"""
-SECURE_HSTS_SECONDS = 31_536_000 if HTTPS and HSTS != "off" else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = HSTS in ("subdomains", "preload")
-SECURE_HSTS_PRELOAD = HSTS == "preload"
-SILENCED_SYSTEM_CHECKS = ["security.W004", "security.W005", "security.W021"]
-"""The checks of HSTS and TLS are silenced, because operators choose HSTS themselves: other services
-on the same domain may not use TLS.
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+"""Browsers use only TLS for this host for a year after a visit."""
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+"""The checks of HSTS for subdomains are silenced, because other services on the same domain may not
+use TLS.
 """
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
@@ -819,8 +814,6 @@ SHARES_FOR_ANYONE = env.boolean("SHARES_FOR_ANYONE", False)
 """If true, shared conversations can be opened without signing in, if their application allows it
 too.
 """
-CHAT_UPLOAD_TYPES = env.words("CHAT_UPLOAD_TYPES")
-"""The types of files that the chat page accepts, such as `image/*`. An empty list allows all."""
 A2A_PUSH_PRIVATE_HOSTS = env.words("A2A_PUSH_PRIVATE_HOSTS")
 """The hosts on private networks that can receive A2A push notifications, if they are also in
 PRIVATE_NETWORK_ALLOWLIST.

@@ -252,6 +252,12 @@ def models_write_no_titles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("django.conf.settings.CONVERSATION_TITLES", "question")
 
 
+@pytest.fixture
+def quick_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the demo model send its words without delay."""
+    monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 0)
+
+
 @pytest.fixture(autouse=True)
 def the_transaction_of_the_test_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the connection of the test open, which Channels would close as "old" around its work.

@@ -1,7 +1,6 @@
 """Builds agent cards. A card describes an application and lists its URLs."""
 
 import hashlib
-from collections.abc import Sequence
 
 import msgspec
 from django.conf import settings
@@ -75,8 +74,7 @@ def interface(address: str, binding: str) -> Json:
 
 
 def input_modes(application: ResolvedApplication) -> list[str]:
-    files: Sequence[str] = application.manifest.input_attachment_types
-    types = files or settings.CHAT_UPLOAD_TYPES or ("*/*",)
+    types = application.manifest.input_attachment_types or ("*/*",)
     return list(dict.fromkeys(("text/plain", "application/json", *types)))
 
 

@@ -85,12 +85,11 @@ def check_part(number: int, part: ClientPart, application: ResolvedApplication) 
 
 
 def check_media_type(name: str, media_type: str, application: ResolvedApplication) -> None:
-    """Raise `ContentTypeNotSupported` if the installation or the application does not accept the
-    media type of the file `name`.
+    """Raise `ContentTypeNotSupported` if the application does not accept the media type of the
+    file `name`.
     """
     kind = media_type.partition(";")[0].strip().lower()
     try:
-        check_type(name, kind)
         check_type(name, kind, application.manifest.input_attachment_types)
     except OddType as error:
         raise ContentTypeNotSupported(shorten_text(str(error))) from error

@@ -118,8 +118,8 @@ def store_sent(
 ) -> HttpResponseBase:
     """Store the form's `file` of up to `limit` bytes for its `conversation`.
 
-    `types` limits the content type; () allows all types that the installation accepts. Raises
-    `Refused`, `FileRefused` or Http404.
+    `types` limits the content type; () allows all types. Raises `Refused`, `FileRefused` or
+    Http404.
     """
     conversation = read_conversation(request.POST.get("conversation", ""))
     sent = request.FILES.getlist("file")

@@ -32,7 +32,7 @@ class ConsoleConfig(AppConfig):
             "construction",
             below="System messages",
             url="read-only",
-            permission="apps.console.admin.govern.read_only.may_switch",
+            permission="apps.console.admin.govern.system_messages.may_switch",
         ),
         AdminPage(
             "Build",

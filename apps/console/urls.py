@@ -6,7 +6,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.routers import SimpleRouter
 
-from apps.console.admin.govern.read_only import read_only_page
+from apps.console.admin.govern.system_messages import read_only_page
 from apps.console.api.applications import ApplicationViewSet
 from apps.console.api.budgets import BudgetViewSet
 from apps.console.api.cases import CaseRunViewSet, CaseViewSet

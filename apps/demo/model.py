@@ -18,7 +18,7 @@ from apps.agent.model import Delta, Finish, ModelRequest, ToolCallDelta
 from apps.agent.todo_list import is_todo_message
 from apps.demo.calls import CallPlan, PlannedCall, plan_calls
 from apps.demo.clues import all_clues
-from apps.demo.excerpts import quotations
+from apps.demo.documents import documents_of, operator_documents, quotations
 from apps.demo.known_tools import (
     STORE,
     DemoQuestion,
@@ -28,7 +28,6 @@ from apps.demo.known_tools import (
     rule_calls,
 )
 from apps.demo.lead import LEADS, TODO, lead_calls
-from apps.demo.listed_documents import documents_of, operator_documents
 from apps.demo.reminders import NAMES, reminders, ringing
 from apps.demo.results import READ_SKILL, render, without_attachments
 from apps.demo.talk import greeting, long_text, small_talk

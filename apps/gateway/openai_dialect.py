@@ -15,8 +15,7 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.bodies import NamedUnknown, invalid
 from apps.doors.chat_messages import SYSTEM, Object, form_answer
 from apps.doors.client_conversation import check_instructions, read_conversation
-from apps.doors.client_parameters import PARAMETERS, sort_parameters
-from apps.doors.client_tools import offered, requires_client_tool
+from apps.doors.client_parameters import PARAMETERS, offered, requires_client_tool, sort_parameters
 from apps.doors.dialect import ParsedRequest, PreparedRun
 from apps.doors.user_place import run_at_place, without_places
 from apps.gateway.base import openai_error_body

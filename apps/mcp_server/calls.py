@@ -1,23 +1,29 @@
 """Serves the method `tools/call`, with which a client sends a message to an application."""
 
+import base64
+import binascii
+from collections.abc import Mapping
 from contextlib import aclosing
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import mcp_types as types
 from mcp.server import ServerRequestContext
 from mcp.shared.exceptions import MCPError
+from msgspec import Meta, Struct
 
 from apps.agent.events import Emit
 from apps.agent.ledger import NO_LEDGER, Ledger
+from apps.agent.messages import Attachment, ModelMessage
 from apps.agent.streams import stream
 from apps.doors.answer_headers import failure_headers, rate_headers
+from apps.doors.bodies import converted, invalid
 from apps.doors.run_consumer import OPEN_ANSWERS
 from apps.doors.run_slots import AdmittedRun, answer_request, run_slot
 from apps.live.doors import MCP
 from apps.live.limits.rates import admit_request, rates_of
+from apps.manifest.manifest import LONGEST_QUESTION
 from apps.mcp_server.answer import GatheredAnswer
-from apps.mcp_server.arguments import read_message
 from apps.mcp_server.content import answer_blocks, answer_result, failure_result
 from apps.mcp_server.interactions import (
     INPUT,
@@ -29,14 +35,17 @@ from apps.mcp_server.interactions import (
     resume,
 )
 from apps.mcp_server.requests import admitted
+from apps.mcp_server.resource_uris import check_web_address, path_of
 from apps.mcp_server.tasks import begin_task, can_be_task
-from apps.mcp_server.tools import find_tool
+from apps.mcp_server.tools import MOST_FILES, find_tool
 from apps.runs.failures import WITH_LIMITS, failure
 from apps.runs.requests import RunRequest
 from apps.runs.run import run_application
 from apps.workspace.local import read_only
 
 Result = types.CallToolResult | types.InputRequiredResult | dict[str, Any]
+PATH = "arguments"
+MediaType = Annotated[str, Meta(pattern=r"^[\w.+-]+/[\w.+*-]+(\s*;.*)?$", max_length=200)]
 
 
 async def call_tool(
@@ -108,3 +117,47 @@ async def run_call(
         ledgers.append(NO_LEDGER)
         given = (run.application, run.request, run.workspace, run.caller, emit)
         await run_application(*given, NO_LEDGER, progress)
+
+
+class FileArgument(Struct, forbid_unknown_fields=True):
+    type: MediaType
+    name: str = ""
+    data: str | None = None
+    uri: str | None = None
+
+
+class CallArguments(Struct, forbid_unknown_fields=True):
+    message: Annotated[str, Meta(min_length=1, max_length=LONGEST_QUESTION)]
+    files: Annotated[list[FileArgument], Meta(max_length=MOST_FILES)] = []
+
+
+def read_message(arguments: Mapping[str, Any] | None) -> ModelMessage:
+    """Convert the arguments. Raises `BadRequest` with the path of an invalid argument."""
+    read = converted(dict(arguments or {}), CallArguments, PATH)
+    if not read.message.strip():
+        raise invalid(f"{PATH}.message", "The message is empty. Enter some text.")
+    attachments = (attachment_of(file, index) for index, file in enumerate(read.files))
+    return ModelMessage("user", read.message, attachments=tuple(attachments))
+
+
+def attachment_of(file: FileArgument, index: int) -> Attachment:
+    path = f"{PATH}.files.{index}"
+    if (file.data is None) == (file.uri is None):
+        raise invalid(path, "Send 'data' or 'uri'.")
+    if file.uri is not None:
+        url = path_of(file.uri) or check_web_address(file.uri, path)
+        return Attachment(file.type, file.name, url=url)
+    return Attachment(file.type, file.name, data=read_base64(file.data or "", file.type, path))
+
+
+def read_base64(data: str, kind: str, path: str) -> str:
+    """Return the data of a file: as text if `kind` is a text type, otherwise unchanged. Raises
+    `BadRequest` with the file's `path` if it is not valid base64.
+    """
+    try:
+        content = base64.b64decode(data, validate=True)
+        return content.decode() if kind.startswith("text/") else data
+    except UnicodeDecodeError as error:
+        raise invalid(f"{path}.data", "The text is not UTF-8. Send it in UTF-8.") from error
+    except (binascii.Error, ValueError) as error:
+        raise invalid(f"{path}.data", "The content is not valid base64.") from error

@@ -19,8 +19,7 @@ from apps.doors.dialect import Dialect
 from apps.doors.door_consumer import DoorConsumer
 from apps.doors.run_consumer import RunConsumer
 from apps.messages.content import read_messages
-from apps.messages.dialect import MessagesDialect
-from apps.messages.errors import error_body
+from apps.messages.dialect import MessagesDialect, error_body
 from apps.messages.requests import CountRequest, read_count_request
 from apps.messages.tools import read_tools
 from apps.runs.failures import RunFailure

@@ -4,17 +4,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from apps import request_ids
 from apps.capabilities.chat_context import NO_CHAT
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.chat_messages import Object, form_answer
 from apps.doors.client_conversation import check_instructions, read_conversation
-from apps.doors.client_parameters import sort_parameters
-from apps.doors.client_tools import ClientTools, requires_client_tool
+from apps.doors.client_parameters import ClientTools, requires_client_tool, sort_parameters
 from apps.doors.dialect import ParsedRequest, PreparedRun
 from apps.live.doors import MESSAGES
 from apps.messages.content import read_messages
 from apps.messages.encoder import MessageEncoder, WholeMessageEncoder
-from apps.messages.errors import error_body
 from apps.messages.requests import (
     MessageRequest,
     effort_of,
@@ -25,6 +24,16 @@ from apps.messages.requests import (
 from apps.messages.tools import read_choice, read_tools
 from apps.runs.failures import WITH_LIMITS, RunFailure
 from apps.runs.requests import RunRequest
+
+TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    503: "overloaded_error",
+}
 
 
 class MessagesDialect:
@@ -85,3 +94,9 @@ def without_effect(request: MessageRequest, tools: ClientTools) -> frozenset[str
     if request.top_k is not None:
         found.add("top_k")
     return frozenset(found)
+
+
+def error_body(found: RunFailure) -> dict[str, Any]:
+    kind = TYPES.get(found.status) or ("api_error" if found.status >= 500 else TYPES[400])
+    error = {"type": kind, "message": found.text}
+    return {"type": "error", "error": error, "request_id": request_ids.current()}

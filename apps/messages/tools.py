@@ -9,7 +9,7 @@ from msgspec import Struct
 from apps.agent.tools import ToolSpec
 from apps.doors.bodies import converted, invalid, shorten_text
 from apps.doors.chat_messages import Object
-from apps.doors.client_tools import ClientTools
+from apps.doors.client_parameters import ClientTools
 
 CHOICES = {"auto": "auto", "any": "required", "none": "none"}
 """Maps the types of the Messages API's `tool_choice` to the tool choices of a `ModelRequest`."""

@@ -8,13 +8,12 @@ from uuid import UUID
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.chat_messages import ChatMessage, Object, form_answer
 from apps.doors.client_conversation import ParsedConversation, check_instructions, read_conversation
-from apps.doors.client_parameters import sort_parameters
-from apps.doors.client_tools import ClientTools, offered, requires_client_tool
+from apps.doors.client_parameters import ClientTools, offered, requires_client_tool, sort_parameters
 from apps.doors.dialect import ParsedRequest, PreparedRun
+from apps.doors.openai_errors import GENERAL_CODES, openai_error
 from apps.doors.user_place import run_at_place, without_places
 from apps.live.doors import RESPONSES
 from apps.responses.encoder import ResponseEncoder, WholeResponse
-from apps.responses.errors import error_body
 from apps.responses.items import is_reference, read_items
 from apps.responses.requests import (
     ResponseRequest,
@@ -25,8 +24,10 @@ from apps.responses.requests import (
 )
 from apps.responses.resource import Echo, echo_of
 from apps.responses.tools import ResponseToolChoice, read_choice, read_tools
-from apps.runs.failures import WITH_LIMITS, RunFailure
+from apps.runs.failures import TOO_MANY, WITH_LIMITS, RunFailure
 from apps.runs.requests import RunRequest
+
+INTERNAL = "server_error"
 
 
 class ParsedResponse(ParsedRequest, frozen=True, kw_only=True):
@@ -144,3 +145,15 @@ def without_effect(
     if request.prompt_cache_key is not None:
         found.add("prompt_cache_key")
     return frozenset(found)
+
+
+def error_body(found: RunFailure) -> dict[str, Any]:
+    return {"error": openai_error(found, internal=INTERNAL, code=error_code(found))}
+
+
+def error_code(found: RunFailure) -> str | None:
+    if found.code not in GENERAL_CODES and not found.code.isdigit():
+        return found.code
+    if found.status == TOO_MANY:
+        return "rate_limit_exceeded"
+    return None if found.status < 500 else INTERNAL

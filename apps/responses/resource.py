@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from apps.agent.events import TokenLogprob, Usage
 from apps.agent.tools import ToolSpec
-from apps.doors.client_tools import ClientTools
+from apps.doors.client_parameters import ClientTools
 from apps.responses.requests import ResponseRequest
 
 Item = dict[str, Any]

@@ -15,7 +15,7 @@ from apps.doors.door_consumer import DoorConsumer
 from apps.integers import LARGEST_EXACT, read_integer
 from apps.live.hub import HUB, Hub
 from apps.live.models import Run
-from apps.responses.errors import error_body
+from apps.responses.dialect import error_body
 from apps.responses.following import follow_response, send_events
 from apps.responses.models import StoredResponse
 from apps.responses.storage import delete_response, find_response, read_resource, replay_of

@@ -6,11 +6,13 @@ deltas.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 
 from channels.db import database_sync_to_async
+from django.conf import settings
 from django.core.validators import slug_re
 from django.utils.translation import gettext_noop
 
@@ -18,7 +20,7 @@ from apps.accounts.caller import Caller
 from apps.agent.events import Emit, Event, Finished
 from apps.agent.ledger import WAITING
 from apps.agent.messages import ModelMessage
-from apps.agent.model import ModelRequest, NestedRun
+from apps.agent.model import Model, ModelRequest, NestedRun
 from apps.agent.progress import Progress
 from apps.agent.streams import stream
 from apps.catalog import access
@@ -35,8 +37,12 @@ from apps.runs.failures import WITH_LIMITS, failure
 from apps.runs.requests import RunRequest
 from apps.runs.run import RunEnd, run_application
 from apps.workspace.dial.core import configured_core
-from apps.workspace.dial.workspace import DialWorkspace
-from apps.workspace.installed_first import InstalledFirst
+from apps.workspace.dial.workspace import DialWorkspace, FindInfo
+from apps.workspace.embeddings.port import Embedder
+from apps.workspace.local.deployments.fallbacks import make_chain
+from apps.workspace.local.deployments.lookup import find_deployment
+from apps.workspace.local.deployments.personal_keys import paid_model
+from apps.workspace.local.deployments.providers import make_embedder
 from apps.workspace.local.workspace import FoundApplication, LocalWorkspace
 from apps.workspace.port import DeploymentInfo, Workspace
 
@@ -180,3 +186,41 @@ def open_workspace(caller: Caller, application: ResolvedApplication | None = Non
     if application is not None and application.is_ours:
         return InstalledFirst(caller, core)
     return DialWorkspace(caller, core)
+
+
+class InstalledFirst(DialWorkspace):
+    """The workspace of applications whose manifests operators wrote and that DIAL Core calls. Only
+    these applications may use the installation's deployments, which the operators' API keys pay
+    for. These deployments take precedence over Core's deployments.
+    """
+
+    async def described(self, deployment_id: str, find: FindInfo) -> DeploymentInfo:
+        try:
+            return (await find_deployment(deployment_id)).info
+        except DeploymentNotFound:
+            return await super().described(deployment_id, find)
+
+    async def model(
+        self,
+        deployment_id: str,
+        *,
+        headers: Collection[str] | None = None,
+        idle_seconds: float | None = None,
+    ) -> Model:
+        """Return the deployment as a model. Raises `DeploymentNotFound` if the caller cannot use
+        the deployment, and `CallsItself` if it is in the chain of callers.
+        """
+        try:
+            found = await find_deployment(deployment_id)
+        except DeploymentNotFound:
+            return await super().model(deployment_id, headers=headers, idle_seconds=idle_seconds)
+        make = partial(paid_model, files=self.files, idle_seconds=idle_seconds)
+        return await make_chain(found, make)
+
+    async def embedder(self, deployment_id: str | None) -> Embedder:
+        wanted = deployment_id or settings.EMBEDDINGS_DEPLOYMENT
+        try:
+            found = await find_deployment(wanted)
+        except DeploymentNotFound:
+            return await super().embedder(wanted)
+        return make_embedder(found)

@@ -10,8 +10,7 @@ from apps.task_api.conversations import (
     DeletionConsumer,
 )
 from apps.task_api.event_stream import NotificationsConsumer
-from apps.task_api.task_answers import AnswerConsumer
-from apps.task_api.tasks import CancelConsumer, SubmitConsumer, TaskConsumer
+from apps.task_api.tasks import AnswerConsumer, CancelConsumer, SubmitConsumer, TaskConsumer
 
 TASKS = "api/IAIAssistantApi"
 

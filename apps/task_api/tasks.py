@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from channels.db import database_sync_to_async
 from django.conf import settings
 from django.db.models import Q
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from apps.accounts.buckets import bucket_of
 from apps.accounts.caller import Caller
@@ -20,17 +20,21 @@ from apps.conversations.answering.answers import OpenWorkspace
 from apps.conversations.answering.continuation import sweeper
 from apps.conversations.ask import Ask
 from apps.conversations.asking import interruptions
+from apps.conversations.interactions.answer_frames import Answer, AnswerFrame
+from apps.conversations.interactions.decisions import answer_interaction
 from apps.conversations.models import Message, QueuedMessage
 from apps.doors.bodies import LARGEST_FRAME_BYTES, first_problem
 from apps.doors.json_consumer import JsonConsumer
 from apps.errors import Closing, Conflict, Missing, Refused
-from apps.live.events import RunFailed
+from apps.live.events import RunFailed, shorten_key
 from apps.live.hub import HUB, Hub
 from apps.live.journal import journal
 from apps.live.journal.notifications import wake_viewers
-from apps.live.models import Interaction, Run
+from apps.live.models import LONGEST_KEY, Interaction, Run
 from apps.runs.workspaces import open_workspace
 from apps.task_api.message_answers import answer_question
+
+FRAME: TypeAdapter[AnswerFrame] = TypeAdapter(Answer)
 
 
 class Submission(Ask):
@@ -230,3 +234,44 @@ def error_of(run: Run) -> dict[str, str] | None:
     said = journal.read_run(run.pk)
     failures = [event for event in said if isinstance(event, RunFailed)]
     return {"text": failures[-1].text, "reference": failures[-1].reference} if failures else None
+
+
+class TaskAnswer(BaseModel):
+    """An answer to the question with this key. Its fields depend on the question's type."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    key: str = Field(max_length=LONGEST_KEY)
+    answer: dict[str, Any]
+
+
+class AnswerConsumer(TaskConsumer):
+    """Serves `POST /api/IAIAssistantApi/tasks/{id}/answer`."""
+
+    methods = ("POST",)
+    finishes_answers = True
+
+    async def answer(self) -> None:
+        caller = await self.caller()
+        body = await self.read_body(LARGEST_FRAME_BYTES)
+        run = await self.find(caller)
+        frame = await database_sync_to_async(read_answer)(run, body)
+        await answer_interaction(self.hub, caller, None, frame)
+        await self.send_json(202, await database_sync_to_async(task)(await self.find(caller)))
+
+
+def read_answer(run: Run, body: bytes) -> AnswerFrame:
+    """Parse the body. Raises `Refused` with the name of an invalid field, or `Missing` if the task
+    has no such question.
+    """
+    try:
+        sent = TaskAnswer.model_validate_json(body)
+        rows = Interaction.objects.filter(run=run, key=shorten_key(sent.key))
+        kind = rows.values_list("kind", flat=True).first()
+        if kind is None:
+            raise Missing("answered", "The task has no question with this key.")
+        frame = {"type": "answer", "kind": kind, "run": run.pk, "key": sent.key}
+        return FRAME.validate_python({**frame, "answer": sent.answer})
+    except ValidationError as error:
+        text = f"The answer is not valid. {first_problem(error)}."
+        raise Refused("bad_request", text) from error

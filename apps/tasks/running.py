@@ -6,7 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ParamSpec, Protocol
 
 from asgiref.sync import sync_to_async
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
+from django.utils.module_loading import import_string
+
+WORKERS = {
+    "postgresql": "apps.tasks.postgresql.worker.PostgreSQLWorker",
+    "sqlite": "apps.tasks.embedded.worker.EmbeddedWorker",
+}
 
 
 class Worker(Protocol):
@@ -51,3 +57,8 @@ def closing(function: Callable[..., Any]) -> Callable[..., Any]:
             close_old_connections()
 
     return call
+
+
+def make_worker() -> Worker:
+    worker: Worker = import_string(WORKERS[connection.vendor])()
+    return worker

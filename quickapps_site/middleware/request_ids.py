@@ -6,7 +6,7 @@ from typing import Any
 from apps.request_ids import accepted_or_new, begin
 
 HEADER = b"x-request-id"
-HEADS = frozenset({"http.response.start", "websocket.accept"})
+HEADS = frozenset({"http.response.start", "websocket.accept", "websocket.http.response.start"})
 
 
 def with_request_ids(application: Any) -> Any:

@@ -9,7 +9,9 @@ from django.core.management import CommandError, call_command
 from django.core.management.color import no_style
 from django.db import DataError, connection, transaction
 from django.db.migrations.loader import MigrationLoader
+from procrastinate.contrib.django import app
 
+from apps.tasks.models import QueuedJob
 from quickapps_site.operations.archive import Header
 
 RECORDED = "django_migrations"
@@ -40,7 +42,6 @@ def load_sqlite(path: Path) -> None:
     `CommandError` if a row cannot be read, or PostgreSQL rejects it.
     """
     # Only an installation on PostgreSQL has Procrastinate.
-    from apps.tasks.postgresql.adoption import adopt_embedded_jobs
 
     call_command("migrate", interactive=False, verbosity=0)
     try:
@@ -86,3 +87,19 @@ def reset_sequences() -> None:
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), models):
             cursor.execute(statement)
+
+
+def adopt_embedded_jobs() -> None:
+    """Move queued and interrupted jobs from the embedded queue's table to Procrastinate, and delete
+    failed jobs.
+    """
+    for row in QueuedJob.objects.exclude(status=QueuedJob.Status.FAILED).order_by("pk"):
+        lock = row.lock or None
+        app.configure_task(
+            row.task,
+            priority=row.priority,
+            schedule_at=row.run_after,
+            lock=lock,
+            queueing_lock=lock if row.status == QueuedJob.Status.READY else None,
+        ).defer(**row.arguments)
+    QueuedJob.objects.all().delete()

@@ -8,11 +8,13 @@ use.
 from __future__ import annotations
 
 import selectors
+import threading
 import time
 from functools import partial
 from typing import Any
 
 import psycopg
+from asgiref.sync import SyncToAsync
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 from django.db.backends.postgresql import base
@@ -23,7 +25,6 @@ from apps.tasks.postgresql.connections import has_news
 from quickapps_site.postgresql import clients, watchdog
 from quickapps_site.postgresql.credentials import with_current_credentials
 from quickapps_site.postgresql.limits import limit
-from quickapps_site.postgresql.page_share import PageShare
 from quickapps_site.postgresql.reachability import Reachability
 
 PROMPT_SECONDS = 0.3
@@ -182,3 +183,37 @@ def is_alive(connection: psycopg.Connection[Any]) -> bool:
     except (psycopg.Error, OSError, ValueError):  # The last two mean a closed socket.
         return False
     return True
+
+
+class PageShare:
+    """The connections that requests to Django's views can use at a time: all of the pool, except
+    one per database thread.
+    """
+
+    def __init__(self, pool_size: int, threads: int) -> None:
+        self.count = max(1, pool_size - threads)
+        self.free = threading.BoundedSemaphore(self.count)
+
+    def acquire(self, seconds: float) -> bool:
+        """Reserve a connection, and return True. Return False if the current thread does not serve
+        a view, so that it needs no reservation.
+
+        Raises `PoolTimeout` if all of them are in use for `seconds`.
+        """
+        if not is_page_request():
+            return False
+        if not self.free.acquire(timeout=seconds):
+            raise PoolTimeout(
+                f"the {self.count} connections of pages were in use for {seconds:g} sec"
+            )
+        return True
+
+    def release(self) -> None:
+        self.free.release()
+
+
+def is_page_request() -> bool:
+    """Return True if the current thread serves a view. Only these threads have their own context in
+    asgiref.
+    """
+    return SyncToAsync.thread_sensitive_context.get(None) is not None

@@ -9,7 +9,7 @@ from typing import Any
 from apps import metrics
 from apps.conversations.answering.continuation import sweeper
 from apps.live.hub import HUB
-from apps.tasks.worker import make_worker
+from apps.tasks.running import make_worker
 from quickapps_site.observability.http_metrics import measure_lag
 
 logger = logging.getLogger(__name__)

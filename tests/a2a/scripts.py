@@ -15,7 +15,7 @@ from channels.routing import URLRouter
 from django.urls import URLPattern, re_path
 
 from apps.a2a import routing
-from apps.accounts.last_uses import settle
+from apps.accounts.keys.holders import settle
 from apps.accounts.models import ApiKey
 from apps.live.hub import HUB
 from tests.chat.scripts import Scene, scene

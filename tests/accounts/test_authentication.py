@@ -8,11 +8,9 @@ from django.db import DatabaseError
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from apps.accounts import last_uses
 from apps.accounts.authentication import authenticate, is_loopback
 from apps.accounts.keys import holders
-from apps.accounts.keys.holders import KeyHolder, find_holder
-from apps.accounts.last_uses import settle
+from apps.accounts.keys.holders import KeyHolder, find_holder, settle
 from apps.accounts.models import ApiKey
 from apps.accounts.sender_headers import locale_of
 from apps.aged_cache import AgedCache
@@ -210,7 +208,7 @@ async def test_the_last_use_is_written_beside_the_request_and_once_a_minute(time
     assert first == timezone.now()
 
     time_machine.shift(30)
-    last_uses._noted.clear()
+    holders._noted.clear()
     await find_holder(key)
     await settle()
     await row.arefresh_from_db()
@@ -231,7 +229,7 @@ def fails(*_: object, **__: object) -> None:
 
 
 async def test_a_flood_of_keys_does_not_fill_the_memory(monkeypatch):
-    monkeypatch.setattr(last_uses, "MOST_NOTED", 2)
+    monkeypatch.setattr(holders, "MOST_NOTED", 2)
     monkeypatch.setattr(holders, "_holders", AgedCache(2))
     keys = [(await create_key())[1] for _ in range(4)]
 
@@ -241,7 +239,7 @@ async def test_a_flood_of_keys_does_not_fill_the_memory(monkeypatch):
 
     assert len(holders._holders.values) == 2
     await settle()
-    assert len(last_uses._noted) == 2
+    assert len(holders._noted) == 2
 
 
 @proves("10.4")

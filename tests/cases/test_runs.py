@@ -42,12 +42,11 @@ from tests.chat.scripts import settled
 from tests.tasks.jobs import run_waiting_jobs
 
 # A separate thread writes the costs of runs, which no transaction of a test rolls back.
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback"), pytest.mark.postgres]
-
-
-@pytest.fixture(autouse=True)
-def quick_demo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 0)
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.usefixtures("loopback", "quick_demo"),
+    pytest.mark.postgres,
+]
 
 
 def carried_out(application: Application, user: User | None = None, **wanted: Any) -> CaseRun:

@@ -6,7 +6,7 @@ import pytest
 
 from apps.agent.messages import ModelMessage
 from apps.agent.model import ModelRequest
-from apps.demo.excerpts import INTRODUCTION
+from apps.demo.documents import INTRODUCTION
 from apps.demo.model import answer_to
 
 LEASE = (

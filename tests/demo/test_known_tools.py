@@ -9,8 +9,8 @@ import pytest
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.model import ModelRequest
 from apps.demo.calls import PlannedCall
+from apps.demo.documents import operator_documents
 from apps.demo.known_tools import CONFIRM, NO_WEB
-from apps.demo.listed_documents import operator_documents
 from apps.demo.model import CALL_PREFIX, answer_to
 from tests.contract import proves
 from tests.fakes import spec

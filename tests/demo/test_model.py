@@ -22,9 +22,7 @@ WEATHER = spec("weather", "The weather in a city.", city={"type": "string"})
 QUESTION = ModelMessage("user", "The weather in Oslo and Lima?")
 
 
-@pytest.fixture(autouse=True)
-def no_delay(monkeypatch):
-    monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 0)
+pytestmark = pytest.mark.usefixtures("quick_demo")
 
 
 async def deltas_of(*messages: ModelMessage, tools=(WEATHER,), **parameters) -> list[Delta]:

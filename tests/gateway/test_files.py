@@ -13,7 +13,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.core.files.base import ContentFile
 
-from apps.accounts.last_uses import settle
+from apps.accounts.keys.holders import settle
 from apps.accounts.models import ApiKey
 from apps.workspace.local.files import files
 from apps.workspace.local.files.caller_files import LocalFiles
@@ -342,7 +342,7 @@ async def test_a_body_that_is_too_large_is_refused_before_it_is_taken(settings: 
 async def test_of_many_at_once_only_those_get_through_that_have_room(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("apps.workspace.local.files.quotas.MOST_FILES", 3)
+    monkeypatch.setattr("apps.workspace.local.files.store.MOST_FILES", 3)
     mine = await program()
 
     answers = await asyncio.gather(*(mine.put(f"{n}.txt") for n in range(8)))

@@ -8,7 +8,7 @@ import pytest
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.agent.tools import ToolSpec
 from apps.doors.client_conversation import read_conversation
-from apps.doors.client_tools import TEXT_PARAMETERS, offered, requires_client_tool
+from apps.doors.client_parameters import TEXT_PARAMETERS, offered, requires_client_tool
 from apps.errors import BadRequest
 from apps.gateway import openai_dialect
 from apps.gateway.openai_tools import to_specs

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from apps.accounts.authentication import authenticate
-from apps.accounts.last_uses import settle
+from apps.accounts.keys.holders import settle
 from apps.accounts.models import Program, ProgramConnection
 from apps.accounts.oauth import tokens
 from apps.accounts.oauth.resources import slug_of

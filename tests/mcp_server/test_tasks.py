@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from channels.db import database_sync_to_async
 
-from apps.accounts.last_uses import settle
+from apps.accounts.keys.holders import settle
 from apps.accounts.models import ApiKey
 from apps.agent.model import Finish, ToolCallDelta
 from apps.errors import ModelFailed

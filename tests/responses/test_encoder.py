@@ -24,7 +24,7 @@ from apps.agent.events import (
     Usage,
 )
 from apps.agent.messages import Attachment, ToolCall
-from apps.doors.client_tools import NO_TOOLS, ClientTools
+from apps.doors.client_parameters import NO_TOOLS, ClientTools
 from apps.doors.sealed_state import unsealed
 from apps.responses.encoder import ResponseEncoder, WholeResponse
 from apps.responses.requests import ResponseRequest

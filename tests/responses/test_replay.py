@@ -8,7 +8,7 @@ from uuid import UUID
 
 from apps.agent.events import Finished, TextDelta, ToolCallsRequested, TurnRestarted
 from apps.agent.messages import ToolCall
-from apps.doors.client_tools import NO_TOOLS
+from apps.doors.client_parameters import NO_TOOLS
 from apps.live.events import Continued, QuestionAdded, RunFailed, StatusChanged, StreamEvent, length
 from apps.responses.replay import RunReplay
 from apps.responses.requests import ResponseRequest

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.agent.tools import ToolSpec
-from apps.doors.client_tools import TEXT_PARAMETERS, ClientTools
+from apps.doors.client_parameters import TEXT_PARAMETERS, ClientTools
 from apps.errors import BadRequest
 from apps.responses.tools import ResponseToolChoice, read_choice, read_tools
 from tests.tables import each_row

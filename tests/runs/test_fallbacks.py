@@ -24,9 +24,8 @@ from apps.errors import ModelFailed
 from apps.manifest.validation.validation import read_manifest
 from apps.runs.requests import RunRequest
 from apps.runs.run import run_application
-from apps.runs.workspaces import open_workspace
+from apps.runs.workspaces import InstalledFirst, open_workspace
 from apps.workspace.dial.core import Core
-from apps.workspace.installed_first import InstalledFirst
 from apps.workspace.local.deployments import breakers
 from apps.workspace.local.models import Deployment
 from tests.capabilities.deployment.scripts import simple, team

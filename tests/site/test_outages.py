@@ -17,13 +17,18 @@ import psycopg
 import psycopg_pool
 import pytest
 from asgiref.testing import ApplicationCommunicator
+from channels.auth import AuthMiddlewareStack
 from channels.routing import URLRouter
+from channels.testing import WebsocketCommunicator
+from django.contrib.sessions.backends.db import SessionStore
 from django.core.files.base import ContentFile
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import DataError, InterfaceError, OperationalError
 from django.test import Client
 from django.urls import path
 
+from apps.chat.routing import websocket_urlpatterns
+from apps.chat.socket import sessions
 from apps.conversations.files import folder
 from apps.doors.answer_headers import failure_headers
 from apps.gateway.base import error_body
@@ -38,6 +43,7 @@ from apps.workspace.local.files.directory_storage import MARKER
 from apps.workspace.local.files.paths import write_path
 from apps.workspace.local.files.storage import storage as storage_of_files
 from quickapps_site.middleware.bodies import body_limits, with_bounded_bodies
+from quickapps_site.middleware.handshakes import with_outage_responses
 from tests.catalog.rows import make_application
 from tests.tables import each_row
 
@@ -191,6 +197,63 @@ async def test_an_outage_before_the_door_is_answered_too(
 
     assert (status, headers[b"retry-after"]) == (503, b"1")
     assert json.loads(body) == expected if expected else b"<h1>Temporarily unavailable" in body
+
+
+async def handshake(cookie: str = "", *, can_deny: bool = True) -> list[Any]:
+    """Return the server's answer to the handshake of the chat page's WebSocket."""
+    sockets = with_outage_responses(AuthMiddlewareStack(URLRouter(websocket_urlpatterns)))
+    headers = [(b"cookie", cookie.encode())] if cookie else []
+    socket = WebsocketCommunicator(sockets, "/ws/chat/travel/", headers)
+    socket.scope["extensions"] = {"websocket.http.response": {}} if can_deny else {}
+    await socket.send_input({"type": "websocket.connect"})
+    answers = [await socket.receive_output(60)]
+    if can_deny:
+        answers.append(await socket.receive_output(60))
+    await socket.wait(60)
+    return answers
+
+
+@pytest.mark.django_db
+@each_row(("error", "outage"), [(DOWN, DATABASE), (LATE, BUSY), (FULL, STORAGE)])
+async def test_the_socket_of_a_new_visitor_is_answered_as_a_page(error: Exception, outage: Any):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sessions, "begin_session", failing(error))
+        start, body = await handshake()
+        [closed] = await handshake(can_deny=False)
+
+    assert (start["type"], start["status"]) == ("websocket.http.response.start", 503)
+    assert dict(start["headers"])[b"retry-after"] == b"1"
+    assert body["type"] == "websocket.http.response.body"
+    assert json.loads(body["body"]) == {"error": {"message": outage.text, "code": outage.code}}
+    assert closed == {"type": "websocket.close", "code": 1013}
+
+
+@pytest.mark.django_db
+async def test_a_socket_whose_session_cannot_be_read_is_answered_too():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SessionStore, "load", failing(DOWN))
+        start, _ = await handshake("sessionid=abcdefgh")
+
+    assert start["status"] == 503
+
+
+async def test_other_errors_of_a_socket_and_outages_after_its_handshake_are_raised():
+    async def fault(scope: Any, receive: Any, send: Any) -> None:
+        raise ValueError("a fault")
+
+    async def late(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "websocket.accept"})
+        raise DOWN
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    sent: list[Any] = []
+    for application, error in ((fault, ValueError), (late, OperationalError)):
+        with pytest.raises(error):
+            await with_outage_responses(application)({"type": "websocket"}, None, send)
+
+    assert sent == [{"type": "websocket.accept"}]
 
 
 @pytest.mark.django_db

@@ -8,7 +8,7 @@ import threading
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from psycopg_pool import PoolTimeout
 
-from quickapps_site.postgresql.page_share import PageShare
+from quickapps_site.postgresql.base import PageShare
 
 PATIENCE = 30.0
 

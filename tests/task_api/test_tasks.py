@@ -21,8 +21,7 @@ from apps.conversations.answering.continuation import sweeper
 from apps.conversations.models import Conversation, Message
 from apps.live.hub import Hub
 from apps.live.models import Interaction, Run
-from apps.task_api.task_answers import AnswerConsumer
-from apps.task_api.tasks import CancelConsumer, SubmitConsumer, TaskConsumer
+from apps.task_api.tasks import AnswerConsumer, CancelConsumer, SubmitConsumer, TaskConsumer
 from tests.chat.scripts import (
     MANIFEST,
     PATIENCE,

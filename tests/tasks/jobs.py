@@ -15,8 +15,8 @@ from channels.db import database_sync_to_async
 from django.db import connection
 
 from apps.tasks.models import QueuedJob
+from apps.tasks.running import make_worker
 from apps.tasks.task import find_task, task
-from apps.tasks.worker import make_worker
 
 LEASES_ARE_OVER = """
 from django.db import connection

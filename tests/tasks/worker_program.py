@@ -12,7 +12,7 @@ import django
 if __name__ == "__main__":
     os.environ["DJANGO_SETTINGS_MODULE"] = "quickapps_site.settings"
     django.setup()
-    from apps.tasks.worker import make_worker
+    from apps.tasks.running import make_worker
     from tests.tasks import jobs
 
     for path in sys.argv[1:]:

@@ -16,6 +16,7 @@ from tests.writes.world import World
 def world(
     db: None,
     storage: Path,
+    quick_demo: None,
     nothing_predefined: None,
     settings: Any,
     monkeypatch: pytest.MonkeyPatch,

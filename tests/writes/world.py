@@ -41,7 +41,7 @@ from apps.chat.shares.models import Share
 from apps.chat.widget.tokens import new_token, read_token
 from apps.conversations.access import reference_of
 from apps.conversations.models import Conversation, Folder, Message, QueuedMessage
-from apps.doors.client_tools import NO_TOOLS
+from apps.doors.client_parameters import NO_TOOLS
 from apps.feedback.models import Feedback
 from apps.insights.models import Price
 from apps.live.doors import A2A

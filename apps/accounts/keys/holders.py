@@ -1,27 +1,40 @@
-"""Finds the holder of the API key in a request: its user and its limits.
+"""Finds the holder of the API key in a request: its user and its limits. Also stores when keys and
+connected programs were last used, at most once a minute for each row.
 
 A key is looked up in the database at most once per `KEY_MAX_AGE_SECONDS`, so a revoked key may be
 accepted for that long. The process caches only the hash of the key.
 """
 
+import asyncio
 import hashlib
+import logging
 import re
+import time
 from dataclasses import dataclass
-from datetime import datetime
-from typing import cast
+from datetime import datetime, timedelta
+from typing import Any, cast
 
 from channels.db import database_sync_to_async
+from django.db.models import Model
 from django.utils import timezone
 
 from apps.accounts.caller import Caller, ClientInfo, Credentials, KeyLimits
-from apps.accounts.last_uses import note_use
 from apps.accounts.models import ApiKey
 from apps.accounts.teams import may_work_in
 from apps.aged_cache import AgedCache
+from apps.process_state import on_reset
+
+logger = logging.getLogger(__name__)
 
 KEY_MAX_AGE_SECONDS = 1.0
 MOST_CACHED_KEYS = 1024
 KEY_FORM = re.compile(r"[A-Za-z0-9]{8}\.[A-Za-z0-9]{32}")
+WRITTEN_SECONDS = 60.0
+MOST_NOTED = 1024
+Noted = tuple[type[Model], str, Any]
+_noted: dict[Noted, float] = {}
+_writing: set[asyncio.Task[None]] = set()
+on_reset(_noted.clear)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +105,37 @@ def holder_of(row: ApiKey) -> KeyHolder | None:
     scope = applications if applications or row.is_limited else None
     limits = KeyLimits(scope, row.version, row.requests_per_minute, row.tokens_per_minute)
     return KeyHolder(row.prefix, row.expiry_date, limits, row.user_id, row.team_id, row.is_own)
+
+
+def note_use(model: type[Model], column: str, value: Any) -> None:
+    """Set the row's `last_used_at` to the current time in the background. The unique `value` in
+    `column` identifies the row.
+    """
+    row, now = (model, column, value), time.monotonic()
+    if now - _noted.get(row, -WRITTEN_SECONDS) < WRITTEN_SECONDS:
+        return
+    while len(_noted) >= MOST_NOTED:
+        del _noted[next(iter(_noted))]
+    _noted[row] = now
+    writing = asyncio.ensure_future(write_use(row))
+    _writing.add(writing)
+    writing.add_done_callback(_writing.discard)
+
+
+async def write_use(row: Noted) -> None:
+    model, column, value = row
+    now = timezone.now()
+    due = model._default_manager.filter(**{column: value}).exclude(
+        last_used_at__gt=now - timedelta(seconds=WRITTEN_SECONDS)
+    )
+    try:
+        await database_sync_to_async(due.update)(last_used_at=now)
+    except Exception:
+        logger.exception(
+            "The use of the %s %s could not be stored", model._meta.verbose_name, value
+        )
+
+
+async def settle() -> None:
+    """Wait until all recorded uses are stored in the database."""
+    await asyncio.gather(*_writing)

@@ -18,8 +18,7 @@ from django.utils import timezone
 from apps.accounts.authentication import client_of
 from apps.accounts.buckets import caller_in
 from apps.accounts.caller import Caller
-from apps.accounts.keys.holders import KEY_MAX_AGE_SECONDS
-from apps.accounts.last_uses import note_use
+from apps.accounts.keys.holders import KEY_MAX_AGE_SECONDS, note_use
 from apps.accounts.models import ProgramConnection
 from apps.accounts.oauth.connections import find_connection
 from apps.accounts.oauth.resources import SCOPE, covers

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Self
 
@@ -11,8 +11,8 @@ from apps.capabilities.registry import Key
 from apps.manifest.features.memory import Memory
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.memories.deduplication import deduplicate
-from apps.workspace.memories.port import MemoryStore
-from apps.workspace.memories.prune_rules import PruneRules, prune
+from apps.workspace.memories.edits import without
+from apps.workspace.memories.port import ChangedMemories, MemoryList, MemoryStore
 
 logger = logging.getLogger(__name__)
 
@@ -80,3 +80,49 @@ class RunMemories:
 
 
 MEMORIES = Key[RunMemories]("memories")
+
+
+@dataclass(frozen=True, slots=True)
+class PruneRules:
+    """Rules that select the memories to delete.
+
+    A memory is selected if it is older than `after_days` and less important than
+    `below_importance`. If one of them is None, only the other applies. In addition, the least
+    important memories beyond `at_most` are selected.
+    """
+
+    after_days: float | None = None
+    below_importance: float | None = None
+    at_most: int | None = None
+
+
+async def prune(store: MemoryStore, rules: PruneRules, now: datetime) -> int:
+    """Delete the memories that the rules select. Return the number of deleted memories."""
+    if not selected_ids(await store.load(), rules, now):
+        return 0
+
+    def change(collection: MemoryList) -> ChangedMemories[int]:
+        ids = selected_ids(collection, rules, now)
+        return ChangedMemories(without(collection, ids) if ids else collection, len(ids))
+
+    return await store.change(change)
+
+
+def selected_ids(collection: MemoryList, rules: PruneRules, now: datetime) -> set[int]:
+    """Return the IDs of the memories that the rules select. The age of a memory follows from its
+    ID, which is the Unix time at which it was stored.
+    """
+    memories, ids = collection.memories, set[int]()
+    if rules.after_days is not None or rules.below_importance is not None:
+        latest = now - timedelta(days=rules.after_days or 0)
+        lowest = rules.below_importance
+        ids = {
+            memory.id
+            for memory in memories
+            if memory.id < latest.timestamp() and (lowest is None or memory.importance < lowest)
+        }
+    if rules.at_most is not None:
+        left = [memory for memory in memories if memory.id not in ids]
+        left.sort(key=lambda memory: (memory.importance, memory.id))
+        ids |= {memory.id for memory in left[: max(0, len(left) - rules.at_most)]}
+    return ids

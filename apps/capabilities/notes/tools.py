@@ -14,7 +14,7 @@ from apps.capabilities.wrappers.internal import (
     text_parameter,
 )
 from apps.capabilities.wrappers.prepared import PreparedTool
-from apps.manifest.features.notes import Notes
+from apps.manifest.features.features import Notes
 from apps.manifest.manifest import Manifest
 from apps.manifest.toolsets.approvals import Approval
 from apps.manifest.toolsets.parameters import (

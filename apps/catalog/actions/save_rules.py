@@ -1,21 +1,30 @@
 """Checks that an application meets the rules for saving or publishing."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 
+from apps.accounts.buckets import bucket_of
 from apps.catalog.application_files.models import managed_refusal
 from apps.catalog.field_problems import manifest_error
+from apps.catalog.history.actors import current_actor
 from apps.catalog.models import Application, ApplicationDraft
 from apps.catalog.own_skills import Skills, skill_problems
-from apps.catalog.owner_files import added_files
 from apps.catalog.review.cycles import cycle_problems
 from apps.catalog.review.manifests import review_manifest
 from apps.catalog.versions.definitions import definition_of
 from apps.catalog.versions.drafts import with_draft
+from apps.manifest.contexts import FileContext, FolderContext
 from apps.manifest.problems import Problem
+from apps.manifest.validation.validation import ManifestInvalid, read_manifest
+from apps.workspace.loading.file_locations import locate_file
+from apps.workspace.local.files.store import buckets_of
+
+ADVICE = "Only the owner can attach it. Use a shared file, whose URL begins with files/public/."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +105,44 @@ def manifest_problems(row: Application, circumstances: Circumstances = FORM) -> 
 def draft_problems(draft: ApplicationDraft) -> Sequence[Problem]:
     """Return the reasons why the draft cannot be published. The draft can still be saved."""
     return manifest_problems(with_draft(draft), Circumstances(skills=draft.skills))
+
+
+def added_files(application: Application) -> tuple[bool, list[Problem]]:
+    """Return whether the owner changes, and an error for each of the owner's files that another
+    user is about to attach, with the path of its URL in the manifest.
+    """
+    actor, owner = current_actor().user, application.owner_id
+    if actor is None or owner is None or actor.pk == owner:  # Commands have all permissions.
+        return False, []
+    named = owner_files(owner, application.manifest)
+    stored = Application.objects.filter(pk=application.pk).first() if named else None
+    if stored is None or stored.owner_id != owner:
+        return True, problems_of(named)
+    known = owner_files(owner, stored.manifest)
+    return False, problems_of({url: path for url, path in named.items() if url not in known})
+
+
+def owner_files(owner: int, manifest: Any) -> Mapping[str, str]:
+    """Map the URLs of the owner's files and folders in the manifest to the paths of these URLs."""
+    try:
+        contexts = read_manifest(
+            manifest,
+            preview=settings.ENABLE_PREVIEW_FEATURES,
+            default_deployment=settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID,
+        ).contexts
+    except ManifestInvalid:
+        return {}
+    own = tuple(f"files/{bucket}/" for bucket in buckets_of(bucket_of(owner)))
+    places = {
+        locate_file(context.url).address: f"contexts[{number}].url"
+        for number, context in enumerate(contexts)
+        if isinstance(context, FileContext | FolderContext)
+    }
+    return {address: path for address, path in places.items() if address.startswith(own)}
+
+
+def problems_of(named: Mapping[str, str]) -> list[Problem]:
+    return [
+        Problem(path, f"{address} belongs to the owner of the application. {ADVICE}")
+        for address, path in named.items()
+    ]

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from io import BytesIO
 from pathlib import PurePosixPath
 
+from django.http import HttpResponse
+
 from apps.archives import UNREADABLE, TooManyEntries, open_archive
 from apps.catalog.application_files.document import DOCUMENT_FILE
 from apps.catalog.application_files.folders import (
@@ -140,3 +142,9 @@ def applications_in(files: Mapping[str, bytes], name: str = "") -> dict[str, dic
 
 def is_document(path: str) -> bool:
     return PurePosixPath(path).name == DOCUMENT_FILE
+
+
+def zip_answer(slug: str, files: Mapping[str, bytes]) -> HttpResponse:
+    """Return a response with the application's files as a ZIP file."""
+    headers = {"Content-Disposition": f'attachment; filename="{slug}.zip"'}
+    return HttpResponse(archive(files), content_type="application/zip", headers=headers)

@@ -4,26 +4,29 @@ Each pass compares files, then extracts texts, then computes vectors. Keyword se
 documents before the slow step begins. The task queue runs one pass at a time.
 """
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from threading import Thread
 
 from channels.db import database_sync_to_async
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from apps.agent.meter import NO_METER, Meter
 from apps.catalog.corpora import documents
 from apps.catalog.corpora.applications import AttachingApplication, AttachingApplications
 from apps.catalog.corpora.comparison import compare_documents
-from apps.catalog.corpora.vector_index import make_in_thread
 from apps.errors import LeaseLost, QuickAppError
 from apps.workspace.embeddings.metered import meter_embedder
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.local.corpora import large_corpora
 from apps.workspace.local.corpora.claims import CorpusClaim
 from apps.workspace.local.corpora.corpus import Corpus, CorpusDocument, State, due_documents
+from apps.workspace.local.corpora.hnsw import make_index
 from apps.workspace.local.corpora.room import reopen_refused
 from apps.workspace.local.deployments.providers import find_embedder
 
@@ -169,3 +172,36 @@ def postpone_all(claim: CorpusClaim, error: QuickAppError) -> None:
     """
     for document in due_documents().filter(corpus=claim.corpus, is_read=True):
         documents.postpone(claim, document, str(error))
+
+
+async def make_in_thread(dimension: int, rows: int) -> None:
+    """Create an approximate index for vectors with this many dimensions. This takes minutes. Raises
+    the database's errors.
+
+    The thread continues even if this call is canceled. If PostgreSQL does not finish the index, the
+    next attempt deletes the incomplete index.
+    """
+    loop = asyncio.get_running_loop()
+    made: asyncio.Future[None] = loop.create_future()
+
+    def settle(problem: Exception | None) -> None:
+        if made.done():
+            return
+        if problem is None:
+            made.set_result(None)
+        else:
+            made.set_exception(problem)
+
+    def work() -> None:
+        problem = None
+        try:
+            make_index(dimension, rows)
+        except Exception as error:  # noqa: BLE001 - every error is returned to the caller
+            problem = error
+        finally:
+            connection.close()
+        with suppress(RuntimeError):  # The event loop has already ended.
+            loop.call_soon_threadsafe(settle, problem)
+
+    Thread(target=work, name="vector-index", daemon=True).start()
+    await made

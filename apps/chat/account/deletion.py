@@ -18,7 +18,7 @@ from apps.accounts.buckets import bucket_of, of_person
 from apps.accounts.caller import Caller
 from apps.accounts.legal_holds import refusal
 from apps.accounts.models import ErasureReport, LegalHold
-from apps.accounts.superusers import is_last_superuser
+from apps.accounts.permissions import is_last_superuser
 from apps.catalog.models import Application
 from apps.chat.account.erasure import begin_report, finish_report
 from apps.chat.models import PinnedApplication

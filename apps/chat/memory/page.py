@@ -17,7 +17,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.chat.memory import changes
-from apps.chat.memory.form import MemoryForm
+from apps.chat.memory.changes import MemoryForm
 from apps.chat.memory.listing import (
     application_title,
     memory_page,

@@ -184,7 +184,7 @@ def find_chat_place(application: str, slug: str) -> ChatPlace | None:
 
 def upload_types(manifest: Manifest | None) -> Sequence[str]:
     """Return the file types that can be uploaded. An empty sequence allows all types."""
-    return (manifest and manifest.input_attachment_types) or settings.CHAT_UPLOAD_TYPES
+    return manifest.input_attachment_types if manifest else ()
 
 
 def starters(manifest: Manifest | None) -> dict[str, Any]:

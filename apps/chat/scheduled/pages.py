@@ -1,5 +1,8 @@
 """The pages on which a user creates, edits and runs their schedules."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
@@ -17,12 +20,14 @@ from apps.accounts.caller import Caller
 from apps.catalog.access import usable
 from apps.catalog.models import Application
 from apps.catalog.resolve import named_version
-from apps.chat.scheduled.listing import list_schedules
 from apps.chat.visitors import visitor
 from apps.conversations.access import reference_of
+from apps.conversations.models import Conversation, QueuedMessage
 from apps.datetimes import zone_names
+from apps.live.models import Run
 from apps.schedules import proposals, user_schedules
 from apps.schedules.models import NEVER, Schedule
+from apps.schedules.proposals import ProposedChange, proposed_changes
 from apps.schedules.schedule_sentences import next_words
 from apps.schedules.user_schedules import Owner
 from apps.triggers.schedules.clock import application_or_error
@@ -31,6 +36,17 @@ from apps.triggers.schedules.form import ScheduleForm
 
 PAUSED = gettext_noop("You paused this schedule.")
 ENDED = gettext_lazy("The schedule has no future runs. Change its times first.")
+RESULTS = {
+    Run.Status.QUEUED: gettext_lazy("Queued"),
+    Run.Status.RUNNING: gettext_lazy("In progress"),
+    Run.Status.WAITING: gettext_lazy("Waiting for your answer"),
+    Run.Status.DONE: gettext_lazy("Answered"),
+    Run.Status.FAILED: gettext_lazy("Failed"),
+    Run.Status.STOPPED: gettext_lazy("Stopped"),
+}
+NOT_SENT = gettext_lazy("Not sent")
+ANSWERED = gettext_lazy("Answered")
+TONES = {Run.Status.WAITING: "warning", Run.Status.FAILED: "warning", Run.Status.DONE: "good"}
 
 
 def owner_of(caller: Caller) -> Owner:
@@ -178,3 +194,42 @@ def delete(request: HttpRequest, pk: UUID) -> HttpResponse:
     find(request, pk).delete()
     messages.success(request, gettext("Deleted."))
     return redirect("schedules")
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSchedule:
+    row: Schedule
+    result: str
+    """A description of the last run, or "" before the first run."""
+    tone: str
+    """The color of the badge, such as "warning"."""
+    conversation: UUID | None
+    """The last run's conversation, or None if the user cannot open it."""
+    differences: Sequence[ProposedChange] = ()
+    """The changes that an operator has proposed."""
+
+
+def list_schedules(rows: Iterable[Schedule], owner: str) -> list[ListedSchedule]:
+    """Return the schedules with their last results. `owner` is the bucket of the user who views the
+    page.
+    """
+    rows = list(rows)
+    runs = [row.last_run for row in rows if row.last_run is not None]
+    statuses: dict[Any, Any] = dict(Run.objects.filter(pk__in=runs).values_list("pk", "status"))
+    waiting = QueuedMessage.objects.filter(pk__in=runs).values_list("pk", flat=True)
+    statuses |= dict.fromkeys(waiting, Run.Status.QUEUED)
+    places = [row.last_conversation for row in rows if row.last_conversation is not None]
+    rows_of_owner = Conversation.objects.undeleted().filter(owner=owner)
+    known = rows_of_owner.filter(pk__in=places, application__isnull=False)
+    open_now = set(known.values_list("pk", flat=True))
+    return [entry(row, statuses.get(row.last_run), open_now) for row in rows]
+
+
+def entry(row: Schedule, status: Any, open_now: set[UUID]) -> ListedSchedule:
+    place = row.last_conversation if row.last_conversation in open_now else None
+    if row.last_problem and status not in Run.OPEN:
+        # `last_problem` belongs to a later attempt than `last_run`, and that attempt started no
+        # run.
+        return ListedSchedule(row, str(NOT_SENT), "warning", place, proposed_changes(row))
+    result = str(RESULTS.get(status, ANSWERED)) if row.last_run is not None else ""
+    return ListedSchedule(row, result, TONES.get(status, ""), place, proposed_changes(row))

@@ -1,5 +1,6 @@
 from typing import Any
 
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.decorators import action
@@ -9,6 +10,8 @@ from rest_framework.response import Response
 
 from apps.catalog.actions import archive
 from apps.catalog.application_files import managed_files
+from apps.catalog.application_files.archives import zip_answer
+from apps.catalog.application_files.exporter import ExportRefused, exported_files
 from apps.catalog.application_files.models import managed_refusal
 from apps.catalog.models import Application, Role
 from apps.catalog.versions.states import with_drafts
@@ -16,7 +19,6 @@ from apps.console.api.application_serializers import (
     ApplicationSerializer,
     ListedApplicationSerializer,
 )
-from apps.console.api.exports import ExportAction
 from apps.console.api.grants import (
     GRANT_QUERY,
     GrantPermission,
@@ -24,9 +26,11 @@ from apps.console.api.grants import (
     changed_grants,
     listed_grants,
 )
+from apps.console.api.problems import RowInvalid
 from apps.console.api.versioned_rows import IF_MATCH, RowViewSet, check_version
 from apps.console.api.versions import VersionActions
 from apps.console.operator_rights import has_role, visible_applications
+from apps.manifest.problems import ROOT, Problem
 
 DRAFT = OpenApiParameter(
     "draft",
@@ -34,13 +38,16 @@ DRAFT = OpenApiParameter(
     OpenApiParameter.QUERY,
     description="Create only a draft, which answers no requests until it is published.",
 )
+EXPORT_DRAFT = OpenApiParameter(
+    "draft", bool, description=("Export the draft instead of the live version.")
+)
 
 
 @extend_schema_view(
     list=extend_schema(responses=ListedApplicationSerializer(many=True)),
     create=extend_schema(parameters=[DRAFT]),
 )
-class ApplicationViewSet(ExportAction, VersionActions, RowViewSet[Application]):
+class ApplicationViewSet(VersionActions, RowViewSet[Application]):
     queryset = Application.objects.select_related("owner").order_by("slug")
     serializer_class = ApplicationSerializer
     lookup_field = "slug"
@@ -100,3 +107,19 @@ class ApplicationViewSet(ExportAction, VersionActions, RowViewSet[Application]):
     @grants.mapping.delete
     def remove_grant(self, request: Request, slug: str) -> Response:
         return changed_grants(request, self.get_object())
+
+    @extend_schema(
+        responses={(200, "application/zip"): OpenApiTypes.BINARY}, parameters=[EXPORT_DRAFT]
+    )
+    @action(detail=True, pagination_class=None, filter_backends=[])
+    def export(self, request: Request, slug: str) -> HttpResponse:
+        """Return a ZIP file with `application.yaml` and its other files. Test cases that were
+        created from real runs are omitted.
+        """
+        application = self.get_object()
+        is_draft = request.query_params.get("draft", "").lower() in {"1", "true"}
+        try:
+            files = exported_files(application, draft=is_draft)
+        except ExportRefused as error:
+            raise RowInvalid([Problem(ROOT, line) for line in error.problems]) from error
+        return zip_answer(application.slug, files)

@@ -1,6 +1,6 @@
 """Serves the studio's section for tools: the sources of new tools, and the cards of toolsets."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import wraps
 from typing import Any
@@ -9,21 +9,26 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
 from apps.accounts.buckets import bucket_of
+from apps.catalog.content.installed import installed_content
+from apps.catalog.content.items import LayerItem
+from apps.catalog.content.layers import Content
 from apps.catalog.credentials.masking import restore_credentials
 from apps.catalog.models import Application
 from apps.console.studio.access import application_seen, for_editors
-from apps.console.studio.predefined_tools import predefined_toolsets
 from apps.console.studio.registered_servers import server_of_template
-from apps.console.studio.tool_cards import toolset_cards
+from apps.console.studio.tool_cards import tool_name, tool_names, toolset_cards, toolset_name
 from apps.console.studio.tool_sources.curl_command import read_curl
 from apps.console.studio.tool_sources.mcp_tools import server_tools
 from apps.console.studio.tool_sources.openapi import read_service
 from apps.console.studio.tool_sources.source_texts import SourceInvalid, fetch_source, read_source
 from apps.console.studio.typed_draft import body_of, large_body_of, typed_in
 from apps.console.studio.working_copy import draft_sources
+from apps.manifest.toolsets.kinds import KINDS, WRITTEN, tool_types
 
 UNPROCESSABLE = 422
 View = Callable[[HttpRequest, Application], HttpResponse]
+TOOLSETS = {tool_types(schema)[0]: name for name, schema in KINDS.items() if schema in WRITTEN}
+"""This maps each type of tool to the type of toolset that can contain it."""
 
 
 def with_sources(view: View) -> Any:
@@ -84,3 +89,55 @@ def cards(request: HttpRequest, row: Application) -> JsonResponse:
     typed = typed_in(body_of(request))
     found = toolset_cards(typed.manifest, row.slug)
     return JsonResponse({"cards": [asdict(one) for one in found]})
+
+
+def predefined_toolsets() -> list[dict[str, Any]]:
+    """Describe the predefined toolsets, followed by the predefined tools that no toolset contains."""
+    content = installed_content()
+    toolsets = list(described_toolsets(content))
+    covered = {name for one in toolsets for name in one.pop("covers")}
+    return [*toolsets, *described_tools(content, covered)]
+
+
+def described_toolsets(content: Content) -> Iterator[dict[str, Any]]:
+    for template, item in sorted(content.items["toolset"].items()):
+        if item.problem or not isinstance(item.value, dict):
+            continue
+        tools = item.value.get("tools") or ()
+        yield {
+            "title": toolset_name(item.value) or template,
+            "description": describe_item(item),
+            "kind": str(item.value.get("type") or ""),
+            "tools": tool_names(item.value, content),
+            "covers": [tool.get("template_name") for tool in tools if isinstance(tool, dict)],
+            "toolset": {"type": "predefined", "template_name": template},
+        }
+
+
+def described_tools(content: Content, covered: set[Any]) -> Iterator[dict[str, Any]]:
+    for template, item in sorted(content.items["tool"].items()):
+        value = item.value
+        if item.problem or template in covered or not isinstance(value, dict):
+            continue
+        kind = TOOLSETS.get(str(value.get("type")))
+        if kind is None:
+            continue
+        tool = {"type": "predefined-tool", "template_name": template}
+        yield {
+            "title": template.replace("_", " "),
+            "description": describe_item(item),
+            "kind": kind,
+            "tools": [tool_name(value, content)],
+            "toolset": {"type": kind, "name": template, "tools": [tool]},
+        }
+
+
+def describe_item(item: LayerItem) -> str:
+    """Return the description of a toolset or tool, or else that of the tool's function, or else
+    "".
+    """
+    value = item.value
+    told = value.get("open_ai_tool")
+    function = told.get("function") if isinstance(told, dict) else None
+    words = value.get("description") or (function or {}).get("description") or ""
+    return toolset_name({"name": words})

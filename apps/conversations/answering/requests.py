@@ -2,20 +2,25 @@
 conversation search.
 """
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from channels.db import database_sync_to_async
 from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 from apps.accounts.caller import Caller
+from apps.accounts.models import ApiKey, ServiceAccount
 from apps.accounts.preferences import own_instructions
 from apps.capabilities.chat_context import ChatContext, FoundConversation, SearchConversations
+from apps.catalog.acting_accounts import acting_problem
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.access import own_lasting, reference_of
-from apps.conversations.answering.schedule_savers import responsible_user
 from apps.conversations.asking.questions import StartedAnswer
 from apps.conversations.keeping.search import search_in
 from apps.conversations.outcome.context_use import newest_correction
@@ -26,6 +31,13 @@ from apps.live.hub import Hub
 from apps.live.models import Run
 from apps.runs.requests import RunRequest
 from apps.schedules.user_schedules import Owner, UserSchedules
+
+logger = logging.getLogger(__name__)
+NOT_RESPONSIBLE = (
+    "The schedule was not saved. It would act as a service account, which the user responsible for "
+    "this run may not use. An operator who may manage the account must save the webhook or schedule "
+    "again, or create the API key again."
+)
 
 
 def meter_of(hub: Hub, row: Run, caller: Caller) -> RunMeter:
@@ -106,3 +118,32 @@ def find_earlier(
         )
         for hit in search_in(mine, query, most)
     ]
+
+
+def responsible_user(caller: Caller, account: int, unattended: Mapping[str, Any] | None) -> int:
+    """Return the ID of the user who is responsible for schedules of the account `account`.
+
+    For a user's account, this is the user. For a service account, it is the user who last saved the
+    webhook or schedule that started the run, or who created the caller's API key. Raises
+    `ValidationError` if that user may not use the service account.
+    """
+    if not ServiceAccount.objects.filter(user=account).exists():
+        return account
+    saver = find_saver(caller, unattended)
+    problem = acting_problem(saver, account)
+    if saver is None or problem:
+        logger.warning("Refused a model's schedule for account %d: %s", account, problem)
+        raise ValidationError(NOT_RESPONSIBLE)
+    return saver.pk
+
+
+def find_saver(caller: Caller, unattended: Mapping[str, Any] | None) -> User | None:
+    if unattended is not None:
+        number: int | None = unattended.get("saved_by")
+        return None if number is None else User.objects.filter(pk=number).first()
+    if caller.kind != "key":
+        return None
+    prefix = caller.bucket.removeprefix("key-")
+    return User.objects.filter(
+        pk__in=ApiKey.objects.filter(prefix=prefix).values("created_by")
+    ).first()

@@ -87,10 +87,7 @@ def folder_document(folder: Folder) -> dict[str, Any]:
         "folder": folder.pk,
         "instructions": folder.instructions or "",
         "files": found,
-        "limits": {
-            "size": settings.CHAT_UPLOAD_MAX_BYTES,
-            "types": list(settings.CHAT_UPLOAD_TYPES),
-        },
+        "limits": {"size": settings.CHAT_UPLOAD_MAX_BYTES, "types": []},
     }
 
 

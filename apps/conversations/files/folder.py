@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.core.files.base import File
 from django.utils.translation import gettext
 
@@ -51,9 +50,8 @@ def store_upload(
 ) -> FileInfo:
     """Store a file that a visitor uploaded to a conversation.
 
-    `types` limits its content type; () allows all types that the installation accepts. `limit` is
-    its maximum size in bytes, by default `DEFAULT_FILE_LOADING_SIZE_LIMIT`. Raises `Refused` or
-    `FileRefused`.
+    `types` limits its content type; () allows all types. `limit` is its maximum size in bytes, by
+    default `DEFAULT_FILE_LOADING_SIZE_LIMIT`. Raises `Refused` or `FileRefused`.
     """
     taken = names_in(caller.bucket, conversation)
     if len(taken) >= MOST_FILES:
@@ -88,9 +86,7 @@ def store_file(
         )
     files.check_size(content.size, limit)
     content_type = detect_content_type(name, content)
-    check_type(name, content_type)
-    if types:
-        check_type(name, content_type, types)
+    check_type(name, content_type, types)
     known = list(used_names)
     for _ in range(ATTEMPTS):
         free = free_file_name(name, known)
@@ -101,11 +97,10 @@ def store_file(
     raise Conflict("busy", gettext("Too many files with this name were sent at once. Try again."))
 
 
-def check_type(name: str, content_type: str, allowed: Sequence[str] | None = None) -> None:
-    """Raise `OddType` if no pattern in `allowed` matches the content type. An empty `allowed`
-    allows all types. None means the types that the installation accepts.
+def check_type(name: str, content_type: str, allowed: Sequence[str]) -> None:
+    """Raise `OddType` if no pattern in `allowed` matches the content type. An empty `allowed` allows
+    all types.
     """
-    allowed = settings.CHAT_UPLOAD_TYPES if allowed is None else allowed
     if not allowed or any(matches_type(content_type, pattern) for pattern in allowed):
         return
     raise OddType(

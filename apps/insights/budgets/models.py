@@ -6,6 +6,7 @@ unit. Databases add integers exactly.
 
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
+from itertools import count
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -19,7 +20,6 @@ from apps.accounts.models import ApiKey, Team
 from apps.catalog.history.recorded_models import RowKind
 from apps.catalog.models import Application
 from apps.datetimes import zone_names
-from apps.insights.budgets.changes import note_change
 from apps.insights.budgets.windows import WindowKind, window_at
 from apps.workspace.versions import Versioned
 
@@ -40,6 +40,8 @@ SUBJECTS = ("user", "team", "key", "application")
 """The fields of a budget that refer to its subject. At most one of them is set."""
 FIXED = ("subject_kind", *SUBJECTS, "unit", "currency", "window", "time_zone")
 """The fields of a budget that cannot change, because the recorded usage depends on them."""
+_numbers = count(1)
+_newest = 0
 
 
 def in_parts(amount: Decimal, unit: str) -> int:
@@ -316,3 +318,13 @@ BUDGET_KIND = RowKind(
     ),
     restorable=False,  # The spent amounts of a budget are deleted together with the budget.
 )
+
+
+def note_change() -> None:
+    """Count a change of budgets in this process, so that cached budgets are reloaded immediately."""
+    global _newest
+    _newest = next(_numbers)
+
+
+def newest_change() -> int:
+    return _newest

@@ -19,7 +19,7 @@ from apps.agent.events import ModelUsage, Noticed
 from apps.agent.meter import ModelCallReport, Reservation
 from apps.agent.model import ModelRequest
 from apps.insights.budgets import reservations
-from apps.insights.budgets.changes import newest_change
+from apps.insights.budgets.models import newest_change
 from apps.insights.budgets.reservations import BudgetHold, ReservationRequest, Settlement
 from apps.insights.budgets.rules import (
     BudgetClaim,

@@ -16,10 +16,23 @@ from apps.manifest.features.files import (
     WebFetch,
 )
 from apps.manifest.features.memory import Memory
-from apps.manifest.features.notes import Notes
 from apps.manifest.features.subagents import Subagents
 from apps.manifest.nodes import IN_PREVIEW, Node
 from apps.manifest.toolsets.approvals import AnswerSeconds, Approval
+
+
+class Notes(Node):
+    """Tools that read and write the notes of the user, or of their team."""
+
+    enabled: bool = False
+    """Give the model the tools for notes. Only signed-in users and their keys have notes."""
+    approval: Approval | None = None
+    """Controls which changes to notes need approval. Null: the rules in `features.approval`. If
+    these have no mode, each change waits for the user.
+    """
+    embedding_deployment_id: str | None = None
+    """The ID of the embedding deployment. Null: the installation's embedding model."""
+
 
 Figure = Literal["model", "version", "tokens", "cost", "first_text", "seconds", "tools"]
 

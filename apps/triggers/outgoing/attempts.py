@@ -1,9 +1,11 @@
 """Sends events to subscribers. Each job makes one attempt, and enqueues the next one if it fails."""
 
+import json
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from channels.db import database_sync_to_async
 from django.db import transaction
@@ -11,10 +13,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from standardwebhooks.webhooks import Webhook as Signer
 
+from apps.conversations.models import Message
 from apps.errors import EgressRefused
+from apps.live.models import Run
+from apps.live.sent_request_rows import READ_CONTENTS
 from apps.tasks.task import task
 from apps.triggers.models import LONGEST_ERROR, Delivery, Subscription
-from apps.triggers.outgoing.payload import payload
 from apps.triggers.webhook_secrets import signing_secrets
 from apps.workspace.egress.clients import HTTPError, InvalidURL, Timeout, find_client
 from apps.workspace.egress.guard import Trust
@@ -36,6 +40,7 @@ WHILE_READ_ONLY = timedelta(seconds=60)
 ANSWER_SECONDS = 15.0
 GONE = 410
 WANTS_NONE = "The receiver returned status 410: it no longer wants events."
+LONGEST_TEXT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,3 +173,26 @@ def enqueue_overdue() -> int:
     for uuid in found:
         enqueue_attempt(uuid)
     return len(found)
+
+
+def payload(delivery: Delivery, now: datetime) -> str:
+    """Return the event as JSON, with the text of the answer if the subscription includes it."""
+    run = Run.objects.filter(pk=delivery.run).first()
+    data: dict[str, Any] = {
+        "run": str(delivery.run),
+        "application": delivery.application,
+        "door": delivery.door,
+        "status": delivery.event.removeprefix("run."),
+    }
+    if run is not None:
+        data["conversation"] = str(run.stream)
+    subscription = delivery.subscription
+    may_read = all(user.has_perm(READ_CONTENTS) for user in subscription.people)
+    has_text = subscription.has_text and may_read
+    if has_text and delivery.event != "run.waiting":
+        rows = Message.objects.filter(run=delivery.run, role=Message.Role.ASSISTANT)
+        answer = rows.select_related("conversation").first()
+        is_told = answer is not None and answer.conversation.temporary_until is None
+        data["text"] = answer.text[:LONGEST_TEXT] if answer is not None and is_told else None
+    told = {"type": delivery.event, "timestamp": delivery.created_at.isoformat(), "data": data}
+    return json.dumps(told, ensure_ascii=False)

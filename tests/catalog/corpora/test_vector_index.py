@@ -6,7 +6,7 @@ from threading import Event
 import pytest
 from django.db import OperationalError
 
-from apps.catalog.corpora import vector_index
+from apps.catalog.corpora import indexer
 
 
 async def test_it_is_waited_for_and_a_failure_is_told(monkeypatch: pytest.MonkeyPatch):
@@ -17,11 +17,11 @@ async def test_it_is_waited_for_and_a_failure_is_told(monkeypatch: pytest.Monkey
         if rows == 0:
             raise OperationalError("The disk is full.")
 
-    monkeypatch.setattr(vector_index, "make_index", make)
+    monkeypatch.setattr(indexer, "make_index", make)
 
-    await vector_index.make_in_thread(384, 7)
+    await indexer.make_in_thread(384, 7)
     with pytest.raises(OperationalError, match="full"):
-        await vector_index.make_in_thread(384, 0)
+        await indexer.make_in_thread(384, 0)
 
     assert made == [(384, 7), (384, 0)]
 
@@ -34,8 +34,8 @@ async def test_the_end_of_the_process_does_not_wait_for_it(monkeypatch: pytest.M
         loop.call_soon_threadsafe(has_begun.set)
         going_on.wait(60)
 
-    monkeypatch.setattr(vector_index, "make_index", make)
-    task = asyncio.create_task(vector_index.make_in_thread(384, 7))
+    monkeypatch.setattr(indexer, "make_index", make)
+    task = asyncio.create_task(indexer.make_in_thread(384, 7))
     await asyncio.wait_for(has_begun.wait(), 60)
 
     task.cancel()

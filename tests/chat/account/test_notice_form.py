@@ -12,7 +12,7 @@ from django.test import Client
 
 from apps.accounts.buckets import caller_in
 from apps.accounts.models import NoticeSettings
-from apps.chat.rail.attention import attention
+from apps.chat.socket.tab_updates import attention
 from apps.conversations.models import Conversation
 from apps.live.models import Run
 from tests.accounts.teams import make_team

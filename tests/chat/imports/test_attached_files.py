@@ -100,15 +100,11 @@ def test_without_the_zip_and_in_a_trial_nothing_is_stored(grace, application):
 
 
 def test_what_cannot_be_kept_is_left_out(grace, application, settings):
-    settings.CHAT_UPLOAD_TYPES = ["application/pdf"]
-    import_file(grace, application, zip_of({**ZIP, "file_9-huge.png": PNG}))
-    settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = len(PDF) - 1
-    other = chatgpt(*SEEN["mapping"].items(), key="other", title="Another one")
-    members = {**ZIP, "conversations.json": json.dumps([other]).encode()}
-    import_file(grace, application, zip_of(members))
+    large = PDF + bytes(len(PNG))
+    settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = len(large) - 1
+    import_file(grace, application, zip_of({**ZIP, "file-Cd2-plan.pdf": large}))
 
-    kept = {found.title: attachments_of(found)[0][1] for found in own(grace)}
-    assert kept == {"Trip to Riga": [("application/pdf", "plan.pdf")], "Another one": []}
+    assert attachments_of(own(grace).get())[0][1] == [("image/png", "cat.png")]
 
 
 def test_a_zip_that_grows_is_read_no_further_than_the_limit(grace, application, monkeypatch):

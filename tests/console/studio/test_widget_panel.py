@@ -13,8 +13,8 @@ from django.db.models.functions import Cast
 from django.test import Client
 
 from apps.accounts.models import AuditEntry
+from apps.catalog.actions.set_widget import read_origins
 from apps.catalog.models import Application, Grant, Role, Widget
-from apps.catalog.widgets.origins import read_origins
 from tests.catalog.rows import make_application, manifest_with
 from tests.chat.widget.widgets import key_pair
 from tests.console.pages import browser_of, staff_account

@@ -12,7 +12,7 @@ from rest_framework_api_key.models import AbstractAPIKey
 from apps.accounts.caller import Caller
 from apps.accounts.models import ApiKey, ServiceAccount
 from apps.catalog.models import Grant, Role
-from apps.conversations.answering.schedule_savers import NOT_RESPONSIBLE, responsible_user
+from apps.conversations.answering.requests import NOT_RESPONSIBLE, responsible_user
 from tests.catalog.rows import make_application
 
 pytestmark = [pytest.mark.django_db, pytest.mark.postgres]

@@ -17,8 +17,8 @@ from apps.catalog.acting_accounts import NOT_MANAGED
 from apps.catalog.actions import publish, save_draft, withdraw
 from apps.catalog.models import Application, Grant, Role
 from apps.catalog.resolve import forget_applications
-from apps.chat.rail.attention import attention
-from apps.chat.scheduled.listing import list_schedules
+from apps.chat.scheduled.pages import list_schedules
+from apps.chat.socket.tab_updates import attention
 from apps.conversations.models import Conversation, Message, QueuedMessage
 from apps.conversations.spoken import spoken_text
 from apps.insights.budgets.models import Budget

@@ -9,10 +9,10 @@ import pytest
 
 from apps.accounts.caller import Caller, Credentials
 from apps.errors import CallsItself, DeploymentNotFound, ServiceFailed
+from apps.runs.workspaces import InstalledFirst
 from apps.workspace.dial.core import Core
 from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.service import ServiceEmbedder
-from apps.workspace.installed_first import InstalledFirst
 from apps.workspace.local.deployments.providers import NotOfThatKind
 from apps.workspace.local.models import Deployment
 from apps.workspace.local.workspace import LocalWorkspace

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
+from apps.capabilities.memory.run_memories import PruneRules, prune, selected_ids
 from apps.workspace.memories import operations
 from apps.workspace.memories.cache import CACHE
 from apps.workspace.memories.deduplication import deduplicate, find_duplicates, is_due
 from apps.workspace.memories.port import ChangedMemories, MemoryItem, MemoryList
-from apps.workspace.memories.prune_rules import PruneRules, prune, selected_ids
 from tests.contract import proves
 from tests.workspace.embeddings.hashed import HashedEmbedder
 from tests.workspace.memories.stores import OpenStore

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+import msgspec
 from anyio import EndOfStream
 from anyio.abc import ObjectReceiveStream
 from mcp.client import Transport
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCNotification, JSONRPCRequest
+from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
+from pydantic import ValidationError
 
-from apps.capabilities.mcp.messages.bare import messages_in
+from apps.capabilities.mcp.messages.bare import Envelope, is_answer, messages_in
 from apps.capabilities.mcp.messages.lenient_results import LenientResults
-from apps.capabilities.mcp.messages.message_selection import MessageSelection
 from apps.capabilities.mcp.messages.redaction import SentCredentials
 from apps.capabilities.mcp.messages.result_bounds import bound_message
 from apps.capabilities.mcp.sessions.endpoints import ServerEndpoint
@@ -33,6 +36,9 @@ NOTICE_SECONDS = 10.0
 """Unsolicited messages are counted in periods of this many seconds."""
 
 Ended = Callable[[ConnectionFailed], None]
+logger = logging.getLogger(__name__)
+NO_ID = (b"", b"null")
+"""The IDs of responses whose server could not read the request's ID."""
 
 
 class Receiving(Protocol):
@@ -149,3 +155,47 @@ class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
             self.notices, self.counted_since = 0, now
         self.notices += 1
         return self.notices > MOST_NOTICES
+
+
+class MessageSelection:
+    """Selects the messages of one session that the SDK should read, and logs the first one that it
+    skips. `title` is the server's name.
+    """
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.has_logged = False
+
+    def of(self, request: bytes) -> Callable[[bytes], bool]:
+        """Return a filter for the messages on this request's stream."""
+        return partial(self.takes, id_of(request))
+
+    def takes(self, asked: bytes, message: bytes) -> bool:
+        """Return True if the SDK should read the message. `asked` is the ID of the stream's
+        request, or b"".
+        """
+        if is_answer(message):
+            if not asked or (found := id_of(message)) in (*NO_ID, asked):
+                return True
+            self.log(f"a response to another request ({found[:40]!r} instead of {asked!r})")
+            return False
+        try:
+            jsonrpc_message_adapter.validate_json(message, by_name=False)
+        except (ValidationError, RecursionError):
+            self.log("a message that is not JSON-RPC")
+            return False
+        return True
+
+    def log(self, what: str) -> None:
+        if not self.has_logged:
+            self.has_logged = True
+            logger.warning("The MCP server %s sent %s, which is skipped.", self.title, what)
+
+
+def id_of(message: bytes) -> bytes:
+    """Return the ID of a message without quotes, or b"" if it has none."""
+    try:
+        written = msgspec.json.decode(message, type=Envelope).id
+    except msgspec.DecodeError:
+        return b""
+    return b"" if written is msgspec.UNSET else bytes(written).strip(b'" \t\r\n')

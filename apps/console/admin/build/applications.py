@@ -11,7 +11,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, reverse
 from django.utils.decorators import method_decorator
 from django.utils.html import format_html
@@ -19,11 +19,12 @@ from django.utils.safestring import SafeString
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.catalog.actions import archive
+from apps.catalog.application_files.archives import zip_answer
+from apps.catalog.application_files.exporter import ExportRefused, exported_files
 from apps.catalog.application_files.managed_files import last_problems
 from apps.catalog.history.change_recorder import update_rows
 from apps.catalog.history.recorded_models import Snapshot
 from apps.catalog.models import Application, Change
-from apps.console.admin.build.application_exports import export_application
 from apps.console.admin.build.application_list import ApplicationList
 from apps.console.admin.build.attached_files import attached_files
 from apps.console.admin.build.draft_pages import draft_urls
@@ -32,9 +33,10 @@ from apps.console.admin.build.restored_states import prepare_state
 from apps.console.admin.build.versions import may_archive, version_urls
 from apps.console.admin.rows.recorded import RecordedAdmin
 from apps.console.admin.rows.restoration import Restoration
+from apps.console.admin.theme import Admin
 from apps.console.manifest_editor.editor_requests import check_manifest, manifest_schemas
 from apps.console.manifest_editor.prompt_preview import preview_request
-from apps.console.operator_rights import editable_applications, sees_all
+from apps.console.operator_rights import editable_applications, sees_all, visible_applications
 from apps.integers import read_integer
 
 MOST_PROBLEMS = 10
@@ -139,3 +141,17 @@ def conversations_kept(count: int, people: int) -> SafeString:
     )
     conversations = f"{count:,} {'conversation' if count == 1 else 'conversations'}"
     return format_html(text, conversations, f"{people:,} {'person' if people == 1 else 'people'}")
+
+
+MOST_REASONS = 20
+
+
+def export_application(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
+    application = get_object_or_404(visible_applications(request), pk=pk)
+    try:
+        files = exported_files(application, draft="draft" in request.GET)
+    except ExportRefused as error:
+        for line in error.problems[:MOST_REASONS]:
+            messages.error(request, f"Not exported: {line}")
+        return redirect("studio:page", pk)
+    return zip_answer(application.slug, files)

@@ -19,8 +19,8 @@ from django.views.decorators.http import require_safe
 from apps.accounts.buckets import bucket_of
 from apps.accounts.erasure_reports import request_erasure
 from apps.accounts.models import ServiceAccount
+from apps.accounts.permissions import is_last_superuser
 from apps.accounts.sign_in import second_factors
-from apps.accounts.superusers import is_last_superuser
 from apps.catalog.acting_accounts import may_manage
 from apps.console.admin import theme
 from apps.console.admin.cells import NOTHING

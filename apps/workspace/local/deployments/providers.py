@@ -12,13 +12,13 @@ from apps.workspace.embeddings.built_in import BuiltInEmbedder
 from apps.workspace.embeddings.port import Embedder
 from apps.workspace.embeddings.service import USUAL_WINDOW, ServiceEmbedder
 from apps.workspace.fitted_model import fit_model
+from apps.workspace.local.deployments.deployment import Deployment
 from apps.workspace.local.deployments.lookup import (
     FoundDeployment,
     deployment_key,
     find_deployment,
     speaks_dial,
 )
-from apps.workspace.local.models import Deployment
 from apps.workspace.openai.embeddings import OpenAIEmbeddings, make_embeddings_service
 from apps.workspace.openai.images import make_image_service
 from apps.workspace.openai.model import make_openai_model

@@ -8,7 +8,7 @@ from pydantic_core import from_json
 
 from apps.capabilities.mcp.messages import bare
 from apps.capabilities.mcp.messages.bare import MOST_DEPTH, messages_in, readable, with_objects
-from apps.capabilities.mcp.messages.message_selection import MessageSelection
+from apps.capabilities.mcp.sessions.streams import MessageSelection
 from apps.workspace.egress.request_context import RewrittenMessages
 from tests.capabilities.manifests import OTHERWISE, use
 from tests.capabilities.mcp.desk import answering, desk_before, messages, named, opened_desk

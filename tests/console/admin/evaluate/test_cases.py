@@ -21,15 +21,10 @@ from tests.catalog.rows import make_application, make_deployment
 from tests.console.pages import browser_of, permit, staff_account, words
 from tests.tasks.jobs import run_waiting_jobs
 
-pytestmark = [pytest.mark.django_db, pytest.mark.postgres]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_demo"), pytest.mark.postgres]
 
 LIST = "/admin/cases/case/"
 RUNS = "/admin/cases/caserun/"
-
-
-@pytest.fixture(autouse=True)
-def quick_demo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.demo.model.WORD_SECONDS", 0)
 
 
 def staff(*codes: str) -> tuple[Client, User]:

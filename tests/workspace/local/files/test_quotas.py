@@ -10,7 +10,7 @@ import pytest
 
 from apps.accounts.caller import Caller
 from apps.errors import FileMissing, FileRefused
-from apps.workspace.local.files import quotas
+from apps.workspace.local.files import store
 from apps.workspace.local.files.caller_files import LocalFiles
 from apps.workspace.local.workspace import LocalWorkspace
 
@@ -59,7 +59,7 @@ async def test_what_replaces_a_file_is_counted_in_its_place(settings: Any, stora
 
 
 async def test_files_are_counted(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(quotas, "MOST_FILES", 2)
+    monkeypatch.setattr(store, "MOST_FILES", 2)
     for name in ("a", "b", "b"):
         await MINE.keep(name, b"", "text/plain")
 
@@ -76,7 +76,7 @@ async def test_files_are_counted(monkeypatch: pytest.MonkeyPatch):
 async def test_of_many_writers_at_once_only_those_get_through_that_have_room(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(quotas, "MOST_FILES", 3)
+    monkeypatch.setattr(store, "MOST_FILES", 3)
 
     outcomes = await asyncio.gather(
         *(MINE.keep(f"{n}.txt", b"1", "text/plain") for n in range(8)), return_exceptions=True
