@@ -25,7 +25,7 @@ def team_of(user: Any, session: SessionBase) -> int | None:
     return team if team is not None and may_work_in(user, team) else None
 
 
-def team_now(user_id: int, session_key: str) -> int | None:
+def current_team(user_id: int, session_key: str) -> int | None:
     """Return the ID of the session's current team. Reads it from the database, because it may have
     changed since the connection was opened.
     """

@@ -58,7 +58,7 @@ def traffic_is_encrypted(**options: Any) -> list[CheckMessage]:
 
 
 @register(Tags.caches)
-def processes_hear_each_other(**options: Any) -> list[CheckMessage]:
+def processes_can_notify(**options: Any) -> list[CheckMessage]:
     """Warn if the web processes cannot notify each other of changes. The server logs this warning
     at startup, too.
     """

@@ -11,7 +11,7 @@ from typing import Any
 from django.conf import settings
 
 from apps.accounts.buckets import bucket_of
-from apps.catalog.history.actors import present_actor
+from apps.catalog.history.actors import current_actor
 from apps.catalog.models import Application
 from apps.manifest.contexts import FileContext, FolderContext
 from apps.manifest.problems import Problem
@@ -26,7 +26,7 @@ def added_files(application: Application) -> tuple[bool, list[Problem]]:
     """Return whether the owner changes, and an error for each of the owner's files that another
     user is about to attach, with the path of its URL in the manifest.
     """
-    actor, owner = present_actor().user, application.owner_id
+    actor, owner = current_actor().user, application.owner_id
     if actor is None or owner is None or actor.pk == owner:  # Commands have all permissions.
         return False, []
     named = owner_files(owner, application.manifest)

@@ -99,7 +99,7 @@ def adopt(bucket: str, caller: Caller) -> None:
         transaction.on_commit(partial(mirror, conversation))
     Run.objects.filter(bucket=bucket).update(bucket=caller.bucket, counted_as=counted_name(caller))
     consents.hand_over(bucket, caller.bucket)
-    ratings.hand_over(bucket, caller.bucket)
+    ratings.transfer_feedback(bucket, caller.bucket)
     delete_of_bucket(bucket)  # Several users may share a browser.
     FormerBucket.objects.update_or_create(name=bucket, defaults={"bucket": caller.bucket})
 

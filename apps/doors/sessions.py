@@ -20,7 +20,7 @@ from apps.accounts.keys.holders import find_holder_of
 from apps.accounts.languages import accepted_language, chosen_for_scope
 from apps.accounts.sender_headers import locale_of
 from apps.accounts.sign_in.sessions import is_session_open
-from apps.accounts.teams import team_now, team_of, teams_of
+from apps.accounts.teams import current_team, team_of, teams_of
 from apps.conversations.access import person_stream
 from apps.conversations.listing import keep_looking
 from apps.errors import NotAdmitted, NotAuthenticated, Refused
@@ -83,7 +83,7 @@ def has_moved(caller: Caller, session_key: str) -> bool:
         return caller.team is not None and find_holder_of(prefix) is None
     if caller.user_id is None:
         return False
-    return team_now(caller.user_id, session_key) != caller.team
+    return current_team(caller.user_id, session_key) != caller.team
 
 
 async def look_whether_moved(caller: Caller, session_key: str) -> bool:

@@ -42,7 +42,7 @@ def row_of(bucket: str, answer: RatedAnswer) -> Feedback:
     )
 
 
-def keep(row: Feedback, answer: RatedAnswer) -> None:
+def store_feedback(row: Feedback, answer: RatedAnswer) -> None:
     """Store the feedback, and mark it as new for operators."""
     row.transcript = dict(answer.transcript) if row.shares_transcript else None
     row.state = Feedback.State.NEW
@@ -63,7 +63,7 @@ def forget_conversation(sender: Any, instance: Any, **options: Any) -> None:
     )
 
 
-def hand_over(bucket: str, heir: str) -> None:
+def transfer_feedback(bucket: str, heir: str) -> None:
     """Assign the feedback of a visitor to the user who has signed in with the same browser."""
     Feedback.objects.filter(bucket=bucket).update(bucket=heir)
 

@@ -171,10 +171,10 @@ def rename(note: Note, title: str, author: Author) -> tuple[Note, int]:
     old = note.title
     content = replace(note_content(note), title=title, text=with_links_to(note.text, old, title))
     note = change(note, content, author, action=Action.RENAMED)
-    return note, follow(note, old, author)
+    return note, update_links(note, old, author)
 
 
-def follow(note: Note, old: str, author: Author) -> int:
+def update_links(note: Note, old: str, author: Author) -> int:
     """Update links to the note's old title. Return the number of other notes whose links changed."""
     others = notes_of(note.owner).filter(link_rows__key=title_key(old)).exclude(pk=note.pk)
     changed = 0
@@ -207,7 +207,7 @@ def restore(note: Note, number: int, author: Author) -> Note:
         return note
     restored = write(note, content, author, Action.RESTORED)
     if not was_deleted and title_key(old) != title_key(restored.title):
-        follow(restored, old, author)
+        update_links(restored, old, author)
     return restored
 
 

@@ -122,13 +122,13 @@ def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) ->
     # In a night with a skipped hour, a time may move past a later time, so begin a day earlier and
     # compare moments.
     earlier = (after.astimezone(zone) - timedelta(days=1)).replace(tzinfo=None)
-    begin = forward(parts_of(rule), naive, earlier)
+    begin = later_start(parts_of(rule), naive, earlier)
     times = expand_rule(rule, begin, max(earlier, naive) + HORIZON)
     found = (utc_moment(one, zone) for one in times.xafter(earlier, inc=True))
     return next((one for one in found if one > after and one >= start), None)
 
 
-def forward(parts: Mapping[str, str], start: datetime, until: datetime) -> datetime:
+def later_start(parts: Mapping[str, str], start: datetime, until: datetime) -> datetime:
     """Return a later start date that results in the same future times, so that the search skips
     past times.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 
-from apps.catalog.checks import processes_hear_each_other
+from apps.catalog.checks import processes_can_notify
 from apps.doors.run_consumer import OPEN_ANSWERS
 from apps.live.hub import HUB
 from apps.live.process.shutdown import close_hub
@@ -58,7 +58,7 @@ def warn_of_deaf_processes() -> None:
     """Log a warning if the processes of the installation cannot notify each other. Servers do not
     run Django's checks.
     """
-    for warning in processes_hear_each_other():
+    for warning in processes_can_notify():
         logger.warning("%s %s", warning.msg, warning.hint)
 
 

@@ -51,7 +51,7 @@ def check_installation() -> None:
 def offer_setup(host: str, port: int) -> None:
     """Log the URL and the token for creating the first administrator, if there is none."""
     try:
-        token = first_run.offer()
+        token = first_run.create_setup_token()
     except DatabaseError:
         return  # There are no tables yet, which the log already reports.
     finally:

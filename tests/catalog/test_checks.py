@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.test import override_settings
 
-from apps.catalog.checks import capabilities_exist, processes_hear_each_other
+from apps.catalog.checks import capabilities_exist, processes_can_notify
 from tests.browser.serving import close_shell, empty_site
 from tests.fork_server import ROOT, fork_server
 
@@ -49,7 +49,7 @@ def test_several_processes_that_do_not_hear_each_other_are_warned_of(
     processes: int, redis: str, warnings: list[str]
 ):
     with override_settings(WEB_CONCURRENCY=processes, REDIS_URL=redis):
-        assert [found.id for found in processes_hear_each_other()] == warnings
+        assert [found.id for found in processes_can_notify()] == warnings
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         allowed: bool | None = login.provider.app.settings["allow_sign_up"]
         if allowed or (allowed is None and super().is_open_for_signup(request, login)):
             return True
-        raise instead(request, login, "socialaccount/no_account.html", HTTPStatus.FORBIDDEN)
+        raise response_page(request, login, "socialaccount/no_account.html", HTTPStatus.FORBIDDEN)
 
     def pre_social_login(self, request: HttpRequest, login: SocialLogin) -> None:
         if login.state.get("process") == AuthProcess.CONNECT:
@@ -70,7 +70,9 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         if login.is_existing:
             update_groups(request, login, login.user)
         elif any(filter_users_by_email(one.email) for one in login.email_addresses):
-            raise instead(request, login, "socialaccount/email_taken.html", HTTPStatus.CONFLICT)
+            raise response_page(
+                request, login, "socialaccount/email_taken.html", HTTPStatus.CONFLICT
+            )
 
     @transaction.atomic
     def save_user(self, request: HttpRequest, login: SocialLogin, form: Any = None) -> Any:
@@ -101,7 +103,7 @@ class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         )
 
 
-def instead(
+def response_page(
     request: HttpRequest, login: SocialLogin, template: str, status: int
 ) -> ImmediateHttpResponse:
     page = render(request, template, {"provider": login.provider}, status=status)

@@ -21,7 +21,7 @@ def is_needed() -> bool:
     return not User.objects.filter(is_superuser=True, is_active=True).exists()
 
 
-def offer() -> str | None:
+def create_setup_token() -> str | None:
     """Create and return a setup token, or return None if there already is an administrator."""
     if not is_needed():
         SetupToken.objects.all().delete()
@@ -31,7 +31,7 @@ def offer() -> str | None:
     return token
 
 
-def is_right(token: str) -> bool:
+def is_valid_token(token: str) -> bool:
     hashes = SetupToken.objects.values_list("token_hash", flat=True)
     return any(hmac.compare_digest(known, hash_of(token)) for known in hashes)
 
@@ -44,7 +44,7 @@ def make_administrator(token: str, name: str, email: str, password: str) -> User
     # The rows are locked, so that the second of two concurrent requests finds the administrator that
     # the first request created.
     list(SetupToken.objects.select_for_update())
-    if not is_right(token) or not is_needed():
+    if not is_valid_token(token) or not is_needed():
         raise SetupRefused
     user = User.objects.create_superuser(name, email, password)
     SetupToken.objects.all().delete()

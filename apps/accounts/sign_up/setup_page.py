@@ -41,7 +41,7 @@ class SetupForm(BaseUserCreationForm[User]):
 
     def clean_token(self) -> str:
         token: str = self.cleaned_data["token"]
-        if not first_run.is_right(token):
+        if not first_run.is_valid_token(token):
             raise forms.ValidationError(WRONG)
         return token
 

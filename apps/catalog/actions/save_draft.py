@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from apps.catalog.actions.go_live import lock_application
-from apps.catalog.credentials.masking import put_back
+from apps.catalog.credentials.masking import restore_credentials
 from apps.catalog.extraction import extract, forbidden_credentials
 from apps.catalog.field_problems import manifest_error
 from apps.catalog.models import Application, ApplicationDraft, PublishingRequest
@@ -62,7 +62,7 @@ def execute(
         if "skills" in values:
             # Unchanged skills are not stored, because an import may change them in the meantime.
             draft.skills = values["skills"] if values["skills"] != skills_of(row.pk) else None
-        found = put_back(draft.manifest, stored)
+        found = restore_credentials(draft.manifest, stored)
         if found.problems and not keeps_masks:
             raise manifest_error(found.problems)
         draft.manifest = found.document

@@ -9,7 +9,7 @@ from copy import deepcopy
 from typing import Any
 
 from apps.catalog.application_files.yaml_text import YAMLTextInvalid, parse_yaml_text
-from apps.catalog.application_files.yaml_writer import write_yaml, written_into
+from apps.catalog.application_files.yaml_writer import update_yaml, write_yaml
 from apps.manifest.manifest import Manifest
 from apps.manifest.shapes import visits
 
@@ -37,7 +37,7 @@ def document_text(columns: Mapping[str, Any], source: str = "") -> tuple[str, st
         if name in written or (name != "slug" and DEFAULTS.get(name) != value)
     }
     if written:
-        return written_into(source, {**document, "manifest": order_fields(manifest)}), prompt
+        return update_yaml(source, {**document, "manifest": order_fields(manifest)}), prompt
     return write_yaml({**document, "manifest": order_fields(manifest)}), prompt
 
 

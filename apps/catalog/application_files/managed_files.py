@@ -192,7 +192,7 @@ def load_folder(folder: Path, directory: Path, known: tuple[str, str] | None) ->
         except ValidationError as error:
             raise ContentInvalid(tuple(validation_problems(item, error))) from error
         if outcome.action == "kept":
-            raise ContentInvalid((f"{item.file}: {why_kept(item.key)}",))
+            raise ContentInvalid((f"{item.file}: {conflict_message(item.key)}",))
         if problems := case_problems(outcome, overwrite=True):
             raise ContentInvalid(tuple(problems))
         row, source = outcome.row, item.parts.source if item.parts is not None else ""
@@ -217,7 +217,7 @@ def is_loaded(slug: str, directory: str, digest: str) -> bool:
     return row is not None and sources.exists()
 
 
-def why_kept(slug: str) -> str:
+def conflict_message(slug: str) -> str:
     source = ApplicationSource.objects.filter(application__slug=slug).first()
     if source is not None and source.directory:
         return f"{slug!r} is already in {source.directory}; remove one of them."

@@ -22,18 +22,18 @@ INDENTED = (2, 4, 2)
 def write_yaml(document: Any) -> str:
     """Return YAML text that parses to exactly this document."""
     text = dump_tree(style_value(document), INDENTED)
-    if reads_as(text, document):
+    if parses_to(text, document):
         return text
     return dump_tree(
         style_value(document, quote_text), INDENTED
     )  # Plain YAML cannot represent some strings, so all are quoted.
 
 
-def written_into(text: str, document: Any) -> str:
+def update_yaml(text: str, document: Any) -> str:
     """Update the YAML text to match the document by changing only lines with changed values. If
     that fails, write the document as new YAML.
     """
-    if reads_as(text, document):
+    if parses_to(text, document):
         return text
     try:
         parse_yaml_text(text)
@@ -41,10 +41,10 @@ def written_into(text: str, document: Any) -> str:
         changed = dump_tree(merge_value(tree, document), indentation(text))
     except (YAMLTextInvalid, ValueError, TypeError, KeyError, AttributeError):
         return write_yaml(document)
-    return changed if reads_as(changed, document) else write_yaml(document)
+    return changed if parses_to(changed, document) else write_yaml(document)
 
 
-def reads_as(text: str, document: Any) -> bool:
+def parses_to(text: str, document: Any) -> bool:
     try:
         return canonical(parse_yaml_text(text).value) == canonical(document)
     except YAMLTextInvalid:

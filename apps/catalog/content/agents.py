@@ -33,7 +33,7 @@ def usable_agent(content: Content, item: LayerItem) -> AgentDefinition | None:
         agent = read_agent(item.name, item.text)
     except AgentInvalid:
         return None
-    toolsets, problems = brought_toolsets(content, agent)
+    toolsets, problems = added_toolsets(content, agent)
     return None if problems else replace(agent, brought=toolsets)
 
 
@@ -44,11 +44,11 @@ def agent_problems(content: Content, item: LayerItem) -> Iterator[str]:
     except AgentInvalid as error:
         yield from map(str, error.problems)
         return
-    for problem in brought_toolsets(content, agent)[1]:
+    for problem in added_toolsets(content, agent)[1]:
         yield f"brings: {problem.sentence}"
 
 
-def brought_toolsets(
+def added_toolsets(
     content: Content, agent: AgentDefinition
 ) -> tuple[tuple[ToolSet, ...], Sequence[ReferenceProblem]]:
     """Return the predefined toolsets that an agent adds, and the problems of unusable toolsets."""

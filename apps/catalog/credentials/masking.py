@@ -84,7 +84,7 @@ def with_names(document: Any, current: Any) -> Any:
     return replace_values(document, {keys: {SECRET: name} for keys, name in found.items() if name})
 
 
-def put_back(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
+def restore_credentials(document: Any, sources: Iterable[Any]) -> UnmaskedDocument:
     """Replace the masks in the document with credentials from the first source that has them.
     Report the other masks as problems.
     """
@@ -109,7 +109,7 @@ def unmasked_text(text: str, sources: Iterable[str]) -> tuple[str, tuple[Problem
     if (document := parse_or_none(text)) is None:
         return text, ()  # The form reports the invalid JSON.
     known = {written: found for written in sources if (found := parse_or_none(written)) is not None}
-    found = put_back(document, known.values())
+    found = restore_credentials(document, known.values())
     if found.document is document:
         return text, found.problems
     same = (written for written, other in known.items() if other == found.document)

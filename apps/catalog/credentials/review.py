@@ -77,12 +77,14 @@ def review_credentials(
                 Problem(c.path, STAYS.format(c.problem) if c.problem else SAVING_MOVES)
                 for c in plain
             ),
-            *elsewhere(document, [place for place in named if place.secret in found], found),
+            *misdirected_secrets(
+                document, [place for place in named if place.secret in found], found
+            ),
         ),
     )
 
 
-def elsewhere(
+def misdirected_secrets(
     document: Any, places: Collection[CredentialPlace], secrets: dict[str, Secret]
 ) -> list[Problem]:
     """Return a problem for each secret that would be sent to a server that it does not allow."""

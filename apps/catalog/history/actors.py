@@ -81,11 +81,11 @@ def noting(note: ChangeNote) -> AbstractContextManager[None]:
     return set_for_now(_note, note)
 
 
-def present_note() -> ChangeNote:
+def current_note() -> ChangeNote:
     return _note.get()
 
 
-def present_actor() -> Actor:
+def current_actor() -> Actor:
     request = _request.get()
     return _actor.get() or (program() if request is None else actor_of(request))
 

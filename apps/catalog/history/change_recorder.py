@@ -17,7 +17,7 @@ from django.db.models import F
 from django.db.models.signals import pre_delete
 from django.utils.module_loading import import_string
 
-from apps.catalog.history.actors import Actor, acting, present_actor, present_note
+from apps.catalog.history.actors import Actor, acting, current_actor, current_note
 from apps.catalog.history.differences import ValueDifference, differences
 from apps.catalog.history.models import Change
 from apps.catalog.history.recorded_models import BY_SENDER, KINDS, RowKind, Snapshot, row_kind
@@ -83,7 +83,7 @@ def before_account_deletion(sender: type[models.Model], instance: Any, **also: A
     """Before an account is deleted, remove it as the owner of rows, and record these changes.
     Django would clear the column without a signal.
     """
-    actor = present_actor()
+    actor = current_actor()
     if actor.user == instance:  # The recorded changes cannot refer to the deleted account.
         actor = Actor(None, actor.via, f"{instance.get_username()}, whose account was deleted")
     with acting(actor):
@@ -133,7 +133,7 @@ def change_of(
     found = list(snapshot_differences(kind, before, after))
     if not found and before is not None and after is not None:
         return None
-    actor, note = present_actor(), present_note()
+    actor, note = current_actor(), current_note()
     version = getattr(row, "version", None)
     return Change(
         kind=kind.label,

@@ -56,7 +56,7 @@ class MergeConflict:
         return [rendered_clash(clash) for clash in self.clashes]
 
 
-def since(kind: RowKind, number: Any, version: int) -> LaterChanges:
+def later_changes(kind: RowKind, number: Any, version: int) -> LaterChanges:
     later = changes_of(kind, number).filter(version__gt=version).order_by("pk")
     changes = list(later)
     base = later.values_list("before", flat=True).first() if changes else None

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.db import models
 
-from apps.catalog.credentials.masking import put_back, unmasked_text
+from apps.catalog.credentials.masking import restore_credentials, unmasked_text
 from apps.catalog.history.recorded_models import RowKind, Snapshot, has_document
 from apps.manifest.secrets import is_hidden
 
@@ -22,7 +22,7 @@ class EarlierState:
     """The reasons why some values cannot be restored."""
 
 
-def earlier(kind: RowKind, state: Snapshot, *sources: models.Model | None) -> EarlierState:
+def earlier_state(kind: RowKind, state: Snapshot, *sources: models.Model | None) -> EarlierState:
     """Return the values of an earlier state of a row. A masked credential is restored if one of the
     `sources` contains it and sends it to the same server.
 
@@ -41,7 +41,9 @@ def earlier(kind: RowKind, state: Snapshot, *sources: models.Model | None) -> Ea
             if value is not None and values[column] is None:
                 notes.append(f"{column}: the account {value!r} no longer exists.")
         elif column in kind.documents:
-            values[column] = put_back(value, [getattr(row, column) for row in rows]).document
+            values[column] = restore_credentials(
+                value, [getattr(row, column) for row in rows]
+            ).document
         elif column == kind.json_text and has_document(state):
             # A merge has already parsed the text.
             is_text = isinstance(value, str)

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Q
 
-from apps.catalog.history.actors import present_actor
+from apps.catalog.history.actors import current_actor
 from apps.catalog.models import Application, Change
 from apps.catalog.review.manifests import deployment_names, with_content
 from apps.manifest.problems import Problem
@@ -48,7 +48,7 @@ def hidden_names(names: Collection[str]) -> set[str]:
     """Return the names of applications that the user of the current request cannot see. Outside a
     request, return no names.
     """
-    actor = present_actor()
+    actor = current_actor()
     user, is_own = actor.user, actor.via in (Change.Via.COMMAND, Change.Via.SERVER)
     if not names or (user is None and is_own) or (user is not None and sees_all(user)):
         return set()

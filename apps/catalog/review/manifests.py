@@ -17,7 +17,7 @@ from apps.agent.context.token_estimates import text_tokens
 from apps.catalog.content.installed import installed_content
 from apps.catalog.content.prompts import other_prompts
 from apps.catalog.content.references import ResolvedReferences, resolve_references
-from apps.catalog.credentials.masking import put_back
+from apps.catalog.credentials.masking import restore_credentials
 from apps.catalog.credentials.review import review_credentials
 from apps.catalog.review.reachability import reachability_warnings
 from apps.manifest.aliases import with_own_names
@@ -94,7 +94,7 @@ def review_text(text: str, *, is_ours: bool = True, sources: Sequence[Any] = ())
     except JSONTextInvalid as error:
         place = (max(error.line, 1), max(error.column, 1))
         return [Finding("error", "", str(error), *place)]
-    found = put_back(manifest, sources)
+    found = restore_credentials(manifest, sources)
     document = with_own_names(found.document) if is_ours else found.document
     reviewed = review_manifest(document, is_ours=is_ours)
     hidden = {problem.path for problem in found.problems}

@@ -5,7 +5,7 @@ from django.db import transaction
 from apps.catalog.application_files.parts import save_skills
 from apps.catalog.content.installed import refreshed_content
 from apps.catalog.content.layers import Content
-from apps.catalog.history.actors import present_actor
+from apps.catalog.history.actors import current_actor
 from apps.catalog.models import Application, ApplicationVersion
 from apps.catalog.own_skills import Skills, own_skills_of, with_own_skills
 from apps.catalog.versions.definitions import definition_of
@@ -43,7 +43,7 @@ def save_live(
 
 def record_version(row: Application, note: str, snapshot: ContentSnapshot) -> ApplicationVersion:
     newest = ApplicationVersion.objects.filter(application=row.pk).first()
-    actor = present_actor()
+    actor = current_actor()
     version = ApplicationVersion.objects.create(
         application_id=row.pk,
         number=1 if newest is None else newest.number + 1,

@@ -77,11 +77,11 @@ def change_feedback(request: HttpRequest, caller: Caller, message: UUID) -> Http
     if not form.is_valid():
         return JsonResponse({"errors": form.errors}, status=400)
     try:
-        ratings.keep(form.save(commit=False), answer)
+        ratings.store_feedback(form.save(commit=False), answer)
     except IntegrityError:
         # A concurrent request, for example from another tab, has stored the first feedback.
         form = FeedbackForm(request.POST, instance=ratings.row_of(caller.bucket, answer))
-        ratings.keep(form.save(commit=False), answer)
+        ratings.store_feedback(form.save(commit=False), answer)
     return JsonResponse({"feedback": form.instance.visible_fields})
 
 

@@ -21,7 +21,7 @@ from rest_framework import serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.catalog.history.conflicts import conflict_json, since
+from apps.catalog.history.conflicts import conflict_json, later_changes
 from apps.catalog.history.recorded_models import row_kind
 from apps.console.api.datetime_fields import FIELD_MAPPING
 from apps.console.api.problems import EditConflict, RowInvalid, problems_of_row
@@ -149,4 +149,7 @@ def changes_since(row: Versioned, version: Any) -> dict[str, Any]:
     if not is_integer(version) or not 0 < version < row.version:
         return {"version": row.version, "changes": [], "differences": None}
     kind = row_kind(type(row))
-    return {"version": row.version, **conflict_json(kind, row, since(kind, row.pk, version))}
+    return {
+        "version": row.version,
+        **conflict_json(kind, row, later_changes(kind, row.pk, version)),
+    }

@@ -12,7 +12,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.fields import InvalidJSONInput
 
-from apps.catalog.credentials.masking import mask_credentials, put_back
+from apps.catalog.credentials.masking import mask_credentials, restore_credentials
 from apps.catalog.review.manifests import Finding
 from apps.console.admin.theme import TEXT_INPUT
 from apps.manifest.aliases import with_own_names
@@ -58,7 +58,7 @@ class ManifestField(forms.JSONField):
             document = parse_json(value)
         except JSONTextInvalid as error:
             raise ValidationError(str(error), code="invalid") from error
-        found = put_back(document, self.documents)
+        found = restore_credentials(document, self.documents)
         if found.problems:
             lines = [f"{problem.path}: {problem.message}." for problem in found.problems]
             raise ValidationError(lines, code="invalid")

@@ -21,7 +21,7 @@ from apps.accounts.caller import Caller
 from apps.agent.context.token_estimates import text_tokens
 from apps.agent.streams import stream
 from apps.catalog.content.installed import installed_content
-from apps.catalog.credentials.masking import put_back
+from apps.catalog.credentials.masking import restore_credentials
 from apps.catalog.models import Application
 from apps.catalog.resolved_application import ResolvedApplication, prepare_application
 from apps.catalog.review.manifests import review_text
@@ -86,7 +86,7 @@ def read_draft(request: HttpRequest) -> tuple[ResolvedApplication, ChatPlace | N
     errors = [one for one in review_text(typed, sources=sources) if one.severity == "error"]
     if errors:
         raise Unpreviewable(f"{errors[0].path}: {errors[0].message}.")
-    document = with_own_names(put_back(parse_json(typed), sources).document)
+    document = with_own_names(restore_credentials(parse_json(typed), sources).document)
     title = request.POST.get("title", "")
     slug = request.POST.get("slug", "") or "draft"
     draft = Application(slug=slug, title=title, manifest=document)

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
 from apps.accounts.buckets import bucket_of
-from apps.catalog.credentials.masking import put_back
+from apps.catalog.credentials.masking import restore_credentials
 from apps.catalog.models import Application
 from apps.console.studio.access import application_seen, for_editors
 from apps.console.studio.predefined_tools import predefined_toolsets
@@ -69,7 +69,7 @@ def mcp_tools(request: HttpRequest, row: Application) -> HttpResponse:
         # The address and the credential are not sent to the page.
         listed = server_tools(registered, bucket_of(request.user.pk))
         return JsonResponse({**asdict(listed), "server": {}})
-    found = put_back(body.get("server"), draft_sources(row))
+    found = restore_credentials(body.get("server"), draft_sources(row))
     if found.problems:
         raise SourceInvalid(f"{found.problems[0]}.")
     return JsonResponse(asdict(server_tools(found.document, bucket_of(request.user.pk))))

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from apps.catalog.actions import save_draft
-from apps.catalog.credentials.masking import put_back
+from apps.catalog.credentials.masking import restore_credentials
 from apps.catalog.credentials.url_credentials import without_url_credentials
 from apps.catalog.extraction import movable
 from apps.catalog.field_problems import field_problems
@@ -159,7 +159,7 @@ def whole_document(typed: ApplicationDefinition, sources: list[Any]) -> Any:
     """Return the manifest with credentials in place of their masks. Raises `DraftRefused` if a mask
     matches none.
     """
-    found = put_back(typed.manifest, sources)
+    found = restore_credentials(typed.manifest, sources)
     if found.problems:
         raise DraftRefused(findings_of(typed, found.problems))
     return with_own_names(found.document)

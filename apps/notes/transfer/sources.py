@@ -45,7 +45,7 @@ class ReadAllowance:
 
     left: int = MOST_BYTES
 
-    def take(self, name: str, file: IO[bytes]) -> bytes:
+    def read(self, name: str, file: IO[bytes]) -> bytes:
         """Return the content of a file. Raises `NoteRefused` if it exceeds a limit."""
         content = file.read(min(LARGEST, self.left) + 1)
         if len(content) > LARGEST:
@@ -73,7 +73,7 @@ class ZipSource:
         entry = self.entries[name]
         try:
             with self.archive.open(entry) as file:
-                return self.allowance.take(name, file)
+                return self.allowance.read(name, file)
         except UNREADABLE:
             raise refusal_error(name, "it cannot be unpacked; create the archive again.") from None
 
@@ -163,7 +163,7 @@ class FolderSource:
 
     def read(self, name: str) -> bytes:
         with (self.root / name).open("rb") as file:
-            return self.allowance.take(name, file)
+            return self.allowance.read(name, file)
 
 
 def plain_files(root: Path) -> Iterator[str]:

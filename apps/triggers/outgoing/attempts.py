@@ -46,7 +46,7 @@ class DeliveryResponse:
     """The reason for the failure, or "" if the subscriber accepted the event."""
 
 
-def begin(uuid: str) -> Delivery | None:
+def reserve(uuid: str) -> Delivery | None:
     """Reserve the delivery with this ID for an attempt, and return it.
 
     Return None if it cannot be reserved. In this case, enqueue a later attempt, unless the delivery
@@ -56,7 +56,7 @@ def begin(uuid: str) -> Delivery | None:
     row = waiting().filter(uuid=uuid).select_related("subscription").first()
     if row is None or not row.subscription.is_enabled:
         return None
-    if row.due_at <= now and hold(row, now):
+    if row.due_at <= now and claim(row, now):
         return row
     enqueue_attempt(uuid, row.due_at)
     return None
@@ -66,7 +66,7 @@ def waiting() -> QuerySet[Delivery]:
     return Delivery.objects.filter(status=Delivery.Status.DUE)
 
 
-def hold(row: Delivery, now: datetime) -> bool:
+def claim(row: Delivery, now: datetime) -> bool:
     """Reserve a delivery for this process. Return False if another process has reserved it first."""
     mine = waiting().filter(pk=row.pk, attempts=row.attempts, due_at=row.due_at)
     row.attempts += 1
@@ -84,7 +84,7 @@ async def deliver(uuid: str) -> None:
     if await read_only.is_on_async():
         await database_sync_to_async(enqueue_attempt)(uuid, timezone.now() + WHILE_READ_ONLY)
         return
-    if (row := await database_sync_to_async(begin)(uuid)) is None:
+    if (row := await database_sync_to_async(reserve)(uuid)) is None:
         return
     request = await database_sync_to_async(signed_request)(row)
     answer = await send(row.subscription.url, *request)

@@ -95,14 +95,14 @@ def send_mail_notice(run: str, event: str) -> None:
     if notice is None:
         return
     notices = mail_settings().filter(user=notice.user).first()
-    found = unseen(notice)
+    found = unseen_conversation(notice)
     if notices is None or found is None or not notice.user.is_active or not notice.user.email:
         notice.delete()
         return
     now, quiet = timezone.now(), notices.quiet_hours
     end = None if quiet is None else quiet.end_after(now)
     if (later := max(notice.due_at, end or now)) > now:
-        put_off(notice, later)
+        postpone(notice, later)
         return
     kept = preferences_of(notice.user_id)
     with translation.override(kept.language if kept and kept.language else None):
@@ -112,13 +112,13 @@ def send_mail_notice(run: str, event: str) -> None:
 
 
 @transaction.atomic
-def put_off(notice: MailNotice, until: datetime) -> None:
+def postpone(notice: MailNotice, until: datetime) -> None:
     notice.due_at = until
     notice.save(update_fields=["due_at"])
     enqueue(notice)
 
 
-def unseen(notice: MailNotice) -> Conversation | None:
+def unseen_conversation(notice: MailNotice) -> Conversation | None:
     """Return the conversation if it waits for the user or has an unread answer, otherwise None."""
     run = Run.objects.filter(pk=notice.run).first()
     if run is None:

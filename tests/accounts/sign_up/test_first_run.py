@@ -28,7 +28,7 @@ def post(token: str, client: Client | None = None, **fields: str) -> Any:
 
 
 def offered() -> str:
-    token = first_run.offer()
+    token = first_run.create_setup_token()
     assert token is not None
     return token
 
@@ -99,7 +99,7 @@ def test_each_process_has_a_token_and_all_are_gone_with_the_first_that_is_used()
 def test_an_administrator_who_may_not_sign_in_is_none():
     User.objects.create_superuser("gone", is_active=False)
 
-    assert first_run.offer() is not None
+    assert first_run.create_setup_token() is not None
     assert Client().get("/setup/").status_code == 200
 
 

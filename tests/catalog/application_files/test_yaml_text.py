@@ -1,7 +1,7 @@
 import pytest
 
 from apps.catalog.application_files.yaml_text import YAMLTextInvalid, parse_yaml_text
-from apps.catalog.application_files.yaml_writer import reads_as, write_yaml, written_into
+from apps.catalog.application_files.yaml_writer import parses_to, update_yaml, write_yaml
 
 SOURCE = """\
 # The travel desk
@@ -31,9 +31,9 @@ TRICKY = (
 def test_every_text_number_and_key_is_written_as_it_is_read():
     plain: list[object] = [0, -1, 10**20, 1.5, 1e-7, 1e22, 1e300, True, False, None, [], {}]
     for one in (*TRICKY, *plain):
-        assert reads_as(write_yaml({"value": one, "items": [one]}), {"value": one, "items": [one]})
+        assert parses_to(write_yaml({"value": one, "items": [one]}), {"value": one, "items": [one]})
     for key in TRICKY:
-        assert reads_as(write_yaml({key: 1}), {key: 1})
+        assert parses_to(write_yaml({key: 1}), {key: 1})
 
 
 def test_equal_parts_of_a_document_are_written_out():
@@ -46,7 +46,7 @@ def test_one_value_changes_one_line_and_keeps_every_comment():
     document = parse_yaml_text(SOURCE).value
     document["manifest"]["orchestrator"]["max_iterations"] = 5
 
-    changed = written_into(SOURCE, document)
+    changed = update_yaml(SOURCE, document)
 
     assert changed == SOURCE.replace("max_iterations: 3", "max_iterations: 5")
 
@@ -58,12 +58,12 @@ def test_items_come_and_go_and_no_other_line_changes():
     del fewer["manifest"]["tool_sets"][0]
     weather = "  - type: predefined\n    # the weather\n    template_name: weather\n"
 
-    assert written_into(SOURCE, document) == SOURCE.replace(": weather", ": pictures")
-    assert written_into(SOURCE, fewer) == SOURCE.replace(weather, "")
+    assert update_yaml(SOURCE, document) == SOURCE.replace(": weather", ": pictures")
+    assert update_yaml(SOURCE, fewer) == SOURCE.replace(weather, "")
 
 
 def test_a_text_that_says_the_same_is_left_as_it_is():
-    assert written_into(SOURCE, parse_yaml_text(SOURCE).value) == SOURCE
+    assert update_yaml(SOURCE, parse_yaml_text(SOURCE).value) == SOURCE
 
 
 REFUSED = (

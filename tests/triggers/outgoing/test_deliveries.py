@@ -256,7 +256,7 @@ async def test_a_private_address_is_refused_and_the_operator_reads_why(settings:
 async def test_an_attempt_whose_process_is_killed_is_made_by_another_with_the_same_id():
     async with ended() as (there, _):
         delivery = await only()
-        claimed = await database_sync_to_async(delivery_attempts.begin)(str(delivery.uuid))
+        claimed = await database_sync_to_async(delivery_attempts.reserve)(str(delivery.uuid))
         # The first process died; others leave its claim alone until it expires.
         await sent_once()
         during = len(there.requests)
@@ -285,7 +285,7 @@ def test_of_two_looks_at_the_same_row_one_holds_it():
     row = stored_delivery()
     same = Delivery.objects.get()
 
-    assert [delivery_attempts.hold(one, timezone.now()) for one in (row, same)] == [True, False]
+    assert [delivery_attempts.claim(one, timezone.now()) for one in (row, same)] == [True, False]
 
 
 def stored_delivery() -> Delivery:

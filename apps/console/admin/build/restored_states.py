@@ -12,7 +12,7 @@ from apps.catalog.actions.set_properties import GRANTING
 from apps.catalog.history.differences import differences
 from apps.catalog.history.display import rendered_differences
 from apps.catalog.history.recorded_models import Snapshot
-from apps.catalog.history.restoration import earlier
+from apps.catalog.history.restoration import earlier_state
 from apps.catalog.models import Application, Change
 from apps.catalog.versions.definitions import COLUMNS
 from apps.catalog.versions.publishing_requests import TWO_PEOPLE
@@ -38,7 +38,7 @@ def prepare_state(
         for name in columns_for(request, stored).intersection(state)
         if name not in present or present[name] != state[name]
     }
-    found = earlier(admin.kind, state, stored)
+    found = earlier_state(admin.kind, state, stored)
     values = {name: found.values[name] for name in columns}
     if "owner" in values:
         values["owner"] = User.objects.filter(pk=values["owner"]).first()

@@ -10,7 +10,12 @@ from apps.catalog.content.installed import installed_content
 from apps.catalog.content.items import LARGEST_FILE, ItemKind, LayerItem
 from apps.catalog.content.models import ContentItem
 from apps.catalog.content.review import item_problems, with_item
-from apps.catalog.credentials.masking import masked_text, parse_or_none, put_back, unmasked_text
+from apps.catalog.credentials.masking import (
+    masked_text,
+    parse_or_none,
+    restore_credentials,
+    unmasked_text,
+)
 from apps.catalog.credentials.review import review_credentials
 from apps.catalog.extraction import found_credentials
 from apps.console.admin.content.skill_files import FilesField, with_line_feeds
@@ -177,7 +182,7 @@ def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]
     document = parse_or_none(text)
     if document is None:
         return ()
-    typed = put_back(document, map(parse_or_none, sources)).document
+    typed = restore_credentials(document, map(parse_or_none, sources)).document
     return review_credentials(typed, found_credentials(typed, item))[1]
 
 

@@ -9,9 +9,15 @@ from typing import Any
 from django import forms
 
 from apps.catalog.credentials.masking import mask_credentials, masked_text
-from apps.catalog.history.conflicts import MergeConflict, conflict, merge_snapshots, present, since
+from apps.catalog.history.conflicts import (
+    MergeConflict,
+    conflict,
+    later_changes,
+    merge_snapshots,
+    present,
+)
 from apps.catalog.history.recorded_models import RowKind, Snapshot, has_document, row_kind
-from apps.catalog.history.restoration import earlier
+from apps.catalog.history.restoration import earlier_state
 from apps.console.admin.rows.secret_inputs import SecretInputsForm
 from apps.manifest.json_text import JSONTextInvalid, parse_json
 
@@ -63,7 +69,7 @@ def conflict_of(form: forms.ModelForm[Any], began: int) -> MergeConflict | None:
     stored = present(kind, form.instance.pk)
     if stored is None:
         return None
-    theirs, later = kind.snapshot(stored), since(kind, stored.pk, began)
+    theirs, later = kind.snapshot(stored), later_changes(kind, stored.pk, began)
     typed = read_typed(form, kind, theirs)
     return conflict(kind, later, typed.snapshot, theirs, typed.unread)
 
@@ -78,7 +84,7 @@ def merge_typed(form: SecretInputsForm[Any], began: int) -> None:
         return
     theirs = kind.snapshot(stored)
     typed = read_typed(form, kind, theirs)
-    mine, base = typed.snapshot, since(kind, stored.pk, began).base
+    mine, base = typed.snapshot, later_changes(kind, stored.pk, began).base
     choices = choices_in(form.data, form.add_prefix(CHOICE))
     merged = merge_snapshots(kind, base, mine, theirs, choices).value
     dropped = [
@@ -97,7 +103,7 @@ def merge_typed(form: SecretInputsForm[Any], began: int) -> None:
         setattr(form.instance, column, document)
     # The column `kind` determines whether a text is a document.
     state = {"kind": mine["kind"], **brought} if kind.json_text else brought
-    values = earlier(kind, state, form.instance, stored).values
+    values = earlier_state(kind, state, form.instance, stored).values
     # The checks must compare the typed values with the stored values, not with values that were
     # typed earlier.
     for field in form.instance._meta.concrete_fields:

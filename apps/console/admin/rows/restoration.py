@@ -17,7 +17,7 @@ from apps.catalog.history.actors import ChangeNote, noting
 from apps.catalog.history.differences import differences
 from apps.catalog.history.display import RenderedDifference, rendered_differences
 from apps.catalog.history.recorded_models import Snapshot
-from apps.catalog.history.restoration import earlier
+from apps.catalog.history.restoration import earlier_state
 from apps.catalog.models import Change
 from apps.console.admin.rows.edit_merge import posted_values, set_omitted
 from apps.console.admin.rows.history import SIDES, HistoryAdmin, is_row_number
@@ -100,7 +100,7 @@ def prepare_restoration(
     row: Model | None,
 ) -> Restoration:
     """Submit the recorded state to the admin's form, so that the same checks apply as to an edit."""
-    found = earlier(admin.kind, state, row)
+    found = earlier_state(admin.kind, state, row)
     form_class = admin.get_form(request, row, change=row is not None)
     present = admin.kind.snapshot(row) if row is not None else None
     new = admin.model(pk=change.object_id, version=change.version or 0)
@@ -154,7 +154,7 @@ def starting_values(
     state = found.filter(kind=admin.kind.label, pk=int(number)).values_list(side, flat=True).first()
     if not state:
         raise Http404
-    return earlier(admin.kind, state, row).values
+    return earlier_state(admin.kind, state, row).values
 
 
 def error_lines(form: VersionedForm[Any]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 from django import forms
 
-from apps.catalog.history.conflicts import MergeConflict, last_deletion, sentence, since
+from apps.catalog.history.conflicts import MergeConflict, last_deletion, later_changes, sentence
 from apps.catalog.history.recorded_models import row_kind
 from apps.console.admin.rows.edit_merge import conflict_of, merge_typed
 from apps.console.admin.rows.secret_inputs import SecretInputsForm
@@ -76,7 +76,7 @@ class VersionedForm(SecretInputsForm[Row]):
         self.is_overtaken = True
         began = self.cleaned_data.get("base_version")
         self.change_data(seen_version=version, base_version=seen if began is None else began)
-        found = since(row_kind(type(self.instance)), self.instance.pk, seen)
+        found = later_changes(row_kind(type(self.instance)), self.instance.pk, seen)
         raise forms.ValidationError(
             (
                 f"Another user saved this {self.instance._meta.verbose_name} while you were "
