@@ -71,7 +71,7 @@ class AuditEvent(msgspec.Struct, frozen=True, gc=False):
     subject: str = ""
     """The name or ID of the affected object."""
     at: float = msgspec.field(default_factory=time.time)
-    """A Unix time."""
+    """The time of the event, as a Unix time."""
 
 
 def record(*events: AuditEvent) -> None:

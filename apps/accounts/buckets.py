@@ -19,7 +19,7 @@ _widget_form = re.compile(r"widget-(\d+)-(visitor|user)-[0-9a-f]{32}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class WidgetVisitor:
-    """A visitor of a widget on another site, who can use only the application with this ID."""
+    """A visitor of a widget on another site, who can use only the widget's `application`."""
 
     application: int
     is_identified: bool

@@ -42,7 +42,7 @@ ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the clock here has no zone
 
 
 def parts_of(rule: str) -> dict[str, str]:
-    """Return the parts of a rule by name, in upper case."""
+    """Return the parts of a rule by name. Names and values are in upper case."""
     text = rule.strip().upper().removeprefix("RRULE:")
     pairs = (part.partition("=") for part in text.split(";") if part)
     return {name.strip(): value.strip() for name, _, value in pairs}

@@ -115,7 +115,7 @@ def decode_text(content: bytes) -> str:
 
 
 def parse_yaml(file: str, text: str) -> YAMLDocument:
-    """Parse a YAML file of keys and values. Raises `ContentInvalid` for an invalid or large file."""
+    """Parse a YAML file with keys. Raises `ContentInvalid` if it is invalid or too large."""
     size = len(text.encode())
     if size > LARGEST_DOCUMENT:
         said = f"the file has {size:,} bytes; the limit is {LARGEST_DOCUMENT:,}."

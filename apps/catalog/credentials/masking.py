@@ -124,7 +124,7 @@ def parse_or_none(text: str) -> Any:
 
 
 def seals_of(value: Any) -> list[str]:
-    """Return the masks of the credential with the current secret key and each fallback key."""
+    """Return the masks of a credential: one for the secret key, and one for each fallback key."""
     return [seal_of(value, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
 
 
