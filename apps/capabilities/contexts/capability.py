@@ -1,4 +1,4 @@
-"""Lists the operator's files for the model, first in a conversation and after each change."""
+"""Lists the operator's files for the model, at the start of a conversation and after changes."""
 
 import hashlib
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Stores the state of the interpreter server's sessions between calls.
 
-A session consists only of data: the variables in the sandbox's format, and the files. Each call
-runs in its own worker process, so code cannot continue after its call or affect another call.
+A session consists only of data: the variables in the sandbox's format, and the files. Each call has
+a worker process to itself, so its code cannot continue after the call or affect another call.
 """
 
 import asyncio
@@ -71,8 +71,8 @@ class Sessions:
         self.open: dict[str, Session] = {}
 
     def find_or_start(self, session_id: str) -> Session:
-        """Return the requested session, or start one. Raises `SessionExpired` if the requested
-        session does not exist.
+        """Return the requested session, or start one. Raises `SessionExpired` if it does
+        not exist.
         """
         if session_id not in NEW:
             return self.find(session_id)
