@@ -104,5 +104,5 @@ def keep_groups(using: str, apps: Any = installed_apps, **told: Any) -> None:
                 role.group.permissions.add(*(by_label[label] for label in new))
 
 
-def free_name(name: str, taken: Iterable[str]) -> str:
-    return f"{name} of the installation" if name in taken else name
+def free_name(name: str, used_names: Iterable[str]) -> str:
+    return f"{name} of the installation" if name in used_names else name

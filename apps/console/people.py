@@ -18,7 +18,7 @@ VIEW_GROUPS = "auth.view_group"
 MOST_NAMESAKES = 20
 
 
-def known_users(operator: Any, application: Application | None = None) -> QuerySet[Any]:
+def visible_users(operator: Any, application: Application | None = None) -> QuerySet[Any]:
     """Return the users whom an operator may see, sorted by username."""
     rows = get_user_model()._default_manager.all()
     if not operator.has_perm(VIEW_USERS):
@@ -29,7 +29,7 @@ def known_users(operator: Any, application: Application | None = None) -> QueryS
     return rows.order_by("username")
 
 
-def known_groups(operator: Any, application: Application) -> QuerySet[Group]:
+def visible_groups(operator: Any, application: Application) -> QuerySet[Group]:
     """Return the groups and teams that an operator may see, sorted by name."""
     rows = Group.objects.select_related("team")
     if not operator.has_perm(VIEW_GROUPS):

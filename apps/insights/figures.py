@@ -154,11 +154,11 @@ def report(
     ranked = read_lines(period, recent, [dimension_filter(among, by)], SORT_COLUMNS[order])[by]
     titles = find_titles(ranked) if order == "name" else {}
     shown = in_order(ranked, order, ascending=ascending, titles=titles)[:most]
-    wanted = [
+    filters = [
         dimension_filter(among, "tool", "error"),
         dimension_filter(among, by) & Q(name__in=shown),
     ]
-    lines = read_lines(period, recent, wanted)
+    lines = read_lines(period, recent, filters)
     timed = {name: sums for name, sums in lines["tool"].items() if sums.total_seconds}
     slowest = in_order(timed, "mean")[:SLOWEST]
     timed_lines = shown if with_percentiles else []
@@ -227,17 +227,17 @@ def recent_sums(
 def read_lines(
     period: Period,
     recent: RecentSums,
-    wanted: Iterable[Q],
+    filters: Iterable[Q],
     columns: Sequence[str] = (*COUNTS, "cost"),
 ) -> Mapping[str, dict[str, Sums]]:
     """Return the period's sums by dimension and name, without stored histograms.
 
-    `wanted` filters the stored sums, but not the recent calls. Reads only `columns`, because there
-    may be one line per user.
+    `filters` apply to the stored sums, but not to the recent calls. Reads only `columns`, because
+    there may be one line per user.
     """
     names = ("dimension", "name", *(["currency"] if "cost" in columns else []))
     found: dict[str, dict[str, Sums]] = defaultdict(lambda: defaultdict(Sums))
-    stored = of_period(period, *wanted).values(*names)
+    stored = of_period(period, *filters).values(*names)
     for row in stored.annotate(**{name: Sum(name) for name in columns}):
         found[base_dimension(row["dimension"])][row["name"]].add(row)
     for sums in recent.values():
@@ -246,9 +246,9 @@ def read_lines(
     return found
 
 
-def add_histograms(period: Period, lines: Mapping[str, Lines], wanted: Iterable[Q]) -> None:
-    """Add the stored histograms that match a filter in `wanted` to the lines."""
-    for row in of_period(period, *wanted).values("dimension", "name", **HISTOGRAM_TEXTS):
+def add_histograms(period: Period, lines: Mapping[str, Lines], filters: Iterable[Q]) -> None:
+    """Add the stored histograms that match one of the `filters` to the lines."""
+    for row in of_period(period, *filters).values("dimension", "name", **HISTOGRAM_TEXTS):
         lines[base_dimension(row["dimension"])][row["name"]].add_bins(row)
 
 
@@ -287,13 +287,13 @@ def count_callers(
     return len(known.union(name for (name,) in stored))
 
 
-def of_period(period: Period, *wanted: Q) -> QuerySet[UsageSum]:
-    """Return the period's stored sums that match one of the filters in `wanted`.
+def of_period(period: Period, *filters: Q) -> QuerySet[UsageSum]:
+    """Return the period's stored sums that match one of the `filters`.
 
     The condition is a single union of index ranges. For an intersection of two unions, PostgreSQL
     reads the sums of all dimensions.
     """
-    ranges = any_of(part & one for part in period.stored_parts for one in wanted)
+    ranges = any_of(part & one for part in period.stored_parts for one in filters)
     return UsageSum.objects.filter(ranges).order_by()
 
 

@@ -31,7 +31,7 @@ from apps.console.api.problems import RowInvalid, in_manifest, problems_of_row
 from apps.console.api.strict_serializers import StrictSerializer
 from apps.console.api.versioned_rows import RowSerializer
 from apps.console.operator_rights import may_grant, may_rule_publishing
-from apps.console.people import known_users
+from apps.console.people import visible_users
 from apps.manifest.aliases import with_own_names
 from apps.manifest.problems import Problem
 
@@ -78,7 +78,7 @@ class OwnerField(serializers.SlugRelatedField[Any]):
 
     def get_queryset(self) -> Any:
         row = getattr(self.root, "instance", None)
-        return known_users(
+        return visible_users(
             self.context["request"].user, row if isinstance(row, Application) else None
         )
 

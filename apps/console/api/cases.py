@@ -70,7 +70,7 @@ class CaseViewSet(RowViewSet[Case]):
     lookup_value_regex = "[0-9]{1,18}"
 
     def get_queryset(self) -> Any:
-        return of_asked(self.request, super().get_queryset())
+        return filter_rows(self.request, super().get_queryset())
 
     def check_object_permissions(self, request: Request, obj: Any) -> None:
         super().check_object_permissions(request, obj)
@@ -182,7 +182,7 @@ class CaseRunViewSet(
     def get_queryset(self) -> Any:
         passed = Count("results", filter=Q(results__passed=True))
         rows = super().get_queryset().annotate(made=Count("results"), passed=passed)
-        return of_asked(self.request, rows)
+        return filter_rows(self.request, rows)
 
     @extend_schema(request=None, responses=CaseRunSerializer)
     @action(detail=True, methods=["post"])
@@ -195,7 +195,7 @@ class CaseRunViewSet(
         return Response(self.get_serializer(self.get_object()).data)
 
 
-def of_asked(request: Request, rows: Any) -> Any:
+def filter_rows(request: Request, rows: Any) -> Any:
     """Return the rows of the applications that the caller can see, restricted to the query
     parameter `application` if it is set.
     """

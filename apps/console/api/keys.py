@@ -29,7 +29,9 @@ IS_REVOKED = "The key is permanently revoked."
 
 @extend_schema_field(serializers.CharField())
 class TeamField(serializers.SlugRelatedField[Team]):
-    """The name of the key's team. Rejects teams of which the caller is not a member."""
+    """The name of the key's team. Callers who cannot edit all applications can choose only their
+    own teams.
+    """
 
     def get_queryset(self) -> Any:
         rows: Any = super().get_queryset()

@@ -16,7 +16,7 @@ from apps.catalog.grants import Holder, find_holders
 from apps.catalog.models import Application, Role
 from apps.catalog.versions.publishing_requests import TWO_PEOPLE
 from apps.console.operator_rights import may_grant, may_rule_publishing, may_view_applications
-from apps.console.people import known_groups, known_users, named_like
+from apps.console.people import named_like, visible_groups, visible_users
 from apps.console.studio.access import application_seen, for_editors
 from apps.console.studio.access_facts import access_data, group, user_facts
 from apps.console.studio.page import stored_data
@@ -83,7 +83,7 @@ def granting_in(request: HttpRequest, row: Application, body: Mapping[str, Any])
         values.update(AUDIENCES[audience])
     if "owner" in body:
         name = read_text_field(body, "owner")
-        owner = known_users(request.user, row).filter(username=name).first() if name else None
+        owner = visible_users(request.user, row).filter(username=name).first() if name else None
         if name and owner is None:
             raise ValidationError(UNKNOWN_OWNER)
         values["owner"] = owner
@@ -122,8 +122,8 @@ def find_people(request: HttpRequest, row: Application) -> JsonResponse:
     text = read_text_field(body_of(request), "text").strip()
     if not text:
         return JsonResponse({"found": []})
-    users = known_users(request.user, row).filter(named_like(text), is_active=True)[:MOST_FOUND]
-    groups = known_groups(request.user, row).filter(name__icontains=text)[:MOST_FOUND]
+    users = visible_users(request.user, row).filter(named_like(text), is_active=True)[:MOST_FOUND]
+    groups = visible_groups(request.user, row).filter(name__icontains=text)[:MOST_FOUND]
     found = [*map(group, groups), *map(user_facts, users)]
     return JsonResponse({"found": [*islice(found, 2 * MOST_FOUND)]})
 

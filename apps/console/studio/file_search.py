@@ -28,11 +28,11 @@ def search_files(request: HttpRequest, row: Application) -> JsonResponse:
     body = body_of(request)
     draft = copy(row)
     draft.manifest = typed_in(body).manifest
-    wanted, asked = attaching(draft), str(body.get("q", "")).strip()[:REQUEST_CHARACTERS]
-    if wanted is None or not asked:
+    wanted, query = attaching(draft), str(body.get("q", "")).strip()[:REQUEST_CHARACTERS]
+    if wanted is None or not query:
         return JsonResponse({"message": NOT_SEARCHED}, status=422)
     corpus = LocalCorpus(row.slug, bucket_of(request.user.pk), with_own=True)
-    found = async_to_sync(report)(wanted, corpus, asked, MOST_PASSAGES)
+    found = async_to_sync(report)(wanted, corpus, query, MOST_PASSAGES)
     documents = async_to_sync(SearchableFiles(corpus, wanted.contexts).documents)()
     return JsonResponse(
         {

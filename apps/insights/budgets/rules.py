@@ -1,4 +1,4 @@
-"""Keeps all budgets in memory, to find those that apply to a call without a query."""
+"""Reads all budgets into memory, to find those that apply to a call without a query."""
 
 import logging
 from collections import defaultdict, deque

@@ -66,7 +66,7 @@ def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> 
         said = f"{count} {'file is' if count == 1 else 'files are'} queued for indexing."
         admin.message_user(request, said, messages.SUCCESS)
         return redirect(admin.url("files", pk))
-    wanted, asked = attaching(application), request.GET.get("q", "").strip()[:REQUEST_CHARACTERS]
+    wanted, query = attaching(application), request.GET.get("q", "").strip()[:REQUEST_CHARACTERS]
     documents = list(corpus.rows())
     row = Corpus.objects.filter(application=application.slug).first()
     context = {
@@ -77,8 +77,8 @@ def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> 
         "percent": total_percent(documents),
         "hidden": (row.documents.count() if row else 0) - len(documents),
         "may_change": admin.has_change_permission(request, application),
-        "asked": asked,
-        "report": async_to_sync(report)(wanted, corpus, asked) if wanted and asked else None,
+        "asked": query,
+        "report": async_to_sync(report)(wanted, corpus, query) if wanted and query else None,
     }
     title = f"Attached files of {application.title}"
     return admin.page(request, "admin/catalog/application/files.html", title, context)
@@ -100,7 +100,7 @@ def total_percent(documents: Sequence[CorpusDocument]) -> int:
 
 
 async def report(
-    wanted: AttachingApplication, corpus: LocalCorpus, asked: str, most: int = MOST_RESULTS
+    wanted: AttachingApplication, corpus: LocalCorpus, query: str, most: int = MOST_RESULTS
 ) -> SearchReport:
     """Search the attached files as the application's tool would, and return up to `most`
     results.
@@ -110,12 +110,12 @@ async def report(
     vector, notice = None, ""
     try:
         embedder = await find_embedder(wanted.embedding_deployment_id)
-        vector, _ = await request_vector(embedder, asked)
+        vector, _ = await request_vector(embedder, query)
     except QuickAppError as error:
         notice = str(error)
     if vector is None:
         notice = f"Searched by words alone. {notice}".rstrip()
-    found = await searched.search(asked, vector, most) if searched else []
+    found = await searched.search(query, vector, most) if searched else []
     return SearchReport([result_of(one) for one in found], notice)
 
 

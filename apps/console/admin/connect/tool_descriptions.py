@@ -30,7 +30,9 @@ from apps.workspace.local.tools.description_pins import (
     original_name,
 )
 
-GONE = "The server has changed this description again, or it was deleted. Review the newest one."
+OUTDATED = (
+    "The server has changed this description again, or it was deleted. Review the newest one."
+)
 
 
 class DescriptionStateFilter(admin.SimpleListFilter):
@@ -118,7 +120,7 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
             for row in rows:
                 self.log_change(request, row, f"Decided: {state}.")
         if not rows:
-            self.message_user(request, GONE, messages.WARNING)
+            self.message_user(request, OUTDATED, messages.WARNING)
             return
         said = "available to models again" if state == ACCEPTED else "still withheld"
         self.message_user(request, f"{', '.join(row.tool for row in rows[:5])}: {said}.")

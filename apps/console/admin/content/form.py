@@ -121,18 +121,18 @@ class ContentForm(DocumentForm[ContentItem]):
                 mask_sources(self.instance, self.kind, self.item),
             )
 
-    def known(self, name: str) -> str:
+    def current_value(self, name: str) -> str:
         """Return the stored, submitted or initial value of a field, or ""."""
         value = getattr(self.instance, name) or self.data.get(name) or self.initial.get(name)
         return str(value or "")
 
     @property
     def item(self) -> str:
-        return self.known("name")
+        return self.current_value("name")
 
     @property
     def kind(self) -> str:
-        return self.known("kind")
+        return self.current_value("kind")
 
     @property
     def doubts(self) -> Sequence[Problem]:

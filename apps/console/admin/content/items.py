@@ -1,5 +1,5 @@
 """Defines the admin pages for predefined content. Operators see the definitions of an item in all
-layers (built in, configuration folders, database), and edit those in the database.
+layers (built in, configured directories, database), and edit those in the database.
 """
 
 from collections.abc import Iterable, Sequence

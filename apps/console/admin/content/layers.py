@@ -1,5 +1,5 @@
 """Prepares the data for the admin pages of predefined content. The layers of an item are its
-definitions in the built-in content, in configuration folders and in the database.
+definitions in the built-in content, in configured directories and in the database.
 """
 
 from collections.abc import Iterable, Mapping

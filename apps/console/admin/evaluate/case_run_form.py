@@ -61,7 +61,7 @@ class CaseRunForm(forms.Form):
 
 def first_choices(application: Application, target: str, *, is_recorded: bool) -> dict[str, Any]:
     """Return the initial values of the form: a replay if all test cases have a recording
-    (`is_recorded`) or the model cannot be called, else a live run that makes one.
+    (`is_recorded`) or the model cannot be called, else a live run that records the responses.
     """
     is_live = not is_recorded and not model_problem(application, target)
     mode = CaseRun.Mode.LIVE if is_live else CaseRun.Mode.REPLAY

@@ -149,7 +149,7 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
             "run": run,
             "state": state_words(run),
             "kind": STATES.get(CaseRun.State(run.state), ""),
-            "is_going": is_going(run),
+            "is_going": is_active(run),
             "results": [shown_result(one) for one in run.results.select_related("case")],
             "others": list(others[:20]),
             "may_stop": may_run(request, run),
@@ -192,14 +192,14 @@ def may_run(request: HttpRequest, run: CaseRun) -> bool:
     return bool(may and may_rule(request, run.application))
 
 
-def is_going(run: CaseRun) -> bool:
+def is_active(run: CaseRun) -> bool:
     silent = timezone.now() - run.seen_at
     return run.state == CaseRun.State.RUNNING and silent < timedelta(seconds=SILENT_SECONDS)
 
 
 def state_words(run: CaseRun) -> str:
     if run.state == CaseRun.State.RUNNING:
-        return "running" if is_going(run) else "interrupted"
+        return "running" if is_active(run) else "interrupted"
     return str(run.get_state_display()).lower()
 
 

@@ -70,8 +70,8 @@ class RecordedAdmin(HistoryAdmin[Row]):
         """Return class attributes for the form. They depend on the request, which Django does not
         pass to the form.
         """
-        if request.method == "GET" and (asked := request.GET.get(RESTORE_PARAMETER, "")):
-            return {"starting": starting_values(self, request, asked, obj)}
+        if request.method == "GET" and (reference := request.GET.get(RESTORE_PARAMETER, "")):
+            return {"starting": starting_values(self, request, reference, obj)}
         if obj is None and request.resolver_match is not None:
             number = request.resolver_match.kwargs.get("object_id", "")
             return {"gone": int(number) if number else None}

@@ -137,12 +137,12 @@ def restore(
 
 
 def starting_values(
-    admin: HistoryAdmin[Any], request: HttpRequest, asked: str, row: Model | None
+    admin: HistoryAdmin[Any], request: HttpRequest, reference: str, row: Model | None
 ) -> Mapping[str, Any]:
     """Return the recorded state as the initial values of a form. Raises `Http404` if it belongs to
     another row, unless a new row starts from a deleted one.
     """
-    number, _, side = asked.partition("-")
+    number, _, side = reference.partition("-")
     if not is_row_number(number) or side not in SIDES:
         raise Http404
     gone = admin.deletions(request).values("object_id")

@@ -18,9 +18,9 @@ class AnswerForm(forms.Form):
     outcomes: ClassVar[Mapping[str, str]]
     """The labels of the buttons, by the outcome that each button submits."""
 
-    def __init__(self, asked: Mapping[str, Any], data: Any = None) -> None:
+    def __init__(self, question: Mapping[str, Any], data: Any = None) -> None:
         super().__init__(data)
-        self.asked = asked
+        self.question = question
 
     @property
     def outcome(self) -> str:
@@ -55,16 +55,18 @@ class ApprovalForm(AnswerForm):
 class QuestionForm(AnswerForm):
     outcomes: ClassVar = {"answered": "Answer", "skipped": "Skip"}
 
-    def __init__(self, asked: Mapping[str, Any], data: Any = None) -> None:
-        super().__init__(asked, data)
-        if options := [(option["label"], describe_option(option)) for option in asked["options"]]:
-            is_single = asked["input"] == "single"
+    def __init__(self, question: Mapping[str, Any], data: Any = None) -> None:
+        super().__init__(question, data)
+        if options := [
+            (option["label"], describe_option(option)) for option in question["options"]
+        ]:
+            is_single = question["input"] == "single"
             field = forms.ChoiceField if is_single else forms.MultipleChoiceField
             widget = forms.RadioSelect if is_single else forms.CheckboxSelectMultiple
             self.fields["choices"] = field(
                 choices=options, required=False, widget=widget, label="Answer"
             )
-        if asked["freeform"]:
+        if question["freeform"]:
             label = "Something else" if options else "Answer"
             self.fields["text"] = forms.CharField(
                 required=False, max_length=ANSWER_CHARACTERS, widget=LowTextarea, label=label
@@ -81,7 +83,7 @@ class QuestionForm(AnswerForm):
 
     def clean(self) -> dict[str, Any]:
         super().clean()
-        if not self.errors and (problem := question_problem(self.asked, self.answer)):
+        if not self.errors and (problem := question_problem(self.question, self.answer)):
             raise forms.ValidationError(problem)
         return self.cleaned_data
 
@@ -149,22 +151,22 @@ KINDS: Mapping[str, str] = {
 """Labels for kinds of questions whose own names operators would not understand."""
 
 
-def card_kind(asked: Interaction) -> str:
-    return KINDS.get(asked.kind, asked.kind)
+def card_kind(interaction: Interaction) -> str:
+    return KINDS.get(interaction.kind, interaction.kind)
 
 
-def heading(asked: Interaction) -> str:
+def heading(interaction: Interaction) -> str:
     """Return the question to the user as text."""
-    card = asked.asked
-    return str(card.get("title") or card.get("question") or card.get("name") or asked.kind)
+    card = interaction.asked
+    return str(card.get("title") or card.get("question") or card.get("name") or interaction.kind)
 
 
-def shown_arguments(asked: Interaction) -> list[tuple[str, str]]:
+def shown_arguments(interaction: Interaction) -> list[tuple[str, str]]:
     """Return the names and values of a tool call's arguments as text. Truncates long values, and
     replaces the values of a private call with their lengths.
     """
-    arguments = asked.asked.get("arguments") or {}
-    show = private if asked.asked.get("private") else show_value
+    arguments = interaction.asked.get("arguments") or {}
+    show = private if interaction.asked.get("private") else show_value
     return [(name, show(value)) for name, value in arguments.items()]
 
 

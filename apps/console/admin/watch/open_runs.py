@@ -45,11 +45,13 @@ from apps.live.leases import stop_run
 from apps.live.models import Interaction, Run
 
 LONGEST_HEADING = 100
-GONE = "This question was already answered or withdrawn."
+ALREADY_CLOSED = "This question was already answered or withdrawn."
 OPEN = Interaction.objects.filter(answer__isnull=True).order_by("pk")
-WHILE_GOING = "elicitation"
+NON_PAUSING_KIND = "elicitation"
 """The only kind of question that does not pause its run."""
-ANSWERABLE = Q(run__status=Run.Status.WAITING) | Q(run__status=Run.Status.RUNNING, kind=WHILE_GOING)
+ANSWERABLE = Q(run__status=Run.Status.WAITING) | Q(
+    run__status=Run.Status.RUNNING, kind=NON_PAUSING_KIND
+)
 
 
 class RunStateFilter(admin.SimpleListFilter):
@@ -145,19 +147,19 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         if run.status == Run.Status.QUEUED:
             return "room"
         is_going = run.status == Run.Status.RUNNING
-        asking = (one for one in run.asking if not is_going or one.kind == WHILE_GOING)
-        lines = ((self.question_link(run, asked),) for asked in asking)
+        asking = (one for one in run.asking if not is_going or one.kind == NON_PAUSING_KIND)
+        lines = ((self.question_link(run, interaction),) for interaction in asking)
         return format_html_join(SafeString("<br>"), "{}", lines)
 
-    def question_link(self, run: Any, asked: Interaction) -> str | SafeString:
+    def question_link(self, run: Any, interaction: Interaction) -> str | SafeString:
         if not run.may_answer:
-            return card_kind(asked)  # The question is part of the run's contents.
-        words = Truncator(heading(asked)).chars(LONGEST_HEADING)
-        text = f"{card_kind(asked)}: {words}"
-        if asked.kind not in FORMS:
+            return card_kind(interaction)  # The question is part of the run's contents.
+        words = Truncator(heading(interaction)).chars(LONGEST_HEADING)
+        text = f"{card_kind(interaction)}: {words}"
+        if interaction.kind not in FORMS:
             return text
         link = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
-        return format_html(link, self.url("answer", asked.pk), text)
+        return format_html(link, self.url("answer", interaction.pk), text)
 
     @admin.action(description="Stop selected runs", permissions=("stop",))
     def stop_selected(self, request: HttpRequest, runs: QuerySet[Run]) -> None:
@@ -177,40 +179,42 @@ class OpenRunAdmin(ReadOnlyAdmin[Run]):
         if not may_answer(request):
             raise PermissionDenied
         waiting = OPEN.filter(ANSWERABLE, of_seen(request, "run__application"), kind__in=FORMS)
-        asked = waiting.select_related("run").filter(pk=number).first()
-        if asked is None:
-            self.message_user(request, GONE, messages.WARNING)
+        interaction = waiting.select_related("run").filter(pk=number).first()
+        if interaction is None:
+            self.message_user(request, ALREADY_CLOSED, messages.WARNING)
             return redirect(self.url("changelist"))
-        record_reading(request, asked.run, f"question: {card_kind(asked)}", is_allowed=True)
-        form = FORMS[asked.kind](asked.asked, request.POST or None)
-        if form.is_valid() and self.send_answer(request, asked, form):
+        record_reading(
+            request, interaction.run, f"question: {card_kind(interaction)}", is_allowed=True
+        )
+        form = FORMS[interaction.kind](interaction.asked, request.POST or None)
+        if form.is_valid() and self.send_answer(request, interaction, form):
             return redirect(self.url("changelist"))
         context = {
-            "asked": asked,
-            "card": asked.asked,
-            "arguments": shown_arguments(asked),
+            "asked": interaction,
+            "card": interaction.asked,
+            "arguments": shown_arguments(interaction),
             "form": form,
-            "person": shown_caller(asked.run.bucket, caller_names([asked.run.bucket])),
-            "needs_other": asked.asked.get("four_eyes")
-            and is_same_person(asked.run.bucket, bucket_of(request.user.pk)),
+            "person": shown_caller(interaction.run.bucket, caller_names([interaction.run.bucket])),
+            "needs_other": interaction.asked.get("four_eyes")
+            and is_same_person(interaction.run.bucket, bucket_of(request.user.pk)),
         }
-        return self.page(request, "admin/runs/answer.html", heading(asked), context)
+        return self.page(request, "admin/runs/answer.html", heading(interaction), context)
 
-    def send_answer(self, request: HttpRequest, asked: Interaction, form: AnswerForm) -> bool:
+    def send_answer(self, request: HttpRequest, interaction: Interaction, form: AnswerForm) -> bool:
         """Send the operator's answer to the run, and log it. Show the reason and return False if
         the run rejects the answer.
         """
-        user, run, answer = cast(User, request.user), asked.run, form.answer
+        user, run, answer = cast(User, request.user), interaction.run, form.answer
         name = user.get_full_name() or user.get_username()
-        kind = cast(InteractionKind, asked.kind)
+        kind = cast(InteractionKind, interaction.kind)
         try:
             async_to_sync(submit_answer)(
-                HUB, run, asked.key, kind, answer, bucket_of(request.user.pk), name
+                HUB, run, interaction.key, kind, answer, bucket_of(request.user.pk), name
             )
         except Refused as error:
             self.message_user(request, str(error), messages.ERROR)
             return False
-        about = asked.asked.get("name") or f"a {card_kind(asked)}"
+        about = interaction.asked.get("name") or f"a {card_kind(interaction)}"
         said = f"{answer['outcome'].capitalize()} on behalf of {name_of(run)}: {about}."
         self.log_change(request, run, said)
         self.message_user(request, said)

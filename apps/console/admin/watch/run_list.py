@@ -119,7 +119,7 @@ def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
     ]
 
 
-def kept_parameters(request: HttpRequest) -> list[tuple[str, str]]:
+def preserved_parameters(request: HttpRequest) -> list[tuple[str, str]]:
     """Return the URL parameters that a new search preserves, such as the order."""
     left = (*PARAMETERS, PAGE_VAR, "e")
     return [(name, str(value)) for name, value in request.GET.items() if name not in left]

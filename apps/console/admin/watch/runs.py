@@ -23,7 +23,7 @@ from apps.console.admin.cells import NOTHING, money
 from apps.console.admin.list_cells import two_lines
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.admin.watch.run_contents import may_read, record_reading
-from apps.console.admin.watch.run_list import RunList, kept_parameters, selects, with_figures
+from apps.console.admin.watch.run_list import RunList, preserved_parameters, selects, with_figures
 from apps.console.admin.watch.run_outcome import RunTranscript, failed_call, read_transcript
 from apps.console.admin.watch.waterfall import duration, waterfall_of
 from apps.console.operator_rights import editable_applications, of_seen
@@ -38,7 +38,7 @@ from apps.live.models import HelperRun, Run
 from apps.live.run_summary import RunSummary
 
 STOP = "runs.change_run"
-IS_OVER = "The run had already ended."
+ALREADY_ENDED = "The run had already ended."
 STUDIO = "studio:page"
 CASE = "admin:cases_case_add"
 NOT_STORED = (
@@ -125,7 +125,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         context = getattr(page, "context_data", None) or {}
         if listed := context.get("cl"):
             context["selects"] = selects(request, listed)
-            context["kept"] = kept_parameters(request)
+            context["kept"] = preserved_parameters(request)
         return page
 
     def change_view(
@@ -262,7 +262,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
             self.log_change(request, run, "Stopped.")
             self.message_user(request, "The run is stopping.")
         else:
-            self.message_user(request, IS_OVER, messages.WARNING)
+            self.message_user(request, ALREADY_ENDED, messages.WARNING)
         return redirect(self.url("change", number))
 
 
