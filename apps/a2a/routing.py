@@ -27,7 +27,7 @@ class TasksConsumer(OperationConsumer):
     operations = {"GET": "ListTasks"}
 
 
-class OneTaskConsumer(OperationConsumer):
+class GetTaskConsumer(OperationConsumer):
     """Serves `GET /a2a/{slug}/tasks/{id}`: returns a task."""
 
     operations = {"GET": "GetTask"}
@@ -78,7 +78,7 @@ urlpatterns: list[URLPattern] = [
     re_path(rf"{AGENT}/message:send$", SendConsumer.as_asgi()),
     re_path(rf"{AGENT}/message:stream$", StreamConsumer.as_asgi()),
     re_path(rf"{AGENT}/tasks$", TasksConsumer.as_asgi()),
-    re_path(rf"{TASK}$", OneTaskConsumer.as_asgi()),
+    re_path(rf"{TASK}$", GetTaskConsumer.as_asgi()),
     re_path(rf"{TASK}:cancel$", CancellationConsumer.as_asgi()),
     re_path(rf"{TASK}:subscribe$", SubscriptionConsumer.as_asgi()),
     re_path(rf"{CONFIGS}$", ConfigsConsumer.as_asgi()),

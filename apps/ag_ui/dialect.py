@@ -15,7 +15,7 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.chat_messages import ChatMessage
 from apps.doors.client_conversation import check_instructions, read_conversation
 from apps.doors.dialect import ParsedRequest, PreparedRun, WholeEncoder
-from apps.doors.user_place import KEYS, run_at_place, with_narrative
+from apps.doors.user_place import KEYS, with_narrative, with_user_place
 from apps.live.doors import AG_UI
 from apps.runs.failures import WITH_LIMITS, RunFailure
 from apps.runs.requests import RunRequest
@@ -74,7 +74,7 @@ def prepare(
     prepared = PreparedRun(run, unknown | without_effect(request))
     if resumption is not None:  # The newest message is the answer, so nothing may be added to it.
         return prepared
-    prepared = run_at_place(prepared, application, read_props(request), PROPS)
+    prepared = with_user_place(prepared, application, read_props(request), PROPS)
     if not (context := context_text(request.context)):
         return prepared
     asked = structs.replace(

@@ -57,7 +57,7 @@ class RunEncoder:
 
     headers = EVENT_STREAM
     heartbeat = HEARTBEAT
-    ends_apart = False
+    sends_end_separately = False
 
     def __init__(
         self,

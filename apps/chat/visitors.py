@@ -25,7 +25,7 @@ from apps.conversations.access import (
 )
 from apps.conversations.mirror import mirror
 from apps.conversations.models import Conversation, Folder
-from apps.doors.sessions import VISITOR, session_bucket, session_caller, stranger
+from apps.doors.sessions import VISITOR, anonymous_caller, session_bucket, session_caller
 from apps.feedback import ratings
 from apps.live import consents
 from apps.live.limits.rates import counted_name
@@ -61,7 +61,7 @@ def visitor(request: HttpRequest) -> Caller:
     # changed.
     if not request.user.is_authenticated and not session.session_key:
         if request.method in READS:
-            return stranger(locale_of_request(request)).at(address=address_of(request))
+            return anonymous_caller(locale_of_request(request)).at(address=address_of(request))
         session.create()
     caller = session_caller(request.user, session, locale_of_request(request))
     caller = caller.at(address=address_of(request))

@@ -47,7 +47,7 @@ class MessageGroup:
     first: ChatMessage
     results: Mapping[str | None, ChatMessage]
 
-    def foreign(self, external: Collection[str]) -> list[RequestedCall]:
+    def unlisted_calls(self, external: Collection[str]) -> list[RequestedCall]:
         """Return the message's calls to tools that are not in `external`."""
         calls = self.first.tool_calls if self.first.role == "assistant" else ()
         return [call for call in calls or () if call.function.name not in external]
@@ -69,7 +69,12 @@ def read_conversation(
         raise BadRequest("Invalid messages array", text)
     found = list(groups(message for message in written if message.role not in SYSTEM))
     said = expand(value for group in found for value in values_of(group, external))
-    told = (call for group in found for call in group.foreign(external) if call.id in group.results)
+    told = (
+        call
+        for group in found
+        for call in group.unlisted_calls(external)
+        if call.id in group.results
+    )
     return ParsedConversation(
         tuple(in_turns(said)),
         instructions_of(written),
@@ -172,7 +177,7 @@ def groups(messages: Iterable[ChatMessage]) -> Iterator[MessageGroup]:
 
 def values_of(group: MessageGroup, external: dict[str, ToolSpec]) -> Iterator[ModelMessage]:
     """Yield the message, the results of the client's own tools, and all other calls as text."""
-    said, foreign = to_value(group.first, external), group.foreign(external)
+    said, foreign = to_value(group.first, external), group.unlisted_calls(external)
     if not foreign or said.content or said.tool_calls or said.attachments or said.state:
         yield said
     told = {call.id for call in foreign}

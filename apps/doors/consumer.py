@@ -57,8 +57,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         self.written_at = 0.0
         self.early: list[Mapping[str, Any]] = []
         self.listening: asyncio.Task[None] | None = None
-        self.beating: asyncio.TimerHandle | None = None
-        self.beat: asyncio.Task[None] | None = None
+        self.silence_timer: asyncio.TimerHandle | None = None
+        self.heartbeat_task: asyncio.Task[None] | None = None
 
     @classmethod
     def as_asgi(cls, **options: Any) -> Any:
@@ -178,12 +178,12 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             answering.cancel()
 
     def stop_listening(self) -> None:
-        for waiting in (self.listening, self.beating):
+        for waiting in (self.listening, self.silence_timer):
             if waiting is not None:
                 waiting.cancel()
         # The task's error refers to this consumer. The cycle would keep the request's data in
         # memory until the next garbage collection.
-        self.listening = self.beating = None
+        self.listening = self.silence_timer = None
 
     # --- Out -----------------------------------------------------------------------------------
 
@@ -234,14 +234,14 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
 
     def wait_for_silence(self, delay: float, seconds: float) -> None:
         loop = asyncio.get_running_loop()
-        self.beating = loop.call_later(delay, self.look_at_silence, seconds)
+        self.silence_timer = loop.call_later(delay, self.check_silence, seconds)
 
-    def look_at_silence(self, seconds: float) -> None:
+    def check_silence(self, seconds: float) -> None:
         if self.is_complete or self.is_gone:
             return
         left = self.written_at + seconds - time.monotonic()
         if left <= 0:
-            self.beat = asyncio.ensure_future(self.on_silence())
+            self.heartbeat_task = asyncio.ensure_future(self.on_silence())
             left = seconds
         self.wait_for_silence(left, seconds)
 

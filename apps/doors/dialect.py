@@ -33,7 +33,7 @@ class Encoder(Protocol):
         """Return the bytes to send after a time without events."""
 
     @property
-    def ends_apart(self) -> bool:
+    def sends_end_separately(self) -> bool:
         """Return True if the bytes of `end` are sent separately, not together with the last event."""
 
     def opening(self) -> bytes:

@@ -152,7 +152,7 @@ class RunConsumer(DoorConsumer):
                 if not frames:
                     continue
                 frames = await self.open_stream(encoder) + frames
-            if not encoder.ends_apart and isinstance(batch[-1], Finished):
+            if not encoder.sends_end_separately and isinstance(batch[-1], Finished):
                 rest = frames  # The remaining frames are sent in one write with the end.
             elif frames:
                 await self.write(frames)

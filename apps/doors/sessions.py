@@ -37,7 +37,7 @@ def session_bucket(session_key: str) -> str:
     return f"session-{hashlib.sha256(session_key.encode()).hexdigest()[:32]}"
 
 
-def stranger(locale: str) -> Caller:
+def anonymous_caller(locale: str) -> Caller:
     """Return a caller without an account or a session, who owns nothing."""
     return Caller(session_bucket(secrets.token_hex()), client=ClientInfo(locale=locale))
 
@@ -74,7 +74,7 @@ async def caller_of_scope(scope: Mapping[str, Any]) -> Caller:
     return caller.at(address=address_of_scope(scope))
 
 
-def has_moved(caller: Caller, session_key: str) -> bool:
+def has_switched(caller: Caller, session_key: str) -> bool:
     """Return True if the caller has switched teams or left the team since the connection was
     opened.
     """
@@ -86,8 +86,8 @@ def has_moved(caller: Caller, session_key: str) -> bool:
     return current_team(caller.user_id, session_key) != caller.team
 
 
-async def check_moved(caller: Caller, session_key: str) -> bool:
-    found: bool = await database_sync_to_async(has_moved)(caller, session_key)
+async def has_switched_team(caller: Caller, session_key: str) -> bool:
+    found: bool = await database_sync_to_async(has_switched)(caller, session_key)
     return found
 
 

@@ -21,7 +21,7 @@ PLACE, NARRATIVE = "place", "narrative"
 KEYS = frozenset({PLACE, NARRATIVE})
 
 
-def run_at_place(
+def with_user_place(
     prepared: PreparedRun, application: ResolvedApplication, told: Mapping[str, Any], path: str
 ) -> PreparedRun:
     """Return the run with the `place` and the `narrative` in `told`.
@@ -44,7 +44,7 @@ def run_at_place(
     return structs.replace(prepared, request=request, narrative=said)
 
 
-def without_places(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+def without_user_place(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the parameters without `place` and `narrative` in their metadata, because model
     services must not receive them.
     """

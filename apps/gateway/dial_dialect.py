@@ -25,7 +25,7 @@ from apps.doors.chat_messages import (
     to_message,
 )
 from apps.doors.dialect import ParsedRequest, PreparedRun
-from apps.doors.user_place import run_at_place
+from apps.doors.user_place import with_user_place
 from apps.errors import BadRequest
 from apps.gateway.base import error_body
 from apps.gateway.chat_requests import ChatRequest, Positive, check_choices, read_request, to_specs
@@ -75,7 +75,7 @@ class DialDialect:
         )
 
     def encoder(self, application: str) -> ChunkEncoder:
-        return ChunkEncoder(application, DialDeltas, ends_apart=True)
+        return ChunkEncoder(application, DialDeltas, sends_end_separately=True)
 
     def whole(self, application: str) -> CompletionRequest:
         return CompletionRequest(application, DialDeltas())
@@ -107,7 +107,7 @@ def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun
         max_prompt_tokens=None if most == "infinity" else most,
     )
     told, path = asked.configuration, "custom_fields.configuration"
-    return run_at_place(PreparedRun(request), application, told, path)
+    return with_user_place(PreparedRun(request), application, told, path)
 
 
 def check_order(messages: Sequence[ChatMessage], external: Collection[str]) -> None:

@@ -112,7 +112,7 @@ class FileConsumer(FilesConsumer):
             raise BadRequest(FOLDER)
         match self.scope["method"]:
             case "PUT":
-                await self.take()
+                await self.receive_file()
             case "DELETE":
                 await self.delete()
             case _:
@@ -154,7 +154,7 @@ class FileConsumer(FilesConsumer):
 
     # --- In ------------------------------------------------------------------------------------
 
-    async def take(self) -> None:
+    async def receive_file(self) -> None:
         if self.bucket != self.owner:
             raise files.missing(self.path)
         check_name(self.name)

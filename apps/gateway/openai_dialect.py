@@ -17,7 +17,7 @@ from apps.doors.chat_messages import SYSTEM, Object, form_answer
 from apps.doors.client_conversation import check_instructions, read_conversation
 from apps.doors.client_parameters import PARAMETERS, offered, requires_client_tool, sort_parameters
 from apps.doors.dialect import ParsedRequest, PreparedRun
-from apps.doors.user_place import run_at_place, without_places
+from apps.doors.user_place import with_user_place, without_user_place
 from apps.gateway.base import openai_error_body
 from apps.gateway.chat_requests import ChatRequest, check_choices, read_request
 from apps.gateway.deltas import OpenAIDeltas
@@ -153,7 +153,7 @@ def prepare(parsed: ParsedBody, application: ResolvedApplication) -> PreparedRun
     if conversation.instructions:
         check_instructions(application.manifest.orchestrator.client, first_instructions(asked))
     parameters = sort_parameters(
-        without_places(given_parameters(asked)), application, has_functions=has_functions(asked)
+        without_user_place(given_parameters(asked)), application, has_functions=has_functions(asked)
     )
     request = RunRequest(
         conversation.messages,
@@ -167,7 +167,7 @@ def prepare(parsed: ParsedBody, application: ResolvedApplication) -> PreparedRun
         form_answer=form_answer(conversation.messages),
     )
     ignored = parameters.ignored | parsed.unknown | set(without_effect(asked, application.slug))
-    return run_at_place(
+    return with_user_place(
         PreparedRun(request, ignored), application, asked.metadata or {}, "metadata"
     )
 

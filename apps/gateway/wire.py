@@ -90,10 +90,10 @@ class ChunkEncoder:
     heartbeat = HEARTBEAT
 
     def __init__(
-        self, model: str, deltas: Callable[[], DialDeltas], *, ends_apart: bool = False
+        self, model: str, deltas: Callable[[], DialDeltas], *, sends_end_separately: bool = False
     ) -> None:
         self.new_deltas = deltas
-        self.ends_apart = ends_apart
+        self.sends_end_separately = sends_end_separately
         self.head = {
             "id": new_id(),
             "object": "chat.completion.chunk",

@@ -61,4 +61,4 @@ class LiveConfig(AppConfig):
         from apps.workspace.local.corpora import corpus
 
         change_recorder.changed.connect(indexing.note_change)
-        corpus.work_added.connect(indexing.index_soon)
+        corpus.work_added.connect(indexing.enqueue_indexing)

@@ -23,7 +23,7 @@ from apps.live.journal.notifications import watch_answers
 from apps.live.journal.run_record import RunRecord
 from apps.live.models import LONGEST_KEY, Interaction, Run
 
-LOOK_SECONDS = 2.0
+CHECK_SECONDS = 2.0
 """The interval in seconds between checks for answers whose notification was lost."""
 TIMEOUT: Mapping[str, Any] = {"outcome": "timeout"}
 LOST: Mapping[str, Any] = {"outcome": "lost"}
@@ -72,9 +72,11 @@ async def await_answer(row: Interaction, heard: asyncio.Event) -> Mapping[str, A
         found: Mapping[str, Any] | None = await database_sync_to_async(read_answer)(row)
         if found is not None:
             return found
-        left = LOOK_SECONDS if row.due_at is None else (row.due_at - timezone.now()).total_seconds()
+        left = (
+            CHECK_SECONDS if row.due_at is None else (row.due_at - timezone.now()).total_seconds()
+        )
         with suppress(TimeoutError):
-            async with asyncio.timeout(max(0.0, min(left, LOOK_SECONDS))):
+            async with asyncio.timeout(max(0.0, min(left, CHECK_SECONDS))):
                 await heard.wait()
 
 

@@ -72,7 +72,7 @@ def answer_interaction(
     # Expired questions that no sweep has answered yet are excluded.
     asked = rows.exclude(due_at__lte=timezone.now()).first()
     if asked is None:
-        raise too_late()
+        raise closed_error()
     if asked.asked.get("four_eyes") and is_same_person(by, run.bucket):
         raise Refused("four_eyes", gettext("Another user must approve or deny this call."))
     if kind == "elicitation":
@@ -90,7 +90,7 @@ def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: st
     rows = Interaction.objects.filter(pk=asked.pk, answer__isnull=True)
     rows = rows.filter(run__status=Run.Status.RUNNING)
     if not rows.update(answer=storable_value({**answer, BY: name}), answered_by=by[:100]):
-        raise too_late()
+        raise closed_error()
 
 
 def resolve(asked: Interaction, answer: Mapping[str, Any], by: str = "", name: str = "") -> None:
@@ -111,24 +111,24 @@ def resolve_all(
     now = timezone.now()
     if not waiting(run).update(beat_at=now):
         is_going = rows.filter(run__status__in=Run.GOING).exists()
-        raise too_soon() if is_going else too_late()
+        raise busy_error() if is_going else closed_error()
     for one in asked:
         if not rows.filter(pk=one.pk).update(answer=given, answered_by=by[:100]):
-            raise too_late()
+            raise closed_error()
         # The result of a browser tool can be large, and its step shows it anyway.
-        told = {"outcome": given.get("outcome")} if one.kind == CALL else given
-        event = InteractionResolved(one.key, one.kind, told, name, now.timestamp())
+        shown = {"outcome": given.get("outcome")} if one.kind == CALL else given
+        event = InteractionResolved(one.key, one.kind, shown, name, now.timestamp())
         journal.add(run.stream, run.pk, (event,))
     # A page can answer several calls at the same time. The last answer resumes the run.
     if any(one.kind != CALL for one in asked) or not open_calls(run).exists():
         waiting(run).update(status=Run.Status.QUEUED, holder="")
 
 
-def too_late() -> Refused:
+def closed_error() -> Refused:
     return Missing("answered", gettext("This request was already answered or has expired."))
 
 
-def too_soon() -> Refused:
+def busy_error() -> Refused:
     return Conflict(
         "run_going", gettext("Another answer is being processed. Try again in a moment.")
     )
@@ -168,7 +168,7 @@ def claim_for_page(run: Run, key: str, page: str, former: str = "") -> Claim:
         return "granted"
     holder = asked.values_list("claimed_by", flat=True).first()
     if holder is None:
-        raise too_late()
+        raise closed_error()
     return "lost" if holder == former else "taken"
 
 
@@ -194,11 +194,11 @@ async def claim_answer(id: str, due: float) -> bool:
     """Record that the calls with this ID were answered. Return False if they were answered before.
     `due` is the deadline for answers, in seconds since 1970.
     """
-    is_new: bool = await database_sync_to_async(claim_answer_now)(id, due)
+    is_new: bool = await database_sync_to_async(store_answered_call)(id, due)
     return is_new
 
 
-def claim_answer_now(id: str, due: float) -> bool:
+def store_answered_call(id: str, due: float) -> bool:
     expires_at = datetime.fromtimestamp(due, UTC)
     _, is_new = AnsweredCall.objects.get_or_create(pk=id, defaults={"expires_at": expires_at})
     return is_new

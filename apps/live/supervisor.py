@@ -85,7 +85,7 @@ class RunSupervisor:
     def stop_subagent(self, key: str) -> bool:
         return self.ledger.stop_subagent(key)
 
-    def begin_no_step(self) -> None:
+    def stop_before_next_call(self) -> None:
         """End the run's work before its next model call, so that another process can resume the
         run.
         """
@@ -93,7 +93,7 @@ class RunSupervisor:
 
     def hand_over(self, seconds: float) -> None:
         """Interrupt the run because the process stops. It has up to `seconds` to clean up."""
-        self.begin_no_step()
+        self.stop_before_next_call()
         if not self.stopping.is_set():
             self.stop_seconds = min(self.stop_seconds, seconds)
             self.stop()

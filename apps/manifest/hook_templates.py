@@ -68,7 +68,7 @@ def first_problem(template: object, event: str) -> str:
 
 def _problems(template: object, roots: Names, path: str) -> Iterator[str]:
     if isinstance(template, str):
-        yield from _told(path, _text_problem(template, roots))
+        yield from _problem_at(path, _text_problem(template, roots))
     elif isinstance(template, list):
         for index, item in enumerate(template):
             yield from _problems(item, roots, join_path(path, index))
@@ -80,22 +80,22 @@ def _object_problems(template: dict[str, Any], roots: Names, path: str) -> Itera
     operators = [key for key in template if key.startswith("$") and not key.startswith("$$")]
     unknown = [key for key in operators if key not in OPERATORS and not key.startswith("${")]
     if unknown:
-        yield from _told(
+        yield from _problem_at(
             join_path(path, unknown[0]), "there is no such operator; write `$$` for a `$`"
         )
     for operator in ("$eval", "$if"):
         if operator in template:
             problem = _expression_problem(template[operator], roots)
-            yield from _told(join_path(path, operator), problem)
+            yield from _problem_at(join_path(path, operator), problem)
     if any(key in OPERATORS and key not in {"$eval", "$if"} for key in operators):
         return
     for key, item in template.items():
-        yield from _told(path, _text_problem(key, roots))
+        yield from _problem_at(path, _text_problem(key, roots))
         if key not in {"$eval", "$if"}:
             yield from _problems(item, roots, join_path(path, key))
 
 
-def _told(path: str, problem: str) -> Iterator[str]:
+def _problem_at(path: str, problem: str) -> Iterator[str]:
     if problem:
         yield f"{path}: {problem}" if path else problem
 

@@ -32,7 +32,7 @@ from apps.agent.messages import Attachment
 
 class GatheredAnswer:
     def __init__(self, attachments: Iterable[Attachment] = ()) -> None:
-        self.pieces: list[str] = []
+        self.texts: list[str] = []
         self.attachments = [*attachments]
         self.state: Mapping[str, Any] = {}
         self.usage = Usage()
@@ -41,21 +41,21 @@ class GatheredAnswer:
 
     @property
     def text(self) -> str:
-        return "".join(self.pieces)
+        return "".join(self.texts)
 
     def feed(self, events: Iterable[Event]) -> Iterator[str]:
         """Add events to the answer. Yield a progress line about each stage that begins or ends."""
         for event in events:
-            if line := self.take(event):
+            if line := self.add(event):
                 yield line
 
-    def take(self, event: Event) -> str:  # noqa: C901 - one case for each event
+    def add(self, event: Event) -> str:  # noqa: C901 - one case for each event
         """Add an event to the answer. Return a progress line if the event begins or ends a stage,
         otherwise "".
         """
         match event:
             case TextDelta(text) | RefusalDelta(text):
-                self.pieces.append(text)
+                self.texts.append(text)
             case StageOpened(stage, title, is_reasoning=False):
                 self.titles[stage] = title
                 return title

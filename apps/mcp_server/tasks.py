@@ -209,7 +209,7 @@ def read_answer(run: Run) -> tuple[GatheredAnswer, str]:
     stored = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
     if stored is not None:
         written: list[Mapping[str, Any]] = stored.attachments
-        answer.pieces, answer.reason = [stored.text], stored.finish_reason
+        answer.texts, answer.reason = [stored.text], stored.finish_reason
         answer.attachments = [attachment_from_dict(one) for one in written]
     answer.usage = gather_transcript(run).usage
     return answer, ""

@@ -78,7 +78,7 @@ class MessageEncoder:
 
     headers = EVENT_STREAM
     heartbeat = PING
-    ends_apart = False
+    sends_end_separately = False
 
     def __init__(self, model: str, *, shows_thinking: bool) -> None:
         self.id = f"msg_{random.getrandbits(128):032x}"

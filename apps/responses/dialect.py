@@ -11,7 +11,7 @@ from apps.doors.client_conversation import ParsedConversation, check_instruction
 from apps.doors.client_parameters import ClientTools, offered, requires_client_tool, sort_parameters
 from apps.doors.dialect import ParsedRequest, PreparedRun
 from apps.doors.openai_errors import GENERAL_CODES, openai_error
-from apps.doors.user_place import run_at_place, without_places
+from apps.doors.user_place import with_user_place, without_user_place
 from apps.live.doors import RESPONSES
 from apps.responses.encoder import ResponseEncoder, WholeResponse
 from apps.responses.items import is_reference, read_items
@@ -105,7 +105,7 @@ def prepare(
     if instructions:
         path = "instructions" if request.instructions else "input"
         check_instructions(application.manifest.orchestrator.client, path)
-    sent = without_places(parameters_of(request))
+    sent = without_user_place(parameters_of(request))
     parameters = sort_parameters(sent, application, has_functions=bool(tools.specs))
     external = offered(tools.specs, choice.allowed)
     run = RunRequest(
@@ -122,7 +122,9 @@ def prepare(
     ignored = (
         parameters.ignored | unknown | without_effect(request, tools, choice, application.slug)
     )
-    return run_at_place(PreparedRun(run, ignored), application, request.metadata or {}, "metadata")
+    return with_user_place(
+        PreparedRun(run, ignored), application, request.metadata or {}, "metadata"
+    )
 
 
 def all_instructions(request: ResponseRequest, conversation: ParsedConversation) -> str:

@@ -46,7 +46,7 @@ class ResponseEncoder:
 
     headers = EVENT_STREAM
     heartbeat = HEARTBEAT
-    ends_apart = False
+    sends_end_separately = False
 
     def __init__(self, model: str, echo: Echo) -> None:
         self.resource = Resource(model, echo)

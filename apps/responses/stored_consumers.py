@@ -59,7 +59,7 @@ class StoredConsumer(DoorConsumer):
         await self.send_json(200, await database_sync_to_async(read_resource)(stored))
 
 
-class OneConsumer(StoredConsumer):
+class StoredResponseConsumer(StoredConsumer):
     """Serves `GET` and `DELETE /v1/responses/{id}`.
 
     `?stream=true&starting_after=` resumes a stream.

@@ -18,7 +18,7 @@ from apps.conversations.access import own
 from apps.conversations.answering.continuation import sweeper
 from apps.doors.consumer import EVENT_STREAM
 from apps.doors.json_consumer import JsonConsumer
-from apps.doors.sessions import check_moved, check_session, while_open
+from apps.doors.sessions import check_session, has_switched_team, while_open
 from apps.errors import Missing, Refused, TooOften
 from apps.integers import LARGEST_EXACT, read_integer
 from apps.live.events import join_texts
@@ -85,7 +85,7 @@ class NotificationsConsumer(JsonConsumer):
     async def check_with_team(self, caller: Caller, news: asyncio.Event) -> None:
         """Check the caller like `check`. Also raise `Refused` if the user has switched teams."""
         await self.check(news)
-        if await check_moved(caller, self.session_key):
+        if await has_switched_team(caller, self.session_key):
             raise Refused("no_team", "You switched to another team.")
 
     async def open(self) -> None:

@@ -19,7 +19,7 @@ from apps.catalog.models import SystemMessage
 from apps.conversations.access import own, person_stream
 from apps.conversations.answering.continuation import sweeper
 from apps.conversations.listing import watch_stream
-from apps.doors.sessions import check_moved
+from apps.doors.sessions import has_switched_team
 from apps.live.events import NumberedEvent, StatusChanged, join_texts
 from apps.live.hub import Hub
 from apps.live.journal import journal
@@ -102,7 +102,7 @@ class PersonFeed:
         """Follow streams with new runs, stop following ended ones, and report changes of the list.
         Raises `TeamSwitched`.
         """
-        if await check_moved(self.caller, self.session_key):
+        if await has_switched_team(self.caller, self.session_key):
             raise TeamSwitched
         now = timezone.now()
         numbers = dict(self.cursor.numbers)

@@ -43,24 +43,24 @@ class OutageFilter(logging.Filter):
         self.lock = threading.Lock()
         # Maps each current outage to the time when it was last logged, and the number of records
         # omitted since then.
-        self.begun: dict[Outage, tuple[float, int]] = {}
+        self.current: dict[Outage, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         ended = getattr(record, ENDED, None)
         if ended is not None:
             with self.lock:
-                logged = self.begun.pop(ended, None)
+                logged = self.current.pop(ended, None)
             return logged is not None and complete(record, ended, logged[1])
         outage = logged_outage(record)
         if outage is None:
             return True
         now = time.monotonic()
         with self.lock:
-            logged_at, left_out = self.begun.get(outage, (now - SECONDS, 0))
+            logged_at, left_out = self.current.get(outage, (now - SECONDS, 0))
             if now - logged_at < SECONDS:
-                self.begun[outage] = (logged_at, left_out + 1)
+                self.current[outage] = (logged_at, left_out + 1)
                 return False
-            self.begun[outage] = (now, 0)
+            self.current[outage] = (now, 0)
         return complete(record, outage, left_out)
 
 

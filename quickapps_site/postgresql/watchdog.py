@@ -20,7 +20,7 @@ from quickapps_site.postgresql.reachability import Reachability
 
 SUSPICIOUS_SECONDS = 0.4
 """The database is checked if a statement takes more than this many seconds. Few statements do."""
-LOOK_SECONDS = 0.2
+CHECK_SECONDS = 0.2
 
 _waiting: dict[psycopg.Connection[Any], float] = {}
 
@@ -56,7 +56,7 @@ def start(reachability: Reachability) -> None:
 
 def watch(reachability: Reachability) -> None:
     while True:
-        time.sleep(LOOK_SECONDS)
+        time.sleep(CHECK_SECONDS)
         limit = time.monotonic() - SUSPICIOUS_SECONDS
         suspects = [one for one, since in list(_waiting.items()) if since < limit]
         if not suspects:

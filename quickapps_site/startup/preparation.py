@@ -19,7 +19,7 @@ from apps.migration_history import upgrade_problem
 logger = logging.getLogger(__name__)
 KEY = 0x7175696B61707073
 """The key of the advisory lock: `quikapps` as a number, which no other program uses by accident."""
-LOOK_SECONDS = 0.5
+CHECK_SECONDS = 0.5
 
 
 def prepare() -> None:
@@ -59,7 +59,7 @@ def hold_advisory_lock() -> Iterator[None]:
         if not is_waiting:
             logger.info("Waiting for another process that prepares the database")
         is_waiting = True
-        time.sleep(LOOK_SECONDS)
+        time.sleep(CHECK_SECONDS)
     try:
         yield
     finally:

@@ -19,7 +19,7 @@ from apps.catalog.models import Application
 from apps.conversations.access import person_stream
 from apps.conversations.answering.requests import find_earlier
 from apps.conversations.models import Conversation, Message
-from apps.doors.sessions import has_moved
+from apps.doors.sessions import has_switched
 from apps.insights.budgets.models import Budget
 from apps.live.hub import Hub
 from apps.live.models import Consent
@@ -215,10 +215,10 @@ def test_the_key_of_a_person_who_has_left_the_team_reads_on_nothing(ada):
     key, _ = ApiKey.objects.create_key(name="n", user=ada, team=docs)
     caller = Caller(f"key-{key.prefix}", "key", key_user_id=ada.pk, team=docs.pk)
 
-    assert not has_moved(caller, "")
+    assert not has_switched(caller, "")
     ada.groups.clear()
-    assert has_moved(caller, "")
-    assert not has_moved(replace(caller, team=None), "")
+    assert has_switched(caller, "")
+    assert not has_switched(replace(caller, team=None), "")
 
 
 WHO = ("author", "member", "administrator", "auditor", "elsewhere", "stranger")

@@ -336,8 +336,8 @@ async def test_who_wrote_a_moment_ago_needs_no_heartbeat_yet():
         await door.start(200, EVENT_STREAM)
         door.keep_alive(60)
         door.written_at -= 20
-        door.look_at_silence(60)
-        left.append(door.beating.when() - asyncio.get_running_loop().time())
+        door.check_silence(60)
+        left.append(door.silence_timer.when() - asyncio.get_running_loop().time())
         await door.end()
 
     request = Request(work)

@@ -54,7 +54,7 @@ class Stream:
         run = await Run.objects.acreate(stream=self.id, **fields)
         last = await database_sync_to_async(journal.last_number)(self.id)
         self.log = RunLog(self.id, run.pk, last + 1)
-        self.log.kept = self.kept
+        self.log.most_stored = self.kept
         self.hub.streams.add(self.log)
 
     async def say(self, count: int) -> None:

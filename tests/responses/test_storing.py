@@ -33,7 +33,11 @@ from apps.responses.models import StoredResponse
 from apps.responses.retention import erase_old
 from apps.responses.routing import BASE
 from apps.responses.storage import store_response
-from apps.responses.stored_consumers import InputItemsConsumer, OneConsumer, ResponseCancelConsumer
+from apps.responses.stored_consumers import (
+    InputItemsConsumer,
+    ResponseCancelConsumer,
+    StoredResponseConsumer,
+)
 from tests.capabilities.service import json_reply, serving
 from tests.chat.scripts import settled
 from tests.contract import proves_feature
@@ -81,7 +85,7 @@ class Place:
             re_path(rf"{BASE}$", ResponseConsumer.as_asgi(**answering)),
             re_path(rf"{BASE}/compact$", CompactConsumer.as_asgi(**answering)),
             re_path(rf"{BASE}/input_tokens$", TokenCountConsumer.as_asgi(**answering)),
-            re_path(rf"{of_one}$", OneConsumer.as_asgi(hub=self.hub)),
+            re_path(rf"{of_one}$", StoredResponseConsumer.as_asgi(hub=self.hub)),
             re_path(rf"{of_one}/cancel$", ResponseCancelConsumer.as_asgi(hub=self.hub)),
             re_path(rf"{of_one}/input_items$", InputItemsConsumer.as_asgi(hub=self.hub)),
         ]

@@ -53,7 +53,7 @@ from apps.conversations.pinned_versions import find_for
 from apps.conversations.temporary import ABNORMAL
 from apps.doors.event_json import to_json
 from apps.doors.json_consumer import as_refusal
-from apps.doors.sessions import caller_of_scope, check_moved, check_session
+from apps.doors.sessions import caller_of_scope, check_session, has_switched_team
 from apps.errors import ApplicationNotFound, Closing, Conflict, Missing, QuickAppError, Refused
 from apps.live.hub import HUB, Hub
 from apps.live.journal.notifications import wake_viewers
@@ -287,7 +287,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Close the socket and return True if the user has switched to another team in another
         tab.
         """
-        if not await check_moved(self.caller, self.scope["session"].session_key or ""):
+        if not await has_switched_team(self.caller, self.scope["session"].session_key or ""):
             return False
         await self.viewed.unfollow()
         await self.send_text(to_json({"type": "team.changed"}))

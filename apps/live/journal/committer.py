@@ -25,7 +25,7 @@ from apps.live.journal.run_record import RunRecord
 logger = logging.getLogger(__name__)
 
 TICK_SECONDS = 0.25
-LOOK_SECONDS = 1.0
+CHECK_SECONDS = 1.0
 """A process checks at this interval in seconds whether its runs must stop."""
 ANNOUNCE_SECONDS = 1.0
 """The timeout in seconds for announcing new events. If it expires, other processes find the events
@@ -90,7 +90,7 @@ class Committer:
         try:
             if due:
                 await self.commit(due)
-            if now - self.checked_at >= LOOK_SECONDS:
+            if now - self.checked_at >= CHECK_SECONDS:
                 await self.check_signals()
         except (OperationalError, InterfaceError) as error:
             await self.wait_for_database(error)
@@ -105,7 +105,7 @@ class Committer:
         `InterfaceError` if the database is down.
         """
         self.committed_at = time.monotonic()
-        portions = [record.take(self.committed_at) for record in records]
+        portions = [record.next_portion(self.committed_at) for record in records]
         try:
             lost = await self.execute(partial(commits.write, self.holder, portions))
         except (OperationalError, InterfaceError):

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from apps.live.events import NumberedEvent, StreamEvent, after, length
 
-KEPT_EVENTS = 2_000
+MOST_STORED = 2_000
 """Up to this many stored events remain in memory for viewers that lag slightly behind."""
 
 
@@ -27,7 +27,7 @@ class RunLog:
         self.numbers: list[int] = []
         """The number of each event. The number of a text event is that of its last character."""
         self.is_over = False
-        self.kept = KEPT_EVENTS
+        self.most_stored = MOST_STORED
         self.wake: Callable[[], None] = lambda: None
         for event in written:
             self.append(event)
@@ -59,7 +59,7 @@ class RunLog:
     def mark_written(self, number: int) -> None:
         """Mark the events up to `number` as stored, and drop the oldest stored events."""
         self.written = number
-        surplus = bisect_right(self.numbers, number) - self.kept
+        surplus = bisect_right(self.numbers, number) - self.most_stored
         if surplus > 0:
             self.first = self.numbers[surplus - 1] + 1
             del self.events[:surplus]

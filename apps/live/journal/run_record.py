@@ -101,7 +101,7 @@ class RunRecord:
     def is_older(self, now: float, beats: int) -> bool:
         return now - self.beat_at > settings.RUN_LEASE_SECONDS / beats
 
-    def take(self, now: float) -> Portion:
+    def next_portion(self, now: float) -> Portion:
         """Return the data to write next: the data of a failed attempt, or else all new data. `now`
         is a time of the monotonic clock.
         """

@@ -34,12 +34,12 @@ class Limit:
 
 
 class RunSlots:
-    """The run slots of this process. `kept` contains the runs that continue without a client; all
+    """The run slots of this process. `stored` contains the runs that continue without a client; all
     other runs end when their client disconnects.
     """
 
-    def __init__(self, kept: Sized) -> None:
-        self.kept = kept
+    def __init__(self, stored: Sized) -> None:
+        self.stored = stored
         self.others = 0
         self.callers: Counter[str] = Counter()
         self.applications: Counter[str] = Counter()
@@ -47,7 +47,7 @@ class RunSlots:
     @property
     def free(self) -> int:
         most = settings.RUNS_PER_PROCESS or sys.maxsize
-        return max(0, most - len(self.kept) - self.others)
+        return max(0, most - len(self.stored) - self.others)
 
     @contextmanager
     def reserve(self, most: int) -> Iterator[int]:

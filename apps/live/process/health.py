@@ -24,14 +24,14 @@ DISPENSABLE = frozenset({"channel_layer"})
 """The checks whose failure does not make a process unready. An outage of these services affects all
 processes, so the load balancer would otherwise remove all of them.
 """
-LOOK_SECONDS = 10.0
+CHECK_SECONDS = 10.0
 """The minimum interval in seconds between checks of the stored files, however many probes there
 are.
 """
 
 _applied = False
 _shared = False
-_look: tuple[float, asyncio.Future[str]] | None = None
+_installation_check: tuple[float, asyncio.Future[str]] | None = None
 _is_ending = False
 
 
@@ -103,16 +103,19 @@ async def installation_is_shared() -> None:
     A recent success is reused. Concurrent probes share one check, so that slow storage blocks only
     one thread.
     """
-    global _look
-    if _look is None or is_over(*_look):
-        _look = time.monotonic(), asyncio.ensure_future(on_file_thread(shared_problem))
-    if problem := await asyncio.shield(_look[1]):
+    global _installation_check
+    if _installation_check is None or is_outdated(*_installation_check):
+        _installation_check = (
+            time.monotonic(),
+            asyncio.ensure_future(on_file_thread(shared_problem)),
+        )
+    if problem := await asyncio.shield(_installation_check[1]):
         raise ServiceUnusable(problem)
 
 
-def is_over(begun_at: float, look: asyncio.Future[str]) -> bool:
-    is_bad = look.done() and (look.cancelled() or look.exception() is not None or look.result())
-    return bool(is_bad) or (look.done() and time.monotonic() - begun_at > LOOK_SECONDS)
+def is_outdated(begun_at: float, check: asyncio.Future[str]) -> bool:
+    is_bad = check.done() and (check.cancelled() or check.exception() is not None or check.result())
+    return bool(is_bad) or (check.done() and time.monotonic() - begun_at > CHECK_SECONDS)
 
 
 def shared_problem() -> str:
@@ -126,8 +129,8 @@ def shared_problem() -> str:
 
 @on_reset
 def forget_installation() -> None:
-    global _shared, _look
-    _shared, _look = False, None
+    global _shared, _installation_check
+    _shared, _installation_check = False, None
 
 
 async def channel_layer_delivers() -> None:

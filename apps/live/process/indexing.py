@@ -21,11 +21,11 @@ async def index() -> None:
     await INDEXER.run_pass()
 
 
-def index_soon() -> None:
+def enqueue_indexing() -> None:
     """Enqueue the indexing job as soon as the current transaction commits."""
     transaction.on_commit(partial(enqueue_chore, INDEX))
 
 
 def note_change(model: type[models.Model]) -> None:
     if model is Application:
-        index_soon()
+        enqueue_indexing()

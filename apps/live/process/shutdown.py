@@ -46,5 +46,5 @@ async def finish(hub: Hub, seconds: float, *, interrupting: bool = False) -> Non
                 supervisor.hand_over(left / 2)
             else:
                 # Each time, because a task can begin at the last moment.
-                supervisor.begin_no_step()
+                supervisor.stop_before_next_call()
         await asyncio.wait(hub.tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)

@@ -26,10 +26,10 @@ _TAG_ERRORS = frozenset({"union_tag_invalid", "union_tag_not_found"})
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class ErrorLocation:
     """The location of an error in a document."""
 
-    place: Keys
+    keys: Keys
     shape: Shape
     annotation: Any
     union: Keys | None
@@ -40,20 +40,20 @@ def failure_problems(
     error: ValidationError, document: dict[str, Any], model: type[BaseModel]
 ) -> list[Problem]:
     """Return one problem per location of pydantic's errors, in their order."""
-    failures: dict[Keys, list[tuple[Spot, Failure]]] = {}
+    failures: dict[Keys, list[tuple[ErrorLocation, Failure]]] = {}
     passed: set[Keys] = set()
     for failure in error.errors(include_url=False, include_input=False):
         spot = locate(failure["loc"], document, model)
-        if spot.union is not None and spot.place != spot.union:
+        if spot.union is not None and spot.keys != spot.union:
             passed.add(spot.union)
-        failures.setdefault(spot.place, []).append((spot, failure))
+        failures.setdefault(spot.keys, []).append((spot, failure))
     # Of a union's alternatives, the author probably meant the one with the deepest errors.
     return [_problem(found, document) for place, found in failures.items() if place not in passed]
 
 
 def locate(
     location: tuple[str | int, ...], document: dict[str, Any], model: type[BaseModel]
-) -> Spot:
+) -> ErrorLocation:
     """Convert pydantic's location, which also contains names of union members, to a position in the
     document.
     """
@@ -72,7 +72,7 @@ def locate(
                 annotation = shape.model_fields[str(part)].annotation
             shape = shape.of if isinstance(shape, Items) else inside(shape, str(part))
             place, value = (*place, part), _member(value, part)
-    return Spot(place, shape, annotation, union)
+    return ErrorLocation(place, shape, annotation, union)
 
 
 def _member(value: Any, part: str | int) -> Any:
@@ -82,24 +82,24 @@ def _member(value: Any, part: str | int) -> Any:
         return None
 
 
-def _problem(found: list[tuple[Spot, Failure]], document: dict[str, Any]) -> Problem:
+def _problem(found: list[tuple[ErrorLocation, Failure]], document: dict[str, Any]) -> Problem:
     spot, failure = found[0]
-    value: Any = reduce(_member, spot.place, document)
+    value: Any = reduce(_member, spot.keys, document)
     if failure["type"] == "missing":
         is_object = isinstance(spot.shape, Choice | type)
         wanted = describe_model(spot.shape) if is_object else describe_type(spot.annotation)
-        return Problem(write_path(spot.place), f"is missing; write {wanted}")
+        return Problem(write_path(spot.keys), f"is missing; write {wanted}")
     if failure["type"] in _TAG_ERRORS and isinstance(value, dict):
         return _tag_problem(spot, value)
     words = [expectation(failure, spot.shape) for spot, failure in found]
     if None in words:
-        return Problem(write_path(spot.place), failure["msg"])
+        return Problem(write_path(spot.keys), failure["msg"])
     wanted = " or ".join(dict.fromkeys(word for word in words if word))
-    return Problem(write_path(spot.place), f"expected {wanted}, found {_shown(spot.place, value)}")
+    return Problem(write_path(spot.keys), f"expected {wanted}, found {_shown(spot.keys, value)}")
 
 
-def _tag_problem(spot: Spot, value: dict[str, Any]) -> Problem:
-    place = (*spot.place, "type")
+def _tag_problem(spot: ErrorLocation, value: dict[str, Any]) -> Problem:
+    place = (*spot.keys, "type")
     tags = in_a_row(spot.shape.models, "or") if isinstance(spot.shape, Choice) else "another value"
     if "type" not in value:
         return Problem(write_path(place), f"is missing; write {tags}")

@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=60)
 """A running job counts as lost if its lease was not renewed for this long."""
-LONGEST_LOOK_SECONDS = 20.0
+LONGEST_CHECK_SECONDS = 20.0
 """The maximum interval in seconds between checks for jobs that other processes, such as commands,
 have enqueued.
 """
@@ -56,7 +56,7 @@ class EmbeddedWorker:
             while True:
                 self.news.clear()
                 try:
-                    seconds = await self.look()
+                    seconds = await self.start_due()
                 except Exception as error:
                     pauses.note(error)
                     trace = None if isinstance(error, DatabaseError) else error
@@ -73,7 +73,7 @@ class EmbeddedWorker:
             enqueued.disconnect(wake)
             await self.close()
 
-    async def look(self) -> float:
+    async def start_due(self) -> float:
         """Start due jobs. Return the number of seconds until the next check."""
         await self.threads.call(self.enqueue_chores, timezone.now())
         if self.running:
@@ -90,7 +90,7 @@ class EmbeddedWorker:
         upcoming = [*self.next_chores.values(), *([due_at] if due_at else ())]
         now = timezone.now()
         seconds = min(((one - now).total_seconds() for one in upcoming), default=math.inf)
-        return min(max(seconds, 0.0), LONGEST_LOOK_SECONDS)
+        return min(max(seconds, 0.0), LONGEST_CHECK_SECONDS)
 
     def enqueue_chores(self, now: datetime) -> None:
         """Enqueue the chores that are due. The first call also enqueues missed chores."""

@@ -311,7 +311,7 @@ async def test_nobody_else_answers(url):
 
 
 async def test_an_answer_reaches_the_process_that_makes_the_call(url, layer, monkeypatch):
-    monkeypatch.setattr(elicitations, "LOOK_SECONDS", 300.0)  # only the notification counts
+    monkeypatch.setattr(elicitations, "CHECK_SECONDS", 300.0)  # only the notification counts
     async with called(url, "book", checks_tasks=layer == "memory") as it:
         there = await it.on.visitor.tab(Hub())
         await there.send_json_to(it.answering({"outcome": "accepted", "content": SEAT}))
@@ -323,7 +323,7 @@ async def test_an_answer_reaches_the_process_that_makes_the_call(url, layer, mon
 
 
 async def test_a_question_is_lost_with_its_process(url, monkeypatch):
-    monkeypatch.setattr(committer, "LOOK_SECONDS", 300.0)  # the dead process notices nothing
+    monkeypatch.setattr(committer, "CHECK_SECONDS", 300.0)  # the dead process notices nothing
     async with called(url, "book") as it:
         dead = it.on.hub
         run = await Run.objects.aget()

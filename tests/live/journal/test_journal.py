@@ -336,7 +336,7 @@ async def test_text_is_written_about_once_a_second_and_all_else_at_the_next_tick
     for event in said("one ", "two"):
         record.say(event)
     dues += [record.is_due(now + 0.9), record.is_due(now + 2)]
-    portion = record.take(now)
+    portion = record.next_portion(now)
     record.settle()
     dues.append(record.is_due(now + 2))
     record.say(StatusChanged("running"))
