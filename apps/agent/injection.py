@@ -61,8 +61,8 @@ def prefix_of(tool: str) -> str:
     """Return the prefix of the call IDs of the tool's pairs. Pairs with the frequency `always` have
     a different prefix.
     """
-    room = LONGEST_ID - 2 * DIGITS - 2
-    return f"{f'synth_{tool}'[:room]}_"
+    length = LONGEST_ID - 2 * DIGITS - 2
+    return f"{f'synth_{tool}'[:length]}_"
 
 
 def inject(

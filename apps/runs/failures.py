@@ -137,23 +137,25 @@ def model_failure(error: ModelFailed, passed_on: frozenset[int]) -> RunFailure:
     upstream = error.status
     if upstream is None and error.code.isascii() and error.code.isdigit():
         upstream = int(error.code)
-    known = model_explanation(error, upstream)
-    found = explain_failure(known, upstream, passed_on, error.code, error.kind)
+    explanation = model_explanation(error, upstream)
+    found = explain_failure(explanation, upstream, passed_on, error.code, error.kind)
     return replace(found, retry_after=error.retry_after) if found.status == TOO_MANY else found
 
 
 def explain_failure(
-    known: Explanation,
+    explanation: Explanation,
     upstream: int | None,
     passed_on: frozenset[int],
     code: str = "",
     upstream_type: str = "",
 ) -> RunFailure:
     status = upstream if upstream in passed_on else 500
-    text = gettext(known.text)
-    if known.is_retryable:
+    text = gettext(explanation.text)
+    if explanation.is_retryable:
         text = f"{text} {gettext(RETRY)}"
-    return RunFailure(status, text, text, code or str(status), upstream_type, known.is_retryable)
+    return RunFailure(
+        status, text, text, code or str(status), upstream_type, explanation.is_retryable
+    )
 
 
 def reference_of(error: BaseException) -> str:

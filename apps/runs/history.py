@@ -104,8 +104,8 @@ def new_tool_messages(
 
 
 def since_question(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    asked = (i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "user")
-    return messages[next(asked, -1) + 1 :]
+    questions = (i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "user")
+    return messages[next(questions, -1) + 1 :]
 
 
 def is_new(message: ModelMessage, brought: Collection[str]) -> bool:
@@ -177,12 +177,12 @@ def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
     """Yield the calls that have results, and then these results. `group` is the message with the
     calls and the messages after it.
     """
-    asked, *others = group
-    wanted = {call.id for call in asked.tool_calls}
-    results = {m.tool_call_id: m for m in others if m.tool_call_id in wanted}
+    first, *others = group
+    call_ids = {call.id for call in first.tool_calls}
+    results = {m.tool_call_id: m for m in others if m.tool_call_id in call_ids}
     if results:
-        calls = tuple(call for call in asked.tool_calls if call.id in results)
-        yield asked if len(calls) == len(asked.tool_calls) else replace(asked, tool_calls=calls)
+        calls = tuple(call for call in first.tool_calls if call.id in results)
+        yield first if len(calls) == len(first.tool_calls) else replace(first, tool_calls=calls)
         yield from results.values()
 
 

@@ -109,7 +109,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
         be built. Also show all issues.
         """
         orchestrator = self.application.manifest.orchestrator
-        wanted, issues = await self.parameters()
+        parameters, issues = await self.parameters()
         if issues:  # These issues reveal what the deployment can do, so only callers who may use it see them.
             await self.opening.workspace.deployment(self.deployment_id)
         prompt = await self.prompt()
@@ -118,7 +118,7 @@ class RunPreparation(msgspec.Struct, frozen=True):
         of_capabilities = self.opened.contribution.issues
         show_issues((*of_capabilities, *issues, *endless, *missing), self.opening.emit)
         log_initialized(self.application, self.opened)
-        return None if isinstance(prompt, InitializationIssue) else (wanted, prompt)
+        return None if isinstance(prompt, InitializationIssue) else (parameters, prompt)
 
     async def parameters(self) -> tuple[Mapping[str, Any], tuple[InitializationIssue, ...]]:
         """Return the model parameters and the issues with them. Raises `BadRequest` if the model
@@ -239,16 +239,18 @@ class RunPreparation(msgspec.Struct, frozen=True):
         )
 
     def fitter(self, model: Model, ledger: Ledger) -> ContextFitter:
-        request, wanted = self.request, self.application.manifest.orchestrator.context
-        asked = request.max_prompt_tokens
+        request, context = self.request, self.application.manifest.orchestrator.context
+        requested = request.max_prompt_tokens
         # The client gets the positions of discarded messages, so they must be omitted, not
         # summarized.
-        strategy = "trim" if asked is not None and wanted.strategy != "refuse" else wanted.strategy
+        strategy = (
+            "trim" if requested is not None and context.strategy != "refuse" else context.strategy
+        )
         writer = SummaryRequests(model, self.deployment_id, self.info.defaults, self.opening.meter)
         return ContextFitter(
             self.deployment_id,
-            ContextWindow(self.info.context_window, strategy, wanted.at, asked),
-            Durations(wanted.durations),
+            ContextWindow(self.info.context_window, strategy, context.at, requested),
+            Durations(context.durations),
             # An application could do more than summarize.
             ContextSummaries(None if self.info.is_application else writer, request.chat.summaries),
             self.opening.findings.get(KEEP_RESULT),

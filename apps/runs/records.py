@@ -109,8 +109,8 @@ def total(spent: Iterable[ModelUsage]) -> Usage:
     """Return the total usage, with one `ModelUsage` per model, in the order of first use."""
     by_model: dict[str, ModelUsage] = {}
     for item in spent:
-        known = by_model.get(item.model)
-        by_model[item.model] = item if known is None else add_usage(known, item)
+        recorded = by_model.get(item.model)
+        by_model[item.model] = item if recorded is None else add_usage(recorded, item)
     per_model = tuple(by_model.values())
     whole = reduce(add_usage, per_model, ModelUsage("", 0, 0))
     return Usage(whole.input, whole.output, per_model, whole.cached, whole.created, whole.reasoning)

@@ -149,28 +149,28 @@ def model_parameters(
     own: Mapping[str, Any],
     info: DeploymentInfo,
     response_format: Any = None,
-    asked: Mapping[str, Any] = NOTHING,
+    requested: Mapping[str, Any] = NOTHING,
 ) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
     """Return the model parameters and the issues with them.
 
-    The client's parameters (`asked`) override the deployment's defaults, and the manifest's (`own`)
-    override both. If the deployment does not list a reasoning effort, it is omitted with an issue,
+    The client's parameters (`requested`) override the deployment's defaults, and the manifest's
+    (`own`) override both. If the deployment does not list a reasoning effort, it is omitted with an issue,
     or raises `BadRequest` if the client sent it. Default tools are not parameters; see
     `listed_tools`.
     """
-    replaced = LIMITS if any(name in asked for name in LIMITS) else ()
+    replaced = LIMITS if any(name in requested for name in LIMITS) else ()
     left_out = (TOOLS, *replaced)
     defaults = {name: value for name, value in info.defaults.items() if name not in left_out}
-    wanted = {**defaults, **asked, **own}
+    parameters = {**defaults, **requested, **own}
     if response_format is not None:
-        wanted["response_format"] = response_format
-    effort = wanted.get(EFFORT)
+        parameters["response_format"] = response_format
+    effort = parameters.get(EFFORT)
     if effort is None or not info.reasoning_efforts or effort in info.reasoning_efforts:
-        return wanted, ()
-    if EFFORT in asked and EFFORT not in own:
+        return parameters, ()
+    if EFFORT in requested and EFFORT not in own:
         raise BadRequest(f"{EFFORT}: the model does not support {effort!r}. {effort_advice(info)}")
-    del wanted[EFFORT]
-    return wanted, (effort_issue(effort, info),)
+    del parameters[EFFORT]
+    return parameters, (effort_issue(effort, info),)
 
 
 def effort_issue(effort: Any, info: DeploymentInfo) -> InitializationIssue:
@@ -237,25 +237,25 @@ def check_question(
 
 
 def within_limits(
-    wanted: Mapping[str, Any], own: Mapping[str, Any], request: RunRequest, info: DeploymentInfo
+    parameters: Mapping[str, Any], own: Mapping[str, Any], request: RunRequest, info: DeploymentInfo
 ) -> tuple[dict[str, Any], tuple[InitializationIssue, ...]]:
     """Return the parameters within the model's limits, and an issue for each parameter that an
     operator set too high. `own` are the manifest's parameters. Raises `BadRequest` for a parameter
     that the client set too high.
     """
-    problems = problems_of(wanted, info)
+    problems = problems_of(parameters, info)
     if not problems:
-        return dict(wanted), ()
-    asked = request.parameters.keys() - own.keys()
+        return dict(parameters), ()
+    requested = request.parameters.keys() - own.keys()
     if request.response_format is not None:
-        asked.add(FORMAT)
+        requested.add(FORMAT)
     for name, problem in problems.items():
-        if name in asked:
+        if name in requested:
             advice = (
                 "Describe the JSON in the prompt." if name == FORMAT else "Use up to this limit."
             )
             raise BadRequest(f"{name}: the model of this application {problem}. {advice}")
-    fitting = {**wanted, **dict.fromkeys(problems, info.max_output_tokens)}
+    fitting = {**parameters, **dict.fromkeys(problems, info.max_output_tokens)}
     if FORMAT in problems:
         del fitting[FORMAT]
     return fitting, tuple(limit_issue(name, problem, info) for name, problem in problems.items())
@@ -274,15 +274,15 @@ def tool_issues(count: int, info: DeploymentInfo) -> tuple[InitializationIssue, 
     return (InitializationIssue(text, section=SECTION, is_hard=False),)
 
 
-def problems_of(wanted: Mapping[str, Any], info: DeploymentInfo) -> dict[str, str]:
+def problems_of(parameters: Mapping[str, Any], info: DeploymentInfo) -> dict[str, str]:
     """Map the name of each parameter that the model does not support to a text about the problem."""
     problems: dict[str, str] = {}
     if (most := info.max_output_tokens) is not None:
         for name in LIMITS:
-            limit = wanted.get(name)
+            limit = parameters.get(name)
             if type(limit) is int and limit > most:
                 problems[name] = f"has an output limit of {most} tokens"
-    if info.can.structured_output is False and is_schema(wanted.get(FORMAT)):
+    if info.can.structured_output is False and is_schema(parameters.get(FORMAT)):
         problems[FORMAT] = "does not support a JSON Schema"
     return problems
 

@@ -225,9 +225,9 @@ def context_usage(manifest: Manifest, progress: Progress) -> dict[str, Any]:
 
     Estimates are not reported, because they do not include files, tools and reasoning.
     """
-    wanted = manifest.features.context_usage if manifest.features is not None else None
+    setting = manifest.features.context_usage if manifest.features is not None else None
     fitter = progress.fitter
-    if wanted is None or not wanted.enabled or fitter is None:
+    if setting is None or not setting.enabled or fitter is None:
         return {}
     limit, tokens = fitter.window.size, fitter.counted_after(progress)
     if not limit or tokens is None:

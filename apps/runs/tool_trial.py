@@ -64,8 +64,8 @@ def only_toolset(document: Any, index: int) -> Any:
     toolsets = document.get("tool_sets") or ()
     if not 0 <= index < len(toolsets):
         raise LookupError(index)
-    kept = [one if i == index else NO_TOOLSET for i, one in enumerate(toolsets)]
-    return {**document, "tool_sets": kept}
+    toolsets_left = [one if i == index else NO_TOOLSET for i, one in enumerate(toolsets)]
+    return {**document, "tool_sets": toolsets_left}
 
 
 @asynccontextmanager

@@ -75,8 +75,8 @@ FEATURES: Mapping[str, str] = {
 
 def read_features(features: Mapping[str, Any]) -> ModelCapabilities:
     """Return the capabilities that a deployment's features imply. `features` is in DIAL's format."""
-    told = {name: features.get(feature) for name, feature in FEATURES.items()}
-    flags = {name: flag for name, flag in told.items() if isinstance(flag, bool)}
+    values = {name: features.get(feature) for name, feature in FEATURES.items()}
+    flags = {name: flag for name, flag in values.items() if isinstance(flag, bool)}
     if features.get("reasoning_efforts"):
         flags["reasoning"] = True
     return ModelCapabilities(

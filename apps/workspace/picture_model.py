@@ -65,27 +65,27 @@ class ImageModel:
         prompt = prompt_of(request.messages)
         made = await self.service.make(prompt, {**self.parameters, **options_of(request)})
         for content, kind in made.contents:
-            kept = await keep_picture(self.files, content, kind, title_of(prompt))
-            yield [AttachmentAdded(kept)]
+            stored = await keep_picture(self.files, content, kind, title_of(prompt))
+            yield [AttachmentAdded(stored)]
         yield [Finish("stop"), *((made.usage,) if made.usage else ())]
 
 
 def prompt_of(messages: Sequence[ModelMessage]) -> str:
     """Return the text of the user's latest message. Raises `ModelFailed` if it has none."""
-    asked = next((m.text.strip() for m in reversed(messages) if m.role == "user"), "")
-    if not asked:
+    question = next((m.text.strip() for m in reversed(messages) if m.role == "user"), "")
+    if not question:
         text = "Describe the picture that you want."
         raise ModelFailed("The image has no description.", reason="stream", display=text)
-    return asked
+    return question
 
 
 def options_of(request: ModelRequest) -> dict[str, Any]:
     """Return the options for the image service: the request parameters listed in `OPTIONS`,
     overridden by the configuration that a tool sends with the request.
     """
-    given = request.parameters
-    configuration = (given.get("custom_fields") or {}).get("configuration") or {}
-    return {n: v for n, v in given.items() if n in OPTIONS} | dict(configuration)
+    parameters = request.parameters
+    configuration = (parameters.get("custom_fields") or {}).get("configuration") or {}
+    return {n: v for n, v in parameters.items() if n in OPTIONS} | dict(configuration)
 
 
 def title_of(prompt: str) -> str:
@@ -128,7 +128,9 @@ class PictureKeeper:
         async with aclosing(self.model.stream(request)) as batches:
             async for batch in batches:
                 if any(map(is_picture, batch)):
-                    batch = [kept for delta in batch if (kept := await self.store_picture(delta))]
+                    batch = [
+                        stored for delta in batch if (stored := await self.store_picture(delta))
+                    ]
                 yield batch
 
     def write(self, request: ModelRequest) -> bytes:
@@ -146,8 +148,8 @@ class PictureKeeper:
         except (ValueError, ModelFailed) as error:
             logger.warning("An image from a model is dropped: %s", error)
             return None
-        kept = await keep_picture(self.files, content, kind, delta.attachment.title)
-        return AttachmentAdded(kept)
+        stored = await keep_picture(self.files, content, kind, delta.attachment.title)
+        return AttachmentAdded(stored)
 
 
 def is_picture(delta: Delta) -> bool:

@@ -255,9 +255,9 @@ class Assembly:
 
     def feed_call(self, delta: ToolCallDelta) -> None:
         calls = self.calls.calls
-        known = len(calls)
+        count_before = len(calls)
         call = self.calls.feed(delta)
-        if len(calls) > known:
+        if len(calls) > count_before:
             self.allowance.left -= CALL_CHARACTERS
             if self.stages is not None:
                 self.stages.give_way()

@@ -193,35 +193,35 @@ class GrowingThoughts:
         return Thoughts(parts, model) if parts else None
 
 
-def with_called_names(reply: Reply, known: Collection[str]) -> Reply:
+def with_called_names(reply: Reply, tool_names: Collection[str]) -> Reply:
     """Correct the tool names of an answer: replace each with the known name that the model meant."""
     calls = reply.message.tool_calls
-    if all(call.name in known for call in calls):
+    if all(call.name in tool_names for call in calls):
         return reply
-    named = tuple(replace(call, name=called_name(call.name, known)) for call in calls)
+    named = tuple(replace(call, name=called_name(call.name, tool_names)) for call in calls)
     for call, one in zip(calls, named, strict=True):
         if call.name != one.name:
             logger.info("The model called the tool %r, read as %r", call.name[:LONGEST], one.name)
     return replace(reply, message=replace(reply.message, tool_calls=named))
 
 
-def called_name(written: str, known: Collection[str]) -> str:
+def called_name(written: str, tool_names: Collection[str]) -> str:
     """Return the known tool name that the model meant. If none or several match, return a valid
-    name that is not in `known`.
+    name that is not in `tool_names`.
     """
-    if written in known:
+    if written in tool_names:
         return written
     folded: dict[str, set[str]] = {}
-    for name in known:
+    for name in tool_names:
         folded.setdefault(fold(name), set()).add(name)
     for candidate in candidates(written[:LONGEST]):
-        if candidate in known:
+        if candidate in tool_names:
             return candidate
         meant = folded.get(fold(candidate), ())
         if len(meant) == 1:
             return next(iter(meant))
     name = usable_name(written)
-    while name in known:  # the name could mean several tools
+    while name in tool_names:  # the name could mean several tools
         name = f"{name[:60]}_{len(name)}"
     return name
 

@@ -75,7 +75,7 @@ class SummaryRequests(msgspec.Struct, frozen=True):
         tokens.
         """
         most = most_summary_tokens(window)
-        asked = ModelRequest(
+        request = ModelRequest(
             question_for(earlier, messages, most, window),
             parameters=self.parameters,
             meter=self.meter,
@@ -83,7 +83,9 @@ class SummaryRequests(msgspec.Struct, frozen=True):
         )
         allowance = allowance_for(most)
         try:
-            reply = await ask_model(self.model, asked, silent, name=self.name, allowance=allowance)
+            reply = await ask_model(
+                self.model, request, silent, name=self.name, allowance=allowance
+            )
         except ModelFailed as error:
             logger.warning("A conversation is truncated without a summary: %s", error)
             return "", ()
@@ -133,14 +135,14 @@ def question_for(
 
     `earlier` is the summary of the turns before them, or "".
     """
-    room = int(window * CHARACTERS_PER_TOKEN / 2)
+    limit = int(window * CHARACTERS_PER_TOKEN / 2)
     lines = [f"<earlier_record>\n{inert(earlier)}\n</earlier_record>"] if earlier else []
-    said = list(filter(None, map(line_of, messages)))
-    while said and sum(map(len, said)) > room:
-        said = [shorten_middle(line, len(line) // 2) for line in said]
-        if max(map(len, said)) < 80:  # all messages are too short to truncate
-            said = said[len(said) // 2 :]
-    transcript = "\n\n".join((*lines, *said))
+    turns = list(filter(None, map(line_of, messages)))
+    while turns and sum(map(len, turns)) > limit:
+        turns = [shorten_middle(line, len(line) // 2) for line in turns]
+        if max(map(len, turns)) < 80:  # all messages are too short to truncate
+            turns = turns[len(turns) // 2 :]
+    transcript = "\n\n".join((*lines, *turns))
     task = TASK.format(words=max(most * 3 // 5, 20))
     return [
         ModelMessage("system", task),

@@ -191,14 +191,14 @@ class ContextWindow(msgspec.Struct, frozen=True):
     @property
     def limit(self) -> int | None:
         """Return the maximum number of tokens in a request, or None if it is unknown."""
-        known = [size for size in (self.size, self.requested) if size is not None]
-        return min(known, default=None)
+        limits = [size for size in (self.size, self.requested) if size is not None]
+        return min(limits, default=None)
 
     @property
     def most(self) -> float:
         """Return the number of tokens above which a request is shortened."""
-        known = [] if self.size is None else [self.size * self.at]
-        return min((*known, *([] if self.requested is None else [float(self.requested)])))
+        limits = [] if self.size is None else [self.size * self.at]
+        return min((*limits, *([] if self.requested is None else [float(self.requested)])))
 
     def check(self, total: float) -> None:
         """Raise `ContextTooLong` if a request of `total` tokens exceeds the limit."""

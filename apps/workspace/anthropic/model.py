@@ -54,8 +54,8 @@ class AnthropicModel:
         """
         events = MessageEvents()
         while True:
-            asked = ServiceModel(self.service, self.name, self.api(events), self.idle_seconds)
-            async with aclosing(asked.stream(request)) as batches:
+            inner = ServiceModel(self.service, self.name, self.api(events), self.idle_seconds)
+            async with aclosing(inner.stream(request)) as batches:
                 async for batch in batches:
                     yield batch
             if not events.is_paused:

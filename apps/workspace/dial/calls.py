@@ -150,8 +150,8 @@ async def retry_call(
         except TimeoutError as error:
             raise timed_out(seconds) from error
         except ServiceFailed as failure:
-            asked = getattr(failure, "retry_after", None)
-            pause = BACKOFF.pause(attempt, asked, end - loop.time())
+            server_pause = getattr(failure, "retry_after", None)
+            pause = BACKOFF.pause(attempt, server_pause, end - loop.time())
             if pause is None or not may_repeat(failure, is_safe=is_safe):
                 raise
             logger.warning("DIAL Core is called again in %.2f seconds: %s", pause, failure)

@@ -105,12 +105,12 @@ async def first_event(body: Body) -> bytes:
 
 def read_answers(data: bytes) -> dict[str, SignIn]:
     try:
-        told = msgspec.json.decode(data)
+        answers = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         logger.warning("The response of DIAL Core to a sign-in is not JSON")
         return {}
     found: dict[str, SignIn] = {}
-    for answer in told if isinstance(told, list) else [told]:
+    for answer in answers if isinstance(answers, list) else [answers]:
         if not isinstance(answer, Mapping):
             continue
         if (error := answer.get("error")) is not None:

@@ -56,6 +56,6 @@ def info_of_content(path: str, answer: CoreResponse) -> FileInfo:
 
 def written_info(path: str, answer: CoreResponse, size: int, content_type: str) -> FileInfo:
     # Core omits fields that it stored unchanged.
-    told = decode_body(answer.body)
+    uploaded = decode_body(answer.body)
     sent = {"contentLength": size, "contentType": content_type, "etag": answer.headers.get("etag")}
-    return file_info({**sent, **(told if isinstance(told, dict) else {})}, path)
+    return file_info({**sent, **(uploaded if isinstance(uploaded, dict) else {})}, path)

@@ -174,10 +174,10 @@ def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities
     if metadata.is_application:
         return limits
     flags = {name: flag for name, flag in metadata.features.items() if flag}
-    told = read_features(flags).over(
+    implied = read_features(flags).over(
         read_types(texts_of(metadata.written.get("input_attachment_types")))
     )
-    known = limits.over(told).over(known_model(deployment_id))
+    known = limits.over(implied).over(known_model(deployment_id))
     if settings.DIAL_TOOLS_FLAG_IS_SET and metadata.features.get("tools") is False:
         known = known.over(ModelCapabilities(tools=False))
     return known

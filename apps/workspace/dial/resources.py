@@ -93,8 +93,8 @@ async def get_pages(
     found: list[Mapping[str, Any]] = []
     token, seen = "", set[str]()
     for _ in range(most_pages):
-        asked = {"limit": str(PAGE), **query, **({"token": token} if token else {})}
-        page = mapping(await calls.get_json(address, asked))
+        parameters = {"limit": str(PAGE), **query, **({"token": token} if token else {})}
+        page = mapping(await calls.get_json(address, parameters))
         found += flatten_folders(page.get("items"))
         token = page.get("nextToken") or ""
         if not token:

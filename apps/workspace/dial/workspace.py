@@ -181,5 +181,5 @@ def read_names(listed: Any) -> frozenset[str] | None:
     if not isinstance(listed, list):
         return None
     names = [item.get("id") if isinstance(item, Mapping) else item for item in listed]
-    known = [name for name in names if isinstance(name, str)]
-    return frozenset(known) if len(known) == len(names) else None
+    texts = [name for name in names if isinstance(name, str)]
+    return frozenset(texts) if len(texts) == len(names) else None

@@ -104,16 +104,16 @@ async def follow(url: str, policy: FetchPolicy, limit: int, seconds: float) -> F
     raise refusal("redirect_cap", url)
 
 
-def read_address(text: str, asked: str) -> URL:
+def read_address(text: str, requested: str) -> URL:
     """Return the URL without the username and password, which the client would otherwise send as a
     header.
 
     Raises `FetchRefused` if the URL is not an HTTP URL, and `InvalidURL` if it is invalid.
     """
     if not is_http_address(text):
-        if text != asked:  # The URL is the target of a redirect.
-            raise refusal("ssrf_block", asked)
-        shown = redact_url(asked)
+        if text != requested:  # The URL is the target of a redirect.
+            raise refusal("ssrf_block", requested)
+        shown = redact_url(requested)
         raise FetchRefused("ssrf_block", f"External URL {shown} is not a valid HTTP URL.")
     return parse_url(text).copy_with(userinfo=b"", fragment=None)
 
@@ -128,13 +128,13 @@ def is_http_address(text: str) -> bool:
     return parts.scheme in {"http", "https"} and is_host and is_port and text == text.strip()
 
 
-async def read_file(response: Response, address: URL, limit: int, asked: str) -> FetchedFile:
+async def read_file(response: Response, address: URL, limit: int, requested: str) -> FetchedFile:
     if response.status_code != HTTPStatus.OK:
-        raise refusal("transport", asked, f"The server returned status {response.status_code}.")
+        raise refusal("transport", requested, f"The server returned status {response.status_code}.")
     content = await read_body(response, limit)
-    told, _, options = response.headers.get("content-type", "").partition(";")
-    told = told.strip().lower()
-    content_type = told if _media_type.fullmatch(told) else ""
+    media_type, _, options = response.headers.get("content-type", "").partition(";")
+    media_type = media_type.strip().lower()
+    content_type = media_type if _media_type.fullmatch(media_type) else ""
     charset = _charset.search(options)
     disposition = response.headers.get("content-disposition", "")
     name = name_of_file(str(address), disposition, content_type)
@@ -196,9 +196,9 @@ def name_of_file(url: str, disposition: str, content_type: str) -> str:
     """Return the file name from the Content-Disposition header, otherwise from the URL's path,
     otherwise from a hash of the URL.
     """
-    given = usable_name(disposition_name(disposition)) or usable_name(name_in_address(url))
-    if given:
-        return given
+    name = usable_name(disposition_name(disposition)) or usable_name(name_in_address(url))
+    if name:
+        return name
     digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()[:16]
     return f"external-{digest}{mimetypes.guess_extension(content_type) or ''}"
 

@@ -107,7 +107,7 @@ class GuardedTransport(HttpLibrary):
         not allowed.
         """
         url = request.url
-        asked = self.core.Request(
+        core_request = self.core.Request(
             method=request.method,
             url=self.core.URL(
                 scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
@@ -117,7 +117,7 @@ class GuardedTransport(HttpLibrary):
             extensions=request.extensions,
         )
         with self.translated():
-            answer = await self.pool.handle_async_request(asked)
+            answer = await self.pool.handle_async_request(core_request)
         return self.http.Response(
             answer.status,
             headers=answer.headers,

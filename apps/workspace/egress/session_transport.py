@@ -123,8 +123,8 @@ class RequestContextTransport(httpx2.AsyncBaseTransport):
             self.broken(context)
 
     async def send(self, request: httpx2.Request, context: RequestContext) -> httpx2.Response:
-        given = [name for name in context.headers if name.lower() not in request.headers]
-        request.headers.update({name: context.headers[name] for name in given})
+        added = [name for name in context.headers if name.lower() not in request.headers]
+        request.headers.update({name: context.headers[name] for name in added})
         request.extensions["timeout"] = limits(request.method, context)
         credentials = await self.authorize("")
         credentials.add_to(request)

@@ -128,11 +128,11 @@ def clear(rows: QuerySet[Any]) -> None:
     transaction.
     """
     table = connection.ops.quote_name(rows.model._meta.db_table)
-    statement, given = rows.order_by().values("pk").query.sql_with_params()
+    statement, parameters = rows.order_by().values("pk").query.sql_with_params()
     with connection.cursor() as cursor:
         cursor.execute(
             f"UPDATE {table} SET embedding = NULL WHERE embedding IS NOT NULL AND id IN ({statement})",  # noqa: S608 - a quoted name
-            given,
+            parameters,
         )
 
 

@@ -57,10 +57,12 @@ async def search(store: MemoryStore, embedder: Embedder, query: str, limit: int)
     index = await store.index()
     if index is None or limit < 1:
         return []
-    asked = await embedder.embed([query])
-    found = await index.nearest(query, asked, limit)
+    embedding = await embedder.embed([query])
+    found = await index.nearest(query, embedding, limit)
     if found is None:
-        found = nearest_memories(await up_to_date(store, embedder, asked), query, asked, limit)
+        found = nearest_memories(
+            await up_to_date(store, embedder, embedding), query, embedding, limit
+        )
     return found
 
 
@@ -177,9 +179,9 @@ async def import_(store: MemoryStore, embedder: Embedder, content: bytes) -> int
 
     Raises `MemoryRefused` if the file or a memory is invalid, or the collection would be too full.
     """
-    given = await asyncio.to_thread(document.read_import, content)
-    known = {memory.content for memory in (await store.load()).memories}
-    new = list({one.content: one for one in given if one.content not in known}.values())
+    memories = await asyncio.to_thread(document.read_import, content)
+    contents = {memory.content for memory in (await store.load()).memories}
+    new = list({one.content: one for one in memories if one.content not in contents}.values())
     if not new:
         return 0
     made = await embed_memories(embedder, new)

@@ -131,9 +131,11 @@ Change = Callable[[MemoryList], ChangedMemories[T]]
 class MemoryIndex(Protocol):
     """Searches the memories of one owner. There is at least one memory."""
 
-    async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
-        """Return up to `limit` memories that are most similar to the query, best first. `asked` is
-        the query's embedding.
+    async def nearest(
+        self, query: str, embedding: Embeddings, limit: int
+    ) -> list[MemoryHit] | None:
+        """Return up to `limit` memories that are most similar to the query, best first.
+        `embedding` is the query's embedding.
 
         Return None if the whole collection must be read, because its vectors may come from another
         model.

@@ -63,9 +63,11 @@ def neighbours(vectors: Vectors, threshold: float) -> Iterator[tuple[int, Sequen
 class CollectionIndex:
     collection: MemoryList
 
-    async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
-        is_comparable = are_comparable(self.collection, asked)
-        return nearest_memories(self.collection, query, asked, limit) if is_comparable else None
+    async def nearest(
+        self, query: str, embedding: Embeddings, limit: int
+    ) -> list[MemoryHit] | None:
+        is_comparable = are_comparable(self.collection, embedding)
+        return nearest_memories(self.collection, query, embedding, limit) if is_comparable else None
 
 
 def index_of(collection: MemoryList) -> CollectionIndex | None:
@@ -74,13 +76,13 @@ def index_of(collection: MemoryList) -> CollectionIndex | None:
 
 
 def nearest_memories(
-    collection: MemoryList, query: str, asked: Embeddings, limit: int
+    collection: MemoryList, query: str, embedding: Embeddings, limit: int
 ) -> list[MemoryHit]:
-    """Return the memories that best match the query, best first. `asked` is the query's embedding
-    from the collection's model.
+    """Return the memories that best match the query, best first. `embedding` is the query's
+    embedding from the collection's model.
     """
-    scores = cosines(collection.vectors, asked.vectors[0])
-    is_unknown = asked.unknown_shares[0] > UNKNOWN
+    scores = cosines(collection.vectors, embedding.vectors[0])
+    is_unknown = embedding.unknown_shares[0] > UNKNOWN
     for position in range(len(scores)) if is_unknown else collection.unknown_positions:
         scores[position] = letters_in_common(collection.memories[position].content, query)
     return [

@@ -84,8 +84,8 @@ def look_up(required: RequiredAccount, bucket: str) -> ToolAccount | None:
     if account is None or not account.access_token:
         return None
     # If the server requires more scopes than were granted, the user has to sign in again.
-    asked = frozenset((required.how.scope or "").split())
-    return account if asked <= frozenset(account.service["scope"].split()) else None
+    scopes = frozenset((required.how.scope or "").split())
+    return account if scopes <= frozenset(account.service["scope"].split()) else None
 
 
 async def ask_for(required: RequiredAccount, bucket: str) -> ToolAccount:

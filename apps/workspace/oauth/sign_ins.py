@@ -58,7 +58,7 @@ async def begin(id: UUID, bucket: str, redirect_url: str) -> str:
     account.state_until, account.redirect_url = timezone.now() + STATE_TIME, redirect_url
     names = (*CLIENT_FIELDS, "state", "verifier", "state_until", "redirect_url")
     await database_sync_to_async(account.save)(update_fields=names)
-    asked = {
+    parameters = {
         "response_type": "code",
         "client_id": account.client_id,
         "redirect_uri": redirect_url,
@@ -69,7 +69,9 @@ async def begin(id: UUID, bucket: str, redirect_url: str) -> str:
         "scope": service.scope,
     }
     parts = urlsplit(service.authorization_url)
-    query = dict(parse_qsl(parts.query)) | {name: value for name, value in asked.items() if value}
+    query = dict(parse_qsl(parts.query)) | {
+        name: value for name, value in parameters.items() if value
+    }
     return parts._replace(query=urlencode(query), fragment="").geturl()
 
 

@@ -180,10 +180,10 @@ def read_rare_choice(choice: ChunkChoice, deltas: list[Delta]) -> bool:
         return False
     # Without text, the log probabilities arrive in an empty delta.
     delta = choice.delta or ChoiceDelta()
-    known = read_logprobs(choice.logprobs)
-    read_delta(delta, known, deltas)
-    if known is not None and not delta.content:
-        deltas.append(TextDelta("", known))
+    logprobs = read_logprobs(choice.logprobs)
+    read_delta(delta, logprobs, deltas)
+    if logprobs is not None and not delta.content:
+        deltas.append(TextDelta("", logprobs))
     return True
 
 
@@ -289,15 +289,15 @@ def usage_of(usage: TokenCounts | None, statistics: Statistics | None) -> Usage 
 
 
 def counts_of(counts: TokenCounts) -> ModelUsage:
-    taken, given = counts.prompt_tokens_details, counts.completion_tokens_details
-    created = count_in(taken, "cache_creation_tokens")
+    input_details, output_details = counts.prompt_tokens_details, counts.completion_tokens_details
+    created = count_in(input_details, "cache_creation_tokens")
     return ModelUsage(
         counts.model,
         counts.prompt_tokens,
         counts.completion_tokens,
-        count_in(taken, "cached_tokens"),
-        count_in(taken, "cache_write_tokens") if created is None else created,
-        count_in(given, "reasoning_tokens"),
+        count_in(input_details, "cached_tokens"),
+        count_in(input_details, "cache_write_tokens") if created is None else created,
+        count_in(output_details, "reasoning_tokens"),
     )
 
 

@@ -116,8 +116,8 @@ class ResponseAnswer:
     def say(self, index: int, text: str, deltas: list[Delta], logprobs: Any = None) -> None:
         if text or logprobs:
             text = self.take_text(index, text)
-            known = read_logprobs({"content": logprobs}) if logprobs else None
-            deltas.append(TextDelta(text, known))
+            probabilities = read_logprobs({"content": logprobs}) if logprobs else None
+            deltas.append(TextDelta(text, probabilities))
 
     def refuse(self, index: int, text: str, deltas: list[Delta]) -> None:
         if text:
@@ -127,13 +127,13 @@ class ResponseAnswer:
         """Return the text, with a separator before it if it begins a new item and another item had
         text.
         """
-        known = self.lengths.get(index)
-        if known is None:
-            known = 0
+        length = self.lengths.get(index)
+        if length is None:
+            length = 0
             self.streamed.add(index)
             if self.lengths:
                 text = BETWEEN_TEXTS + text
-        self.lengths[index] = known + len(text)
+        self.lengths[index] = length + len(text)
         return text
 
     def think(self, index: int, text: str, deltas: list[Delta]) -> None:
@@ -236,13 +236,14 @@ def arguments_in(item: Item) -> str:
 def usage_of(usage: Any) -> Usage | None:
     if not isinstance(usage, Mapping):
         return None
-    taken, given = usage.get("input_tokens_details"), usage.get("output_tokens_details")
+    input_details = usage.get("input_tokens_details")
+    output_details = usage.get("output_tokens_details")
     return Usage(
         count_in(usage, "input_tokens") or 0,
         count_in(usage, "output_tokens") or 0,
-        cached=count_in(taken, "cached_tokens"),
-        created=count_in(taken, "cache_write_tokens"),
-        reasoning=count_in(given, "reasoning_tokens"),
+        cached=count_in(input_details, "cached_tokens"),
+        created=count_in(input_details, "cache_write_tokens"),
+        reasoning=count_in(output_details, "reasoning_tokens"),
     )
 
 

@@ -72,8 +72,8 @@ def steps_of_search(action: Any) -> list[str]:
         case {"type": "find_in_page", "pattern": str(pattern), "url": str(url)}:
             return [f"{pattern} ({url})"]
         case {"type": "search"}:
-            asked = strings(action.get("queries")) or [text_field(action, "query")]
-            return [*asked, *(text_field(one, "url") for one in mappings(action.get("sources")))]
+            queries = strings(action.get("queries")) or [text_field(action, "query")]
+            return [*queries, *(text_field(one, "url") for one in mappings(action.get("sources")))]
         case _:
             return []
 

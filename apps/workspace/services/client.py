@@ -64,9 +64,9 @@ class ModelService:
         """
         place = URL(self.base_url)
         path, mark, query = place.raw_path.partition(b"?")
-        asked = self.path.encode("ascii")
-        mark = b"&" if mark and b"?" in asked else mark
-        raw_path = path.rstrip(b"/") + b"/" + asked + mark + query
+        endpoint = self.path.encode("ascii")
+        mark = b"&" if mark and b"?" in endpoint else mark
+        raw_path = path.rstrip(b"/") + b"/" + endpoint + mark + query
         headers = {
             "Host": place.netloc.decode("ascii"),
             "Accept": "text/event-stream",

@@ -93,9 +93,9 @@ def listed_capabilities(facts: Mapping[str, Any]) -> ModelCapabilities:
         max_output_tokens=first_count(one.get(name) for one in (facts, top) for name in OUTPUTS),
     )
     flags = {"tools": written.get("function_calling"), "vision": written.get("vision")}
-    told = ModelCapabilities(**{n: flag for n, flag in flags.items() if isinstance(flag, bool)})
+    listed = ModelCapabilities(**{n: flag for n, flag in flags.items() if isinstance(flag, bool)})
     inputs = member(facts, "architecture").get("input_modalities")
-    return limits.over(told).over(
+    return limits.over(listed).over(
         ModelCapabilities(
             **named_in(inputs, MODALITIES),
             **named_in(facts.get("supported_parameters"), PARAMETERS),

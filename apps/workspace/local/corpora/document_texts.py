@@ -97,10 +97,10 @@ def chunk_of(row: CorpusChunk) -> TextChunk:
 
 def read_chunks(positions: Collection[ChunkPosition]) -> dict[ChunkPosition, TextChunk]:
     """Return the chunks at these positions. Chunks that no longer exist are omitted."""
-    wanted = Q(pk__in=())
+    condition = Q(pk__in=())
     for document, position in positions:
-        wanted |= Q(document=document, position=position)
-    rows = CorpusChunk.objects.filter(wanted).defer("vector")
+        condition |= Q(document=document, position=position)
+    rows = CorpusChunk.objects.filter(condition).defer("vector")
     return {(row.document_id, row.position): chunk_of(row) for row in rows}
 
 
@@ -109,10 +109,10 @@ def read_page_names(pages: Mapping[int, Collection[int]]) -> dict[int, PageNames
     memory.
     """
     found: dict[int, PageNames] = {}
-    for number, wanted in pages.items():
+    for number, page_numbers in pages.items():
         rows = CorpusDocument.objects.filter(pk=number, is_read=True)
         stored = rows.values_list("text", flat=True).first()
         if stored is not None:
-            titles = {page: title for page, title, _ in stored["pages"] if page in wanted}
+            titles = {page: title for page, title, _ in stored["pages"] if page in page_numbers}
             found[number] = PageNames(stored["noun"], titles)
     return found

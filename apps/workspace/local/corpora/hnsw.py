@@ -88,7 +88,7 @@ def nearest(documents: Sequence[int], model: str, vector: bytes, most: int) -> F
     index stopped early.
     """
     query = NEAREST.format(dimension=len(vector) // 4)
-    given: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "vector": vector_text(vector),
         "model": model,
         "documents": list(documents),
@@ -96,7 +96,7 @@ def nearest(documents: Sequence[int], model: str, vector: bytes, most: int) -> F
     }
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(SETTINGS)
-        cursor.execute(query, given)
+        cursor.execute(query, parameters)
         return list(cursor.fetchall())
 
 
@@ -140,8 +140,8 @@ def set_limits(cursor: Any, limits: Mapping[str, str]) -> None:
 
 
 def memory_mb(dimension: int, rows: int) -> int:
-    wanted = 64 + rows * (2 * dimension + BYTES_OF_A_ROW) // 2**20
-    return min(wanted, MOST_MEMORY_MB)
+    needed = 64 + rows * (2 * dimension + BYTES_OF_A_ROW) // 2**20
+    return min(needed, MOST_MEMORY_MB)
 
 
 def is_possible(dimension: int) -> bool:

@@ -78,8 +78,8 @@ def scores(corpus: int, documents: Sequence[int], request: str, most: int) -> Sc
     """Return up to `most` chunks of the documents that best match the words of the request, with
     their scores.
     """
-    asked = list(dict.fromkeys(terms(request)))[:QUERY_TERMS]
-    numbers = {term_number(corpus, term): term for term in asked}
+    query_terms = list(dict.fromkeys(terms(request)))[:QUERY_TERMS]
+    numbers = {term_number(corpus, term): term for term in query_terms}
     ids = list(documents)
     chunks = CorpusDocument.objects.filter(pk__in=ids)
     count = sum(chunks.values_list("chunk_count", flat=True))

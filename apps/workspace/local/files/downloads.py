@@ -36,10 +36,10 @@ def range_bounds(header: str, size: int) -> tuple[int, int]:
     """Return the positions of the first and the last requested byte. If the range cannot be
     satisfied, the first is greater than the last.
     """
-    asked = _range.fullmatch(header)
-    if asked is None or asked.groups() == ("", ""):
+    byte_range = _range.fullmatch(header)
+    if byte_range is None or byte_range.groups() == ("", ""):
         return 0, size - 1
-    first, last = asked.groups()
+    first, last = byte_range.groups()
     if not first:
         return max(0, size - int(last)), size - 1 if int(last) else -1
     if int(first) >= size:

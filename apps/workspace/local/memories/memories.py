@@ -183,15 +183,17 @@ class RowIndex:
 
     row: MemoryCollection
 
-    async def nearest(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
-        if self.row.model != asked.model or asked.unknown_shares[0] > UNKNOWN:
+    async def nearest(
+        self, query: str, embedding: Embeddings, limit: int
+    ) -> list[MemoryHit] | None:
+        if self.row.model != embedding.model or embedding.unknown_shares[0] > UNKNOWN:
             return None
         found: list[MemoryHit] | None = await database_sync_to_async(self.search)(
-            query, asked, limit
+            query, embedding, limit
         )
         return found
 
-    def search(self, query: str, asked: Embeddings, limit: int) -> list[MemoryHit] | None:
+    def search(self, query: str, embedding: Embeddings, limit: int) -> list[MemoryHit] | None:
         """Return up to `limit` memories most similar to the query, best first, or None if the
         database cannot search them or they changed in the meantime.
         """
@@ -199,7 +201,7 @@ class RowIndex:
             collection=self.row, collection__version=self.row.version
         )
         known = rows.filter(unknown_share__lte=UNKNOWN).defer("vector")
-        vector = asked.vectors[0].tobytes()
+        vector = embedding.vectors[0].tobytes()
         alike = pgvector.nearest(known, vector, limit)
         if alike is None:
             pgvector.fill_column(StoredMemory.objects.filter(collection=self.row))
