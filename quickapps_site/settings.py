@@ -298,7 +298,7 @@ renews the token.
 """
 IDP_OIDC_DCR_REQUIRES_INITIAL_ACCESS_TOKEN = False
 IDP_OIDC_RATE_LIMITS = {"client_registration": "10/m/ip"}
-SOCIALACCOUNT_ADAPTER = "apps.workspace.identity_providers.GuardedSocialAdapter"
+SOCIALACCOUNT_ADAPTER = "apps.workspace.egress.requests_session.GuardedSocialAdapter"
 SOCIALACCOUNT_PROVIDERS = read_providers(env.text("SIGN_IN_PROVIDERS"))
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 SOCIALACCOUNT_EMAIL_REQUIRED = False

@@ -9,6 +9,7 @@ from asgiref.sync import async_to_sync
 from django.conf import settings
 from requests.adapters import BaseAdapter
 
+from apps.accounts.sign_in.social import SocialAdapter
 from apps.errors import EgressRefused
 from apps.workspace.egress.bodies import read_body
 from apps.workspace.egress.clients import HTTPError, InvalidURL, find_client, parse_url
@@ -71,3 +72,10 @@ async def exchange(request: requests.PreparedRequest) -> requests.Response:
         answer.headers.update(response.headers)
     answer.raw = io.BytesIO(body)
     return answer
+
+
+class GuardedSocialAdapter(SocialAdapter):
+    """Sends requests to identity providers through the guarded session."""
+
+    def get_requests_session(self) -> GuardedSession:
+        return GuardedSession()
