@@ -26,6 +26,7 @@ from unfold.widgets import (
     INPUT_CLASSES,
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminPasswordWidget,
+    UnfoldAdminSelect2MultipleWidget,
     UnfoldAdminSelect2Widget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminURLInputWidget,
@@ -45,15 +46,32 @@ SearchedSelect = UnfoldAdminSelect2Widget
 """A searchable select input. The page contains all its options."""
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
-SELECT = " ".join([*INPUT_CLASSES, "min-w-0"])
-"""The CSS classes of a select input for several values. They truncate names that are too long for a
-phone.
-"""
+SEARCH = "Search…"
 
 
 class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme is not typed
     def __init__(self, attrs: dict[str, Any] | None = None) -> None:
         super().__init__({"rows": 4, **(attrs or {})})
+
+
+class SearchedChoices(UnfoldAdminSelect2MultipleWidget):  # type: ignore[misc]  # the theme is not typed
+    """A searchable select input for several values, which it shows as chips. The page contains all
+    its options.
+    """
+
+    def build_attrs(
+        self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the attributes with the class that the theme's script looks for. The theme
+        replaces the classes of many-to-many fields.
+        """
+        attrs: dict[str, Any] = super().build_attrs(base_attrs, extra_attrs)
+        return {
+            **attrs,
+            "class": "unfold-admin-autocomplete admin-autocomplete",
+            "data-close-on-select": "false",
+            "data-placeholder": SEARCH,
+        }
 
 
 class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
@@ -62,8 +80,16 @@ class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
 
 class KnownRows(AutocompleteMixin):
     """Ignores invalid IDs when a rejected form is shown again. Django's own autocomplete widgets
-    fail on such IDs.
+    fail on such IDs. `placeholder` is shown while nothing is chosen.
     """
+
+    placeholder = SEARCH
+
+    def build_attrs(
+        self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        attrs: dict[str, Any] = super().build_attrs(base_attrs, extra_attrs)
+        return {**attrs, "data-placeholder": self.placeholder}
 
     def optgroups(
         self, name: str, value: Sequence[str], attr: dict[str, Any] | None = None
@@ -82,6 +108,13 @@ class RowChoices(KnownRows, AutocompleteSelectMultiple):
 def is_id(text: str) -> bool:
     """Return True if the text can be the ID of a row, or is "", which means no row."""
     return not text or read_integer(text) is not None
+
+
+def empty_choice(name: str, is_required: bool) -> str:
+    """Return the text of a select input for a row while no row is chosen."""
+    if not is_required:
+        return "None"
+    return f"Choose {'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # of querysets only
@@ -118,6 +151,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     """The form shows some fields only for certain values of another field: `{field: {value:
     fields}}`.
     """
+    empty_labels: Mapping[str, str] = {}
+    """The texts of foreign keys while no row is chosen. See `empty_choice` for the default."""
     list_filter_sheet = False
     compressed_fields = False
     list_per_page = 50
@@ -139,8 +174,13 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return RowList
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
+        default = empty_choice(str(db_field.verbose_name), not db_field.blank)
+        label = self.empty_labels.get(db_field.name, default)
+        options.setdefault("empty_label", label)
         if db_field.name in self.get_autocomplete_fields(request):
-            options.setdefault("widget", RowChoice(db_field, self.admin_site))
+            widget = RowChoice(db_field, self.admin_site)
+            widget.placeholder = label
+            options.setdefault("widget", widget)
         elif db_field.name not in self.get_readonly_fields(request):
             options.setdefault("widget", SearchedSelect())
         return super().formfield_for_foreignkey(db_field, request, **options)

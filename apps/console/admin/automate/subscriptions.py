@@ -40,6 +40,7 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
     list_display = ("name", "url", "told_of", "owner", "state", "waiting", "given_up")
     list_select_related = ("application", "owner")
     list_filter = ("is_enabled",)
+    empty_labels = {"application": "All applications"}
     search_fields = ("name", "url", "application__slug", "owner__username")
     readonly_fields = ("owner", "state", "signed_by", "version", "created_at", "updated_at")
     fieldsets = (

@@ -25,6 +25,7 @@ from apps.catalog.acting_accounts import may_manage
 from apps.console.admin import theme
 from apps.console.admin.cells import NOTHING
 from apps.console.admin.govern.account_access import access_context, view_as
+from apps.console.admin.govern.permission_field import PermissionsField
 from apps.console.admin.govern.team_changes import (
     record_changes,
     record_moves,
@@ -49,12 +50,18 @@ GIVEN = ("groups", "user_permissions", "permissions")
 class GivingAdmin(admin.ModelAdmin[Any]):
     """Offers only rights that the operator may give, and preserves all other rights of the account."""
 
+    filter_horizontal = ()
+
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
+        options["widget"] = theme.SearchedChoices()
         if db_field.related_model is Permission:
             options["queryset"] = givable_permissions(request.user)
+            options["form_class"] = PermissionsField
         elif db_field.related_model is Group:
             options["queryset"] = givable_groups(request.user)
-        return super().formfield_for_manytomany(db_field, request, **options)
+        field: Any = super().formfield_for_manytomany(db_field, request, **options)
+        field.help_text = db_field.help_text  # Django adds a hint about the keyboard.
+        return field
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         kept = {
