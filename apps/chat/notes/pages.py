@@ -64,6 +64,7 @@ def show_list(request: HttpRequest, problem: str = "", status: int = 200) -> Htt
     page = Paginator(rows.annotate(excerpt=Left("text", EXCERPT)), ON_A_PAGE).get_page(
         request.GET.get("page", "")
     )
+    row: Any
     for row in page:
         row.excerpt = plain_excerpt(row.excerpt)
     context = {

@@ -19,7 +19,7 @@ class PermissionGroups(ModelChoiceIterator):  # type: ignore[type-arg]
             yield str(names.get(label, label)), [self.choice(row) for row in rows]
 
 
-class PermissionsField(ModelMultipleChoiceField):
+class PermissionsField(ModelMultipleChoiceField):  # type: ignore[type-arg]
     iterator = PermissionGroups
 
     def label_from_instance(self, permission: Any) -> str:

@@ -105,8 +105,8 @@ export function platformTools(store, choices) {
     ),
   );
   return group(
-    "Tools of the platform",
-    quiet("Built-in tools, without a URL or key. More are under Predefined above; tools for files are under ", link("Files and contexts", "#files"), "."),
+    "Built-in tools",
+    quiet("Ready to use, without a URL or key. More tools are under Predefined above; tools for files are under ", link("Files and contexts", "#files"), "."),
     element("div", { class: "studio-platform" }, ...cards),
   );
 }
