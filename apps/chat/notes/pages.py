@@ -22,10 +22,10 @@ from apps.chat.notes.access import living_note, own_space
 from apps.chat.visitors import visitor
 from apps.notes.content import title_key
 from apps.notes.errors import NoteRefused
-from apps.notes.excerpts import plain_excerpt
 from apps.notes.filters import LONGEST
 from apps.notes.models import Note, NoteVersion
 from apps.notes.note_lists import backlinks, existing, matching, tag_counts
+from apps.plain_text import plain_text
 
 ON_A_PAGE = 50
 LISTED_TAGS = 40
@@ -66,7 +66,7 @@ def show_list(request: HttpRequest, problem: str = "", status: int = 200) -> Htt
     )
     row: Any
     for row in page:
-        row.excerpt = plain_excerpt(row.excerpt)
+        row.excerpt = plain_text(row.excerpt)
     context = {
         "space": space,
         "query": query,

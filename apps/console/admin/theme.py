@@ -19,6 +19,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.functional import cached_property
+from django.utils.text import capfirst
 from unfold.admin import ModelAdmin, StackedInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.views import ChangeList
@@ -74,6 +75,12 @@ class SearchedChoices(UnfoldAdminSelect2MultipleWidget):  # type: ignore[misc]  
         }
 
 
+class UrlInput(UnfoldAdminURLInputWidget):  # type: ignore[misc]  # the theme is not typed
+    """An input without the theme's line that repeats the stored URL as a link."""
+
+    template_name = "django/forms/widgets/url.html"
+
+
 class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
     """Shows dependent rows on the page of their parent row."""
 
@@ -115,6 +122,24 @@ def empty_choice(name: str, is_required: bool) -> str:
     if not is_required:
         return "None"
     return f"Choose {'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
+
+
+def without_links(found: Any) -> Any:
+    """Return what would be deleted, as nested lists of lines or as counts by name, without the rows
+    that only link two tables.
+    """
+    links = [
+        model for model in apps.get_models(include_auto_created=True) if model._meta.auto_created
+    ]
+    if isinstance(found, dict):
+        names = {str(model._meta.verbose_name_plural) for model in links}
+        return {name: count for name, count in found.items() if str(name) not in names}
+    starts = tuple(f"{capfirst(model._meta.verbose_name)}: " for model in links)
+    return [
+        without_links(one) if isinstance(one, list) else one
+        for one in found
+        if isinstance(one, list) or not str(one).startswith(starts)
+    ]
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # of querysets only
@@ -160,7 +185,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     formfield_overrides = {
         models.TextField: {"widget": LowTextarea},
         models.JSONField: {"widget": LowTextarea},
-        models.URLField: {"widget": UnfoldAdminURLInputWidget, "assume_scheme": "https"},
+        models.URLField: {"widget": UrlInput, "assume_scheme": "https"},
     }
 
     def url(self, page: str, *arguments: Any) -> str:
@@ -184,6 +209,13 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         elif db_field.name not in self.get_readonly_fields(request):
             options.setdefault("widget", SearchedSelect())
         return super().formfield_for_foreignkey(db_field, request, **options)
+
+    def formfield_for_choice_field(self, db_field: Any, request: Any, **options: Any) -> Any:
+        default = empty_choice(str(db_field.verbose_name), not db_field.blank)
+        label = self.empty_labels.get(db_field.name, default)
+        choices = db_field.get_choices(include_blank=db_field.blank, blank_choice=[("", label)])
+        options.setdefault("choices", choices)
+        return super().formfield_for_choice_field(db_field, request, **options)
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any
@@ -209,7 +241,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
             for model in registered
             if isinstance(self.admin_site.get_model_admin(model), ReadOnlyAdmin)
         }
-        return to_delete, counts, {name for name in lacking if str(name) not in unasked}, protected
+        lacking = {name for name in lacking if str(name) not in unasked}
+        return without_links(to_delete), without_links(counts), lacking, protected
 
     def staff_path(self, route: str, view: Any, page: str) -> Any:
         return path(route, self.admin_site.admin_view(view), name=self.url_name(page))

@@ -1,4 +1,4 @@
-"""Select inputs of the admin say what to choose."""
+"""Select inputs of the admin say what to choose, and pages omit what does not exist yet."""
 
 from __future__ import annotations
 
@@ -40,3 +40,18 @@ def test_an_empty_choice_says_what_to_choose():
     assert empty_choice("application", is_required=True) == "Choose an application"
     assert empty_choice("user", is_required=True) == "Choose a user"
     assert empty_choice("team", is_required=False) == "None"
+
+
+def test_a_page_shows_only_what_there_is(admin_client):
+    user = User.objects.create_user("ben")
+    user.groups.create(name="Readers")
+
+    secret = admin_client.get("/admin/workspace/secret/add/").text
+    budgets = admin_client.get("/admin/insights/budget/").text
+    users = admin_client.get("/admin/auth/user/").text
+    deleted = admin_client.get(f"/admin/auth/user/{user.pk}/delete/").text
+
+    assert "field-state" not in secret
+    assert ('id="searchbar"' in budgets, 'id="searchbar"' in users) == (False, True)
+    assert "page-count" not in users
+    assert "relationship" not in deleted

@@ -104,6 +104,7 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         "team": "Each team",
         "key": "Each API key",
         "application": "Each application",
+        "window": "Choose a window",
     }
     fixed_fields = FIXED
     choices = {

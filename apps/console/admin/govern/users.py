@@ -11,7 +11,7 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from django.views.decorators.http import require_safe
@@ -210,6 +210,25 @@ def is_service(account: User) -> bool:
 
 @admin.register(Group)
 class ThemedGroupAdmin(GivingAdmin, GroupAdmin, theme.Admin[Group]):  # type: ignore[misc]
+    list_display = ("name", "members", "permissions_count")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
+        rows: QuerySet[Group] = super().get_queryset(request)
+        return rows.annotate(
+            member_count=Count("user", distinct=True),
+            permission_count=Count("permissions", distinct=True),
+        )
+
+    @admin.display(description="members", ordering="member_count")
+    def members(self, group: Any) -> int:
+        count: int = group.member_count
+        return count
+
+    @admin.display(description="permissions", ordering="permission_count")
+    def permissions_count(self, group: Any) -> int:
+        count: int = group.permission_count
+        return count
+
     def may_manage(self, request: HttpRequest, group: Group | None) -> bool:
         return group is None or may_give(request.user, group)
 

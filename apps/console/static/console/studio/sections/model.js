@@ -56,7 +56,7 @@ function picker(store, choices, redraw) {
   const other = selectField(store, {
     label: "Or another application",
     path: ID,
-    options: [["", "no"], ...choices.applications.map((one) => [one.id, one.name]), ...(known || !chosen ? [] : [[chosen, chosen]])],
+    options: [["", "None"], ...choices.applications.map((one) => [one.id, one.name]), ...(known || !chosen ? [] : [[chosen, chosen]])],
     onchange: redraw,
     findingsPath: "",
     help: "Called like a model, with its own prompt and tools.",
@@ -104,7 +104,7 @@ function card(store, one, isChosen, name, choose) {
 function parameters(store) {
   /** @param {string} name */
   const path = (name) => `${PATH}.parameters.${name}`;
-  const none = "the model's default";
+  const none = "The model's default";
   return [
     group(
       "Parameters",

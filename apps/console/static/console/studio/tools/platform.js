@@ -22,7 +22,7 @@ const approval = (store, path, usual) =>
   selectField(store, {
     label: "Approval",
     path: of(path),
-    options: [["", usual], ["auto", "calls run without approval"], ["confirm", "each call waits for approval"]],
+    options: [["", usual], ["auto", "Calls run without approval"], ["confirm", "Each call waits for approval"]],
   });
 
 /**
@@ -77,7 +77,7 @@ const TOOLS = [
     name: "schedules",
     label: "Schedules",
     help: "Sets alarms and schedules tasks for the user, who confirms them.",
-    settings: (store) => [approval(store, "schedules.approval.mode", "needs approval (default)")],
+    settings: (store) => [approval(store, "schedules.approval.mode", "Needs approval (default)")],
   },
   {
     name: "representation_tooling",

@@ -1,4 +1,4 @@
-"""Turns the beginning of a note's Markdown into plain text for lists."""
+"""Turns short pieces of Markdown into plain text for lists."""
 
 import re
 
@@ -25,9 +25,10 @@ _cells = re.compile(r"[ \t]*(?<!\\)\|[ \t]*")
 _escapes = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
-def plain_excerpt(text: str) -> str:
+def plain_text(text: str) -> str:
     """Return a text without its Markdown markup, on one line. A text that is cut in the middle of
-    markup keeps what is left of that markup.
+    markup keeps what is left of that markup. The time is quadratic in the length of a line, so pass
+    at most about a thousand characters.
     """
     text = _starts.sub("", _lines.sub("", _front_matter.sub("", text)))
     text = _note_links.sub(lambda found: found[1] or found[2], _images.sub(r"\1", text))

@@ -1,6 +1,6 @@
 import pytest
 
-from apps.notes.excerpts import plain_excerpt
+from apps.plain_text import plain_text
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ from apps.notes.excerpts import plain_excerpt
     ],
 )
 def test_markup_is_removed(markdown: str, text: str | None):
-    assert plain_excerpt(markdown) == (markdown if text is None else text)
+    assert plain_text(markdown) == (markdown if text is None else text)
