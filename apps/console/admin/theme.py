@@ -213,7 +213,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     def formfield_for_choice_field(self, db_field: Any, request: Any, **options: Any) -> Any:
         default = empty_choice(str(db_field.verbose_name), not db_field.blank)
         label = self.empty_labels.get(db_field.name, default)
-        choices = db_field.get_choices(include_blank=db_field.blank, blank_choice=[("", label)])
+        offered = db_field.get_choices(include_blank=db_field.blank, blank_choice=[("", label)])
+        choices = [(value, capfirst(name)) for value, name in offered]
         options.setdefault("choices", choices)
         return super().formfield_for_choice_field(db_field, request, **options)
 

@@ -83,7 +83,21 @@ LAST_SUPERUSER = (
 )
 
 
+HELP_TEXTS = {
+    "is_active": "Turn this off to close the account. Its data is kept.",
+    "is_staff": "Can open the admin.",
+    "is_superuser": "Has all permissions.",
+    "groups": "Users have the permissions of their groups.",
+    "user_permissions": "In addition to the permissions of the groups.",
+}
+
+
 class UserForm(theme.UserChangeForm):  # type: ignore[misc]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in HELP_TEXTS.keys() & self.fields.keys():
+            self.fields[name].help_text = HELP_TEXTS[name]
+
     def clean(self) -> dict[str, Any]:
         """Add an error if the change would leave the installation without an active superuser."""
         cleaned: dict[str, Any] = super().clean()

@@ -48,7 +48,7 @@ function picker(store, choices, redraw) {
     element(
       "fieldset",
       { class: "studio-models" },
-      element("legend", { class: "studio-legend" }, "Model ", element("code", { class: "studio-path" }, ID)),
+      element("legend", { class: "studio-legend" }, "Deployment ", element("code", { class: "studio-path" }, ID)),
       ...chat.map((one) => card(store, one, one.id === chosen, name, () => choose(one.id))),
     ),
     findings(store, ID),
