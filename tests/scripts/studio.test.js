@@ -159,12 +159,13 @@ test("the menu and the bar count the mistakes, and the bar lists them", async (t
   await tab.shows(".studio-checked", "2 errors, 1 warning");
   const marks = tab.all("[data-menu] a").filter((link) => textOf(link.querySelector(".studio-mark"))).map(textOf);
   assert.deepEqual(marks, ["Model1, 1 warning", "Starters2, 2 errors"]);
-  assert.ok(!tab.hasButton("Publish…"));
+  await tab.shows(".studio-blocked span", "Fix 2 errors before you publish.");
+  assert.equal(tab.find(".studio-bar .console-primary:not([hidden])").getAttribute("aria-disabled"), "true");
   tab.find(".studio-checked").click();
   await tab.shows(
     ".studio-details li",
-    "Mistake conversation_starters.starters[0].text is empty",
-    "Mistake conversation_starters.starters[1].text is empty",
+    "Error conversation_starters.starters[0].text is empty",
+    "Error conversation_starters.starters[1].text is empty",
     "Warning orchestrator.deployment is slow",
   );
 });
@@ -176,7 +177,7 @@ test("a mistake is shown at its field", async (t) => {
 
   await until(() => field.getAttribute("aria-invalid"), "true");
   const described = field.getAttribute("aria-describedby").split(" ").map((id) => textOf(tab.document.getElementById(id)));
-  assert.deepEqual(described, ["", "Mistake: is empty"]);
+  assert.deepEqual(described, ["", "Error: is empty"]);
 });
 
 test("the button of a starter follows its question until its text is edited", async (t) => {

@@ -77,9 +77,5 @@ def ask_the_draft(page: Page) -> None:
 
 def connect_a_model(page: Page) -> None:
     page.goto("/admin/workspace/deployment/add/")
-    page.get_by_label("Deployment ID").fill("gpt")
-    page.get_by_label("Display name").fill("GPT")
     page.get_by_label("Base URL").fill("https://api.openai.com/v1")
     page.get_by_label("Model name").fill("gpt-5-mini")
-    page.get_by_role("heading", name="Service").scroll_into_view_if_needed()
-    page.get_by_role("heading", name="Service").evaluate("heading => heading.scrollIntoView()")

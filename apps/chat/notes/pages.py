@@ -25,12 +25,13 @@ from apps.notes.errors import NoteRefused
 from apps.notes.filters import LONGEST
 from apps.notes.models import Note, NoteVersion
 from apps.notes.note_lists import backlinks, existing, matching, tag_counts
+from apps.plain_text import plain_text
 
 ON_A_PAGE = 50
 LISTED_TAGS = 40
 LISTED_BACKLINKS = 100
-EXCERPT = 240
-"""The maximum number of characters of a note's text that the list shows."""
+EXCERPT = 400
+"""The list reads at most this many characters of a note's text for its excerpt."""
 MOST_TITLES = 200
 OFFERED = 12
 """The maximum number of applications that a note's page offers for questions about the note."""
@@ -63,6 +64,9 @@ def show_list(request: HttpRequest, problem: str = "", status: int = 200) -> Htt
     page = Paginator(rows.annotate(excerpt=Left("text", EXCERPT)), ON_A_PAGE).get_page(
         request.GET.get("page", "")
     )
+    row: Any
+    for row in page:
+        row.excerpt = plain_text(row.excerpt)
     context = {
         "space": space,
         "query": query,

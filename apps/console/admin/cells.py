@@ -7,6 +7,8 @@ from decimal import Decimal
 from itertools import compress
 from typing import Literal
 
+from django.utils.formats import date_format
+
 NOTHING = "\N{EN DASH}"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A spreadsheet treats a text as a formula if it starts with one of these characters."""
@@ -41,7 +43,7 @@ class Cell:
             case str() as text:
                 return text
             case datetime() as moment:
-                return f"{moment:%Y-%m-%d %H:%M}"
+                return date_format(moment, "j M Y, H:i")
             case int() | float() as number:
                 return shown_number(number, self.unit)
             case costs:

@@ -19,6 +19,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.functional import cached_property
+from django.utils.text import capfirst
 from unfold.admin import ModelAdmin, StackedInline
 from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationForm
 from unfold.views import ChangeList
@@ -26,6 +27,7 @@ from unfold.widgets import (
     INPUT_CLASSES,
     UnfoldAdminCheckboxSelectMultipleWidget,
     UnfoldAdminPasswordWidget,
+    UnfoldAdminSelect2MultipleWidget,
     UnfoldAdminSelect2Widget,
     UnfoldAdminTextareaWidget,
     UnfoldAdminURLInputWidget,
@@ -46,8 +48,7 @@ SearchedSelect = UnfoldAdminSelect2Widget
 """
 Switch = UnfoldBooleanSwitchWidget
 TEXT_INPUT = " ".join(INPUT_CLASSES)
-SELECT = " ".join([*INPUT_CLASSES, "min-w-0"])
-"""The CSS classes of a multiple-select input. Names that are too long for a phone are truncated."""
+SEARCH = "Search…"
 
 
 class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme is not typed
@@ -55,12 +56,48 @@ class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme
         super().__init__({"rows": 4, **(attrs or {})})
 
 
+class SearchedChoices(UnfoldAdminSelect2MultipleWidget):  # type: ignore[misc]  # the theme is not typed
+    """A searchable select input for several values, which it shows as chips. The page contains all
+    its options.
+    """
+
+    def build_attrs(
+        self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the attributes with the class that the theme's script looks for. The theme
+        replaces the classes of many-to-many fields.
+        """
+        attrs: dict[str, Any] = super().build_attrs(base_attrs, extra_attrs)
+        return {
+            **attrs,
+            "class": "unfold-admin-autocomplete admin-autocomplete",
+            "data-close-on-select": "false",
+            "data-placeholder": SEARCH,
+        }
+
+
+class UrlInput(UnfoldAdminURLInputWidget):  # type: ignore[misc]  # the theme is not typed
+    """An input without the theme's line that repeats the stored URL as a link."""
+
+    template_name = "django/forms/widgets/url.html"
+
+
 class RowsBelow(StackedInline):  # type: ignore[misc]  # the theme is not typed
     """Edits dependent rows on the page of their parent row."""
 
 
 class LenientAutocomplete(AutocompleteMixin):
-    """Ignores submitted values that are not IDs. Django's own autocomplete widgets fail on them."""
+    """Ignores invalid IDs when a rejected form is shown again. Django's own autocomplete widgets
+    fail on such IDs. `placeholder` is shown while nothing is chosen.
+    """
+
+    placeholder = SEARCH
+
+    def build_attrs(
+        self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        attrs: dict[str, Any] = super().build_attrs(base_attrs, extra_attrs)
+        return {**attrs, "data-placeholder": self.placeholder}
 
     def optgroups(
         self, name: str, value: Sequence[str], attr: dict[str, Any] | None = None
@@ -79,6 +116,31 @@ class RowChoices(LenientAutocomplete, AutocompleteSelectMultiple):
 def is_id(text: str) -> bool:
     """Return True if the text can be the ID of a row, or is empty (no row)."""
     return not text or read_integer(text) is not None
+
+
+def empty_choice(name: str, is_required: bool) -> str:
+    """Return the text of a select input for a row while no row is chosen."""
+    if not is_required:
+        return "None"
+    return f"Choose {'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
+
+
+def without_links(found: Any) -> Any:
+    """Return what would be deleted, as nested lists of lines or as counts by name, without the rows
+    that only link two tables.
+    """
+    links = [
+        model for model in apps.get_models(include_auto_created=True) if model._meta.auto_created
+    ]
+    if isinstance(found, dict):
+        names = {str(model._meta.verbose_name_plural) for model in links}
+        return {name: count for name, count in found.items() if str(name) not in names}
+    starts = tuple(f"{capfirst(model._meta.verbose_name)}: " for model in links)
+    return [
+        without_links(one) if isinstance(one, list) else one
+        for one in found
+        if isinstance(one, list) or not str(one).startswith(starts)
+    ]
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # of querysets only
@@ -113,6 +175,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     """Fields that the form shows only for certain values of another field, by that field and its
     value.
     """
+    empty_labels: Mapping[str, str] = {}
+    """The texts of foreign keys while no row is chosen. See `empty_choice` for the default."""
     list_filter_sheet = False
     compressed_fields = False
     list_per_page = 50
@@ -120,7 +184,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
     formfield_overrides = {
         models.TextField: {"widget": LowTextarea},
         models.JSONField: {"widget": LowTextarea},
-        models.URLField: {"widget": UnfoldAdminURLInputWidget, "assume_scheme": "https"},
+        models.URLField: {"widget": UrlInput, "assume_scheme": "https"},
     }
 
     def url(self, page: str, *arguments: Any) -> str:
@@ -134,11 +198,24 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return RowList
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
+        default = empty_choice(str(db_field.verbose_name), not db_field.blank)
+        label = self.empty_labels.get(db_field.name, default)
+        options.setdefault("empty_label", label)
         if db_field.name in self.get_autocomplete_fields(request):
-            options.setdefault("widget", RowChoice(db_field, self.admin_site))
+            widget = RowChoice(db_field, self.admin_site)
+            widget.placeholder = label
+            options.setdefault("widget", widget)
         elif db_field.name not in self.get_readonly_fields(request):
             options.setdefault("widget", SearchedSelect())
         return super().formfield_for_foreignkey(db_field, request, **options)
+
+    def formfield_for_choice_field(self, db_field: Any, request: Any, **options: Any) -> Any:
+        default = empty_choice(str(db_field.verbose_name), not db_field.blank)
+        label = self.empty_labels.get(db_field.name, default)
+        offered = db_field.get_choices(include_blank=db_field.blank, blank_choice=[("", label)])
+        choices = [(value, capfirst(name)) for value, name in offered]
+        options.setdefault("choices", choices)
+        return super().formfield_for_choice_field(db_field, request, **options)
 
     def render_change_form(
         self, request: HttpRequest, context: dict[str, Any], *args: Any, **options: Any
@@ -162,7 +239,8 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
             for model in registered
             if isinstance(self.admin_site.get_model_admin(model), ReadOnlyAdmin)
         }
-        return to_delete, counts, {name for name in lacking if str(name) not in unasked}, protected
+        lacking = {name for name in lacking if str(name) not in unasked}
+        return without_links(to_delete), without_links(counts), lacking, protected
 
     def staff_path(self, route: str, view: Any, page: str) -> Any:
         return path(route, self.admin_site.admin_view(view), name=self.url_name(page))

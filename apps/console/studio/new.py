@@ -49,7 +49,10 @@ class NewApplicationForm(forms.Form):
         choices=STARTS, initial="empty", label="Start from", widget=forms.RadioSelect
     )
     copy = forms.ModelChoiceField(
-        queryset=Application.objects.none(), required=False, label="Application"
+        queryset=Application.objects.none(),
+        required=False,
+        label="Application",
+        empty_label="Choose an application",
     )
     file = forms.FileField(
         required=False,

@@ -53,7 +53,11 @@ class RegisteredServerForm(forms.Form):
         max_length=200, required=False, label="Username, or header name of the key"
     )
     secret = forms.ModelChoiceField(
-        Secret.objects.order_by("name"), required=False, to_field_name="name", label="Secret"
+        Secret.objects.order_by("name"),
+        required=False,
+        to_field_name="name",
+        label="Secret",
+        empty_label="Choose a secret",
     )
     credential = forms.CharField(
         max_length=10_000,

@@ -18,6 +18,7 @@ from apps.conversations.search_index import (
     messages_with,
 )
 from apps.live.events import storable_value
+from apps.plain_text import plain_text
 
 MOST_WORDS = 10
 LONGEST_WORD = 60
@@ -90,7 +91,9 @@ def newest_with_content(
 def hit_of(row: Conversation, best: Message | None, words: list[str]) -> SearchHit:
     if best is None:
         return SearchHit(row.pk, row.title, row.updated_at, "")
-    return SearchHit(row.pk, row.title, row.updated_at, excerpt(best.text, words), str(best.uuid))
+    return SearchHit(
+        row.pk, row.title, row.updated_at, plain_excerpt(best.text, words), str(best.uuid)
+    )
 
 
 def words_of(query: str) -> list[str]:
@@ -147,6 +150,21 @@ def messages_of(mine: QuerySet[Conversation], word: str) -> list[tuple[UUID, int
 
 def newest_of(mine: QuerySet[Conversation]) -> QuerySet[Conversation]:
     return mine.order_by("-updated_at", "-pk")[:MOST_CONVERSATIONS]
+
+
+def plain_excerpt(text: str, words: list[str]) -> str:
+    """Return an excerpt of a Markdown text without its markup. If the words occur only in the
+    markup, such as in the URL of a link, return the excerpt with it.
+    """
+    match = match_index(text, words)
+    begin, end = max(match - 10 * BEFORE_CHARACTERS, 0), match + 2 * EXCERPT_CHARACTERS
+    plain = plain_text(text[begin:end])
+    if not any(word in plain.lower() for word in words):
+        return excerpt(text, words)
+    found = excerpt(plain, words)
+    is_cut = begin > 0 and not found.startswith("…")
+    has_more = end < len(text) and not found.endswith("…")
+    return f"{'…' if is_cut else ''}{found}{'…' if has_more else ''}"
 
 
 def excerpt(text: str, words: list[str], most: int = EXCERPT_CHARACTERS) -> str:

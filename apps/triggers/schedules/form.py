@@ -156,7 +156,8 @@ class ScheduleForm(ZonedForm):
         if instance.interval_seconds:
             initial["every"], initial["unit"] = split_interval(instance.interval_seconds)
         super().__init__(data, instance=instance, initial=initial, label_suffix="")
-        self.fields["application"].queryset = choices  # type: ignore[attr-defined]
+        application: Any = self.fields["application"]
+        application.queryset, application.empty_label = choices, gettext("Choose an app")
         for name in ("missed_most", "unanswered_minutes", "budget_currency"):
             self.fields[name].required = False
 

@@ -18,9 +18,10 @@ DEPLOYMENTS = "/admin/workspace/deployment/"
 def test_a_connection_is_tested_without_saving(admin_page: Page):
     page = admin_page
     page.goto("/admin/workspace/deployment/add/")
-    page.get_by_label("Deployment ID").fill("another")
-    page.get_by_label("Display name").fill("Another")
     page.get_by_label("Base URL").fill("http://127.0.0.1:9/v1")
+    page.get_by_label("Model name").fill("another")
+    expect(page.get_by_label("Deployment ID")).to_be_hidden()
+    expect(page.get_by_label("Remove the stored key")).to_have_count(0)
 
     page.get_by_role("button", name="Test connection").click()
 
@@ -37,7 +38,9 @@ def test_a_test_shows_what_is_known_of_a_model_and_fills_in_what_its_service_say
     told = {"tools": True, "caching": False, "max_output_tokens": 500}
     answer = {"ok": True, "message": "The model answers.", "known": known, "told": told}
     page.route("**/deployment/test/", lambda route: route.fulfill(json=answer))
+    page.get_by_text("More options").click()
     page.get_by_label("Prompt caching").select_option("Yes")
+    page.get_by_text("More options").click()
 
     page.get_by_role("button", name="Test connection").click()
 
@@ -45,6 +48,7 @@ def test_a_test_shows_what_is_known_of_a_model_and_fills_in_what_its_service_say
     expect(status).to_have_text(
         "✓ The model answers. The capabilities below were filled in from the service."
     )
+    expect(page.get_by_label("Tools", exact=True)).to_be_visible()
     expect(page.locator("[name=vision] option").first).to_have_text("Default: no")
     expect(page.locator("[data-known=context_window]")).to_have_text("Default: 16,385")
     expect(page.get_by_label("Tools", exact=True)).to_have_value("true")
@@ -86,6 +90,7 @@ def test_pages_keep_nobody_out(admin_page: Page, scheme: Any, width: int):
         "/admin/",
         LIST,
         "/admin/workspace/deployment/add/",
+        "/admin/auth/group/add/",
         "/admin/accounts/apikey/add/",
         "/admin/triggers/webhook/add/",
         "/admin/triggers/subscription/add/",

@@ -21,6 +21,7 @@ def upstream() -> Iterator[Upstream]:
 
 def add_deployment(page: Page, url: str) -> None:
     page.goto("/admin/workspace/deployment/add/")
+    page.get_by_text("More options").click()
     page.get_by_label("Deployment ID").fill("loopback-model")
     page.get_by_label("Display name").fill("Loopback model")
     page.get_by_label("Base URL").fill(url)

@@ -123,7 +123,16 @@ def test_ten_mistakes_are_each_told_at_their_place(studio: Page):
 
     page.locator(".studio-checked").click()
     expect(page.get_by_label("Issues of the draft").get_by_role("listitem")).to_have_count(6)
-    expect(page.get_by_role("button", name="Publish…")).to_be_disabled()
+    publish = page.get_by_role("button", name="Publish…")
+    expect(publish).to_be_disabled()
+    expect(publish).to_have_accessible_description(re.compile("Fix . errors before you publish."))
+    section(page, "Starters")
+    page.get_by_role("button", name="Go to the first error").click()
+    expect(page.locator("#studio-section")).not_to_have_text("Starters")
+    section(page, "Starters")
+    publish.focus()
+    publish.press("Enter")
+    expect(page.locator("#studio-section")).not_to_have_text("Starters")
     assert barriers(page) == []
     page.set_viewport_size(PHONE)
     page.evaluate("document.documentElement.classList.add('dark')")

@@ -52,7 +52,7 @@ def by_agent(owner: str, title: str, text: str) -> Note:
 
 
 def test_the_list_has_the_notes_of_the_person_by_their_last_change(browser, owner):
-    write("First", "<b>bold</b>", "sea", owner=owner)
+    write("First", "# Plan\n\n**Big** <b>bold</b>", "sea", owner=owner)
     write("Second", owner=owner)
     write("Of others", "", "sea")
 
@@ -60,7 +60,7 @@ def test_the_list_has_the_notes_of_the_person_by_their_last_change(browser, owne
 
     assert shown(response) == ["Second", "First"]
     assert response.context["tags"] == [("sea", 1)]
-    assert "&lt;b&gt;bold" in response.text
+    assert "Plan Big &lt;b&gt;bold" in response.text
     assert shown(browser.get("/notes/", {"q": "tag:sea"})) == ["First"]
     assert browser.get("/notes/", {"q": "modified>x"}).status_code == 400
 

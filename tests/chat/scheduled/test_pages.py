@@ -45,6 +45,7 @@ def test_a_schedule_is_made_listed_with_its_next_times_and_deleted():
     ada, application = add_user(), application_of()
     client = signed_in(ada)
 
+    assert "Choose an app</option>" in client.get(NEW).text
     made = client.post(NEW, fields(application, active_from="08:00", active_until="18:00"))
     row = Schedule.objects.get()
     page = client.get(LIST).content.decode()

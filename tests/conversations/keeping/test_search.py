@@ -15,7 +15,13 @@ from apps.accounts.caller import Caller
 from apps.catalog.models import Application
 from apps.conversations import search_index
 from apps.conversations.access import own
-from apps.conversations.keeping.search import EXCERPT_CHARACTERS, excerpt, search_in, words_of
+from apps.conversations.keeping.search import (
+    EXCERPT_CHARACTERS,
+    excerpt,
+    plain_excerpt,
+    search_in,
+    words_of,
+)
 from apps.conversations.models import Conversation, Message
 from tests.chat.scripts import MANIFEST
 from tests.tables import each_row
@@ -170,6 +176,14 @@ def test_the_excerpt_is_the_part_with_the_words_on_one_line():
 )
 def test_an_excerpt_begins_just_before_the_match_with_whole_words(text, query, shown):
     assert excerpt(text, words_of(query)) == shown
+
+
+def test_an_excerpt_has_no_markup_unless_the_match_is_in_it():
+    text = "# Trip\n\n- **City:** see [Oslo](https://example.com/fjord)\n\n" + "more `words` " * 100
+
+    assert plain_excerpt(text, ["oslo"]).startswith("Trip City: see Oslo more words more")
+    assert plain_excerpt(text, ["oslo"]).endswith("…")
+    assert "](https://example.com/fjord)" in plain_excerpt(text, ["fjord"])
 
 
 def test_the_number_of_queries_does_not_grow_with_the_hits(django_assert_num_queries):

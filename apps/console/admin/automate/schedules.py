@@ -68,6 +68,7 @@ class NewScheduleForm(OperatedScheduleForm):
     account = forms.ModelChoiceField(
         ServiceAccount.objects.none(),
         label="Service account",
+        empty_label="Choose a service account",
         widget=SearchedSelect,
         help_text="Runs use this account, with the permissions that it has when the run begins.",
         error_messages={"invalid_choice": "Choose an account that you can manage."},

@@ -48,6 +48,7 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
     )
     list_select_related = ("application", "owner")
     list_filter = ("is_enabled",)
+    empty_labels = {"application": "All applications"}
     search_fields = ("name", "url", "application__slug", "owner__username")
     readonly_fields = ("owner", "state", "signed_by", "version", "created_at", "updated_at")
     fieldsets = (

@@ -30,7 +30,8 @@ WORDS: Mapping[str, str] = {
     "reasoning": "thinking",
     "caching": "caching",
 }
-ANSWERS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "unknown"}
+ANSWERS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "not known yet"}
+NOT_KNOWN = "Not known yet"
 
 
 def show_defaults(form: forms.ModelForm[Any], row: Deployment) -> None:
@@ -62,9 +63,11 @@ def default_labels(row: Deployment) -> dict[str, str]:
 
 
 def summary(can: ModelCapabilities) -> str:
-    """List a model's capabilities as text. A model without tools is listed with "no tools"."""
+    """List a model's capabilities as text, or return "" if none is known. A model without tools is
+    listed with "no tools".
+    """
     able = [word for name, word in WORDS.items() if getattr(can, name)]
-    return ", ".join(("no tools", *able) if can.tools is False else able) or "unknown"
+    return ", ".join(("no tools", *able) if can.tools is False else able)
 
 
 def details(can: ModelCapabilities) -> str:

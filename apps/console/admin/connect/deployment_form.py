@@ -13,7 +13,7 @@ from apps.workspace.local.deployments.deployment import Deployment
 from apps.workspace.local.deployments.service_models import free_id
 from apps.workspace.local.secrets.field import UnreadableSecret
 
-NO_KEY = "No key is stored."
+NO_KEY = "Leave empty if the service needs no key."
 STORED = "A key is stored. Enter another one to replace it."
 UNREADABLE = (
     "A key is stored, but none of this installation's SECRET_KEY and SALT_KEY values can decrypt it. "

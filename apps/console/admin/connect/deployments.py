@@ -2,7 +2,7 @@
 read them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -25,6 +25,7 @@ from apps.catalog.uses import ItemUser, deployment_uses
 from apps.console.admin.connect.breakers import BreakersAdmin
 from apps.console.admin.connect.capability_fields import (
     CAPABILITY_FIELDS,
+    NOT_KNOWN,
     default_labels,
     details,
     summary,
@@ -54,6 +55,7 @@ NEW_APPLICATION = "application"
 """With the query `?next=application`, saving a new deployment opens the page "New application"."""
 UNREACHED = frozenset({"address", "name", "connection", "encryption", "time"})
 """The steps of a connection test that fail before the service is reached."""
+KEY_INPUTS = ("new_api_key", "clear_api_key")
 MOST_TESTED = 10
 """The bulk action tests at most this many deployments, because each test waits for a service."""
 
@@ -75,18 +77,18 @@ class DeploymentAdmin(BreakersAdmin):
     actions = ("test_connection", *BreakersAdmin.actions)
     inlines = (PriceInline,)
     fieldsets = (
-        ("Service", {"fields": ("provider", "base_url", "model_name")}),
-        ("Key", {"fields": ("new_api_key", "clear_api_key", "api_key_env", "takes_personal_keys")}),
+        ("Service", {"fields": ("provider", "base_url", *KEY_INPUTS, "model_name")}),
+        ("Key", {"fields": KEY_FIELDS}),
         (
             "Name",
             {"fields": ("deployment_id", "display_name", "description", "kind", "is_enabled")},
         ),
         (
-            "Abilities",
+            "Capabilities",
             {
                 "fields": CAPABILITY_FIELDS,
                 "description": "The default comes from its features and attachment types, or from its name. "
-                "Yes and No override it. Requests are never rejected because an ability is unknown.",
+                "Yes and No override it. Requests are never rejected because a capability is unknown.",
             },
         ),
         (
@@ -101,15 +103,20 @@ class DeploymentAdmin(BreakersAdmin):
         js = (forms.Script("console/connect/test-connection.js", type="module"),)
 
     def get_fieldsets(self, request: HttpRequest, obj: Deployment | None = None) -> Any:
-        fieldsets = super().get_fieldsets(request, obj)
-        if request.user.has_perm(KEY_PERMISSION):
-            return fieldsets
-        shown = {"fields": ("key", *KEY_FIELDS)}
-        return [
-            (title, shown if title == "Key" else options)
-            for title, options in fieldsets
-            if obj is not None or title != "Key"
+        """Return the groups of fields. Users who may not change keys see the state of an existing
+        deployment's key. Only a stored key can be removed.
+        """
+        hidden: set[str] = set()
+        if not request.user.has_perm(KEY_PERMISSION):
+            hidden = {"clear_api_key"} if obj is not None else {*KEY_INPUTS, *KEY_FIELDS}
+        elif obj is None or not has_stored_key(obj):
+            hidden = {"clear_api_key"}
+        shown = {} if request.user.has_perm(KEY_PERMISSION) else {"new_api_key": "key"}
+        groups = [
+            (title, {**options, "fields": fields_shown(options["fields"], hidden, shown)})
+            for title, options in super().get_fieldsets(request, obj)
         ]
+        return [(title, options) for title, options in groups if options["fields"]]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Deployment | None = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
@@ -143,7 +150,11 @@ class DeploymentAdmin(BreakersAdmin):
         if deployment.kind != Deployment.Kind.CHAT:
             return ""
         can = capabilities_of(deployment)
-        return format_html('<span title="{}">{}</span>', details(can), summary(can))
+        shown = format_html('<span title="{}">{}</span>', details(can), summary(can) or NOT_KNOWN)
+        if summary(can):
+            return shown
+        test = f"{self.url('change', deployment.pk)}#test"
+        return format_html('{} · <a href="{}">Test now</a>', shown, test)
 
     @admin.display(description="key")
     def key(self, deployment: Deployment) -> str:
@@ -151,7 +162,7 @@ class DeploymentAdmin(BreakersAdmin):
             return "not needed"
         if isinstance(deployment.api_key, UnreadableSecret):
             return "unreadable"
-        if deployment.api_key:
+        if has_stored_key(deployment):
             return "stored"
         return deployment.api_key_env or "none"
 
@@ -193,6 +204,15 @@ class DeploymentAdmin(BreakersAdmin):
             for name, errors in form.errors.items()
         ]
         return JsonResponse({"ok": False, "message": f"Not tested. {' '.join(wrong)}"})
+
+
+def has_stored_key(deployment: Deployment) -> bool:
+    return isinstance(deployment.api_key, UnreadableSecret) or bool(deployment.api_key)
+
+
+def fields_shown(fields: Any, hidden: Set[str], shown: Mapping[str, str]) -> tuple[Any, ...]:
+    """Return the fields of a group without the hidden ones, and with those in `shown` replaced."""
+    return tuple(shown.get(name, name) for name in fields if name not in hidden)
 
 
 def listed_models(deployment: Deployment) -> list[ListedModel]:

@@ -46,6 +46,15 @@ class SecretAdmin(RecordedAdmin[Secret]):
         ("History", {"fields": readonly_fields[2:], "classes": ("collapse",)}),
     )
 
+    def get_fieldsets(self, request: HttpRequest, obj: Secret | None = None) -> Any:
+        """Return the groups of fields. A new secret has no state, uses and history."""
+        groups = super().get_fieldsets(request, obj)
+        if obj is not None:
+            return groups
+        _, options = groups[0]
+        shown = tuple(name for name in options["fields"] if name != "state")
+        return [(None, {"fields": shown}), groups[1]]
+
     def form_attributes(self, request: HttpRequest, obj: Secret | None) -> dict[str, Any]:
         may = request.user.has_perm(ANYWHERE)
         return {**super().form_attributes(request, obj), "may_send_anywhere": may}

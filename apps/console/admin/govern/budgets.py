@@ -98,6 +98,13 @@ class BudgetAdmin(RecordedAdmin[Budget]):
     )
     list_select_related = ("user", "team__group", "key", "application")
     autocomplete_fields = ("user", "application")
+    empty_labels = {
+        "user": "Each user",
+        "team": "Each team",
+        "key": "Each API key",
+        "application": "Each application",
+        "window": "Choose a window",
+    }
     fixed_fields = FIXED
     choices = {
         "subject_kind": {**{name: (name,) for name in SUBJECTS}, "run": ("application",)},

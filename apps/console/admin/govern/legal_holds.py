@@ -67,6 +67,7 @@ class LegalHoldAdmin(Admin[LegalHold]):
     list_filter = (("lifted_at", admin.EmptyFieldListFilter),)
     search_fields = ("=owner", "=conversation", "reason", "user__username")
     autocomplete_fields = ("user",)
+    empty_labels = {"user": "Choose a user"}
     actions = ("lift",)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -16,7 +16,8 @@ from apps.accounts.buckets import bucket_of
 from apps.accounts.erasure_reports import request_erasure
 from apps.accounts.models import ServiceAccount
 from apps.catalog.acting_accounts import may_manage
-from apps.console.admin.theme import SELECT, TEXT_INPUT, Admin, CheckboxChoices
+from apps.console.admin.govern.permission_field import PermissionsField
+from apps.console.admin.theme import TEXT_INPUT, Admin, SearchedChoices
 from apps.console.giving import givable_groups, givable_permissions
 
 LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}</a>'
@@ -33,12 +34,10 @@ class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
         widget=forms.TextInput({"class": TEXT_INPUT}),
     )
     groups = forms.ModelMultipleChoiceField(
-        Group.objects.none(), required=False, widget=CheckboxChoices
+        Group.objects.none(), required=False, widget=SearchedChoices
     )
-    permissions = forms.ModelMultipleChoiceField(
-        Permission.objects.none(),
-        required=False,
-        widget=forms.SelectMultiple({"size": 12, "class": SELECT}),
+    permissions = PermissionsField(
+        Permission.objects.none(), required=False, widget=SearchedChoices
     )
 
     class Meta:

@@ -4,7 +4,6 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib import admin
-from django.contrib.admin.widgets import AutocompleteSelectMultiple
 from django.contrib.auth.models import Group, User
 from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
@@ -14,7 +13,7 @@ from apps.accounts.models import Team
 from apps.accounts.team_members import check_administrators, members_of
 from apps.catalog.content.installed import installed_content
 from apps.console.admin.govern.team_changes import record_changes, set_members, team_state
-from apps.console.admin.theme import Admin
+from apps.console.admin.theme import Admin, RowChoices
 from apps.console.giving import may_give
 from apps.errors import Refused
 
@@ -29,7 +28,7 @@ class TeamForm(forms.ModelForm[Team]):
     members = forms.ModelMultipleChoiceField(
         User.objects.filter(is_active=True, service_account=None).order_by("username"),
         required=False,
-        widget=AutocompleteSelectMultiple(Team._meta.get_field("administrators"), admin.site),
+        widget=RowChoices(Team._meta.get_field("administrators"), admin.site),
         help_text="Administrators of the team are always members.",
     )
     prompt = forms.ChoiceField(

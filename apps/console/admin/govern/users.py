@@ -11,7 +11,7 @@ from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, Permission, User
 from django.core.exceptions import PermissionDenied
-from django.db.models import QuerySet
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern
 from django.views.decorators.http import require_safe
@@ -25,6 +25,7 @@ from apps.catalog.acting_accounts import may_manage
 from apps.console.admin import theme
 from apps.console.admin.cells import NOTHING
 from apps.console.admin.govern.account_access import access_context, view_as
+from apps.console.admin.govern.permission_field import PermissionsField
 from apps.console.admin.govern.team_changes import (
     record_changes,
     record_moves,
@@ -49,12 +50,18 @@ RIGHT_FIELDS = ("groups", "user_permissions", "permissions")
 class GivingAdmin(admin.ModelAdmin[Any]):
     """Offers only rights that the operator may grant, and preserves an account's other rights."""
 
+    filter_horizontal = ()
+
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:
+        options["widget"] = theme.SearchedChoices()
         if db_field.related_model is Permission:
             options["queryset"] = givable_permissions(request.user)
+            options["form_class"] = PermissionsField
         elif db_field.related_model is Group:
             options["queryset"] = givable_groups(request.user)
-        return super().formfield_for_manytomany(db_field, request, **options)
+        field: Any = super().formfield_for_manytomany(db_field, request, **options)
+        field.help_text = db_field.help_text  # Django adds a hint about the keyboard.
+        return field
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         kept = {
@@ -78,7 +85,21 @@ LAST_SUPERUSER = (
 )
 
 
+HELP_TEXTS = {
+    "is_active": "Turn this off to close the account. Its data is kept.",
+    "is_staff": "Can open the admin.",
+    "is_superuser": "Has all permissions.",
+    "groups": "Users have the permissions of their groups.",
+    "user_permissions": "In addition to the permissions of the groups.",
+}
+
+
 class UserForm(theme.UserChangeForm):  # type: ignore[misc]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in HELP_TEXTS.keys() & self.fields.keys():
+            self.fields[name].help_text = HELP_TEXTS[name]
+
     def clean(self) -> dict[str, Any]:
         """Refuse a change that leaves the installation without an active superuser."""
         cleaned: dict[str, Any] = super().clean()
@@ -205,6 +226,25 @@ def is_service(account: User) -> bool:
 
 @admin.register(Group)
 class ThemedGroupAdmin(GivingAdmin, GroupAdmin, theme.Admin[Group]):  # type: ignore[misc]
+    list_display = ("name", "members", "permissions_count")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
+        rows: QuerySet[Group] = super().get_queryset(request)
+        return rows.annotate(
+            member_count=Count("user", distinct=True),
+            permission_count=Count("permissions", distinct=True),
+        )
+
+    @admin.display(description="members", ordering="member_count")
+    def members(self, group: Any) -> int:
+        count: int = group.member_count
+        return count
+
+    @admin.display(description="permissions", ordering="permission_count")
+    def permissions_count(self, group: Any) -> int:
+        count: int = group.permission_count
+        return count
+
     def may_manage(self, request: HttpRequest, group: Group | None) -> bool:
         return group is None or may_give(request.user, group)
 

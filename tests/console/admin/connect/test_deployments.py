@@ -69,9 +69,14 @@ def test_a_form_that_is_shown_again_does_not_hold_the_key(admin_client):
 def test_a_stored_key_stays_until_it_is_replaced_or_removed(admin_client, changes, stored):
     deployment = make_deployment("gpt", base_url=fields()["base_url"], api_key=SECRET)
 
+    offered = [
+        "Remove the stored key" in admin_client.get(f"{LIST}{page}").text
+        for page in (f"{deployment.pk}/change/", "add/")
+    ]
     admin_client.post(f"{LIST}{deployment.pk}/change/", fields(**changes))
 
     assert Deployment.objects.get().api_key == stored
+    assert offered == [True, False]
 
 
 def test_replacing_and_removing_at_once_is_refused(admin_client):
@@ -404,7 +409,7 @@ def test_a_test_of_the_connection_tells_what_the_model_can_do(admin_client, list
 
     assert (told["known"]["tools"], told["known"]["audio_input"]) == (
         "Default: yes",
-        "Default: unknown",
+        "Default: not known yet",
     )
     assert told["told"] == {
         "vision": True,
@@ -433,7 +438,7 @@ def test_the_form_shows_what_is_known_and_what_the_operator_says(admin_client):
 
     assert options(page, "tools") == ["[Default: yes]", "Yes", "No"]
     assert options(page, "vision") == ["Default: no", "[Yes]", "No"]
-    assert options(page, "caching") == ["[Default: unknown]", "Yes", "No"]
+    assert options(page, "caching") == ["[Default: not known yet]", "Yes", "No"]
     assert 'In tokens. <span data-known="context_window">Default: 16,385</span>.' in page
     assert '<span data-known="max_output_tokens">Default: 4,096</span>.' in page
 
@@ -452,6 +457,7 @@ def test_an_answer_has_a_token_at_least(admin_client):
     page = admin_client.post(f"{LIST}add/", fields(max_output_tokens="0")).text
 
     assert "Ensure this value is greater than or equal to 1." in page
+    assert '<details class="more-options" open>' in page
     assert not Deployment.objects.exists()
 
 
@@ -470,11 +476,12 @@ def test_the_list_tells_in_words_what_models_can_do(admin_client):
     assert {shown for _, shown in cells} == {
         "tools, parallel tool calls",
         "no tools, thinking, caching",
-        "unknown",
+        "Not known yet",
     }
+    assert page.count(">Test now</a>") == 1
     assert (
         "Yes: tools, parallel tool calls. No: pictures, documents, sound, speech, JSON schemas, "
-        "thinking. Unknown: caching. Context window: 16,385 tokens. Maximum output: 4,096 tokens."
+        "thinking. Not known yet: caching. Context window: 16,385 tokens. Maximum output: 4,096 tokens."
     ) in {details for details, _ in cells}
 
 

@@ -159,6 +159,9 @@ def test_only_what_one_has_is_offered_and_taken():
     offered = form.fields["user_permissions"].queryset.values_list("codename", flat=True)
     assert {"view_run", "change_user"} <= {*offered}
     assert not {"read_run_contents", "view_session", "add_journalentry"} & {*offered}
+    groups = dict(form.fields["user_permissions"].choices)
+    assert "View run" in [label for _, label in groups["Runs"]]
+    assert "Hold down" not in str(form["user_permissions"].help_text)
     assert "is_superuser" not in form.fields
     assert "user_permissions" in refused.context["adminform"].form.errors
     ben.refresh_from_db()

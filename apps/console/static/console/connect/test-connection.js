@@ -36,8 +36,6 @@ const place = document.querySelector("[data-test-connection]");
 if (place instanceof HTMLElement) {
   const button = part(place, "button", HTMLButtonElement);
   const status = part(place, "[role=status]", HTMLElement);
-  // The test is next to the fields that it needs.
-  part(document, "[name=new_api_key]", HTMLElement).closest("fieldset")?.after(place);
   place.hidden = false;
   button.addEventListener("click", async () => {
     button.disabled = true;
@@ -53,6 +51,7 @@ if (place instanceof HTMLElement) {
       const more = names.length ? ` The service offers ${names.length === 1 ? "1 model" : `${names.length} models`}; choose one in “Model name”.` : "";
       tellKnown(outcome.known ?? {});
       const filled = fillIn(outcome.told ?? {}) ? " The capabilities below were filled in from the service." : "";
+      if (filled) part(document, ".more-options", HTMLDetailsElement).open = true;
       status.textContent = `${outcome.ok ? "✓" : "✗"} ${outcome.message}${more}${filled}`;
       offer(names);
     } catch {
@@ -60,4 +59,10 @@ if (place instanceof HTMLElement) {
     }
     button.disabled = false;
   });
+  // A link in the list of deployments.
+  if (location.hash === "#test") {
+    place.scrollIntoView({ block: "center" });
+    button.focus({ preventScroll: true });
+    button.click();
+  }
 }

@@ -45,6 +45,9 @@ export class Bar {
     this.discard = button("Discard", () => this.forget());
     this.publish = button("Publish…", () => this.goPublish(), { class: "console-button console-primary" });
     this.request = button("Request publishing…", () => this.goPublish(true), { class: "console-button console-primary" });
+    this.reason = element("span", { id: newId("reason") });
+    const goToFirst = button("Go to the first error", () => this.goToFirstError(), { class: "" });
+    this.blocked = element("p", { class: "studio-blocked", hidden: true }, this.reason, " ", goToFirst);
     this.notice = element("p", { class: "studio-notice", hidden: true });
     const actions = may ? [this.discard, this.save, this.request, this.publish] : [];
     this.title = part(document, ".page-path [aria-current]", HTMLElement);
@@ -56,6 +59,7 @@ export class Bar {
         ...[this.state, this.saved, this.checked],
         element("div", { class: "studio-actions" }, this.toChat(), this.chat, ...actions),
       ),
+      this.blocked,
       this.notice,
       this.status,
       this.details,
@@ -104,11 +108,29 @@ export class Bar {
     const isSecond = state.takes_two && state.can_publish;
     this.publish.hidden = !data.may_publish || (state.takes_two && !isSecond);
     // A change withdraws the request, so users with unsaved changes cannot publish it.
-    this.publish.disabled = errors > 0 || (state.takes_two ? isChanged : !(isChanged || state.can_publish));
+    this.publish.disabled = !errors && (state.takes_two ? isChanged : !(isChanged || state.can_publish));
     this.request.hidden = !state.takes_two || (state.is_requested === true && !isChanged);
-    this.request.disabled = errors > 0 || !(isChanged || state.has_draft);
+    this.request.disabled = !errors && !(isChanged || state.has_draft);
+    this.showBlocked(errors);
     this.showNotice(state);
     if (!this.details.hidden && this.details.dataset.what === "findings") this.fillFindings();
+  }
+
+  /** While there are errors, the buttons can have the focus, and they lead to the first error. @param {number} errors */
+  showBlocked(errors) {
+    for (const one of [this.publish, this.request]) {
+      for (const [name, value] of [["aria-disabled", "true"], ["aria-describedby", this.reason.id]]) {
+        if (errors) one.setAttribute(name, value);
+        else one.removeAttribute(name);
+      }
+    }
+    this.reason.textContent = errors ? `Fix ${counted(errors, "error")} before you publish.` : "";
+    this.blocked.hidden = !errors || !this.store.data.may_change || (this.publish.hidden && this.request.hidden);
+  }
+
+  goToFirstError() {
+    const first = this.store.findings.find(({ severity }) => severity === "error");
+    if (first) this.goTo(first.path);
   }
 
   /** Shows a request to publish, a returned draft, and a newer live version to merge. @param {State} state */
@@ -146,7 +168,7 @@ export class Bar {
           element(
             "li",
             { class: `studio-${severity}` },
-            element("strong", {}, severity === "error" ? "Mistake " : "Warning "),
+            element("strong", {}, severity === "error" ? "Error " : "Warning "),
             element("a", { href: `#${sectionOf(path).id}`, onclick: (/** @type {Event} */ event) => this.follow(event, path) }, element("code", {}, path || "$")),
             ` ${message}`,
           ),
@@ -330,6 +352,10 @@ export class Bar {
 
   // Show the changes, and ask for a note for the version or for the other publisher.
   async goPublish(isRequest = false) {
+    if (this.publish.getAttribute("aria-disabled") === "true") {
+      this.goToFirstError();
+      return;
+    }
     if (this.store.isChanged && !(await this.saveDraft())) return;
     const response = await this.store.send("difference", {}).catch(() => null);
     if (!response?.ok) {

@@ -135,7 +135,7 @@ function numberIn(typed) {
 
 /** @param {Finding} finding @param {string} own the path of the field */
 function findingNote({ severity, path, message }, own) {
-  const word = severity === "error" ? "Mistake: " : "Warning: ";
+  const word = severity === "error" ? "Error: " : "Warning: ";
   const text = path === own ? message : `${path}: ${message}`;
   return element(
     "p",

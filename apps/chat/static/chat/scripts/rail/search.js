@@ -96,7 +96,7 @@ export class HistorySearch extends LitElement {
         <span class="history-title" dir="auto">${marked(title || gettext("Untitled"), words)}</span>
         <span class="visually-hidden">${application.title}</span>
         ${archived ? html`<span class="hit-note">${gettext("Archived")}</span>` : nothing}
-        ${tagLine(tags)} ${excerpt ? html`<span class="hit-excerpt" dir="auto">${marked(excerpt, words)}</span>` : nothing}
+        ${tagLine(tags)} ${excerpt && excerpt !== title ? html`<span class="hit-excerpt" dir="auto">${marked(excerpt, words)}</span>` : nothing}
       </a>
     </li>`;
   }

@@ -55,7 +55,7 @@ export const behaviour = {
             selectField(store, {
               label: "Shared with other applications",
               path: of("memory.scope"),
-              options: [["", "no, only this application"], ["user", "yes, with applications that also share, if the user agrees"]],
+              options: [["", "No, only this application"], ["user", "Yes, with applications that also share, if the user agrees"]],
             }),
             numberField(store, { label: "Memories in the prompt", path: of("memory.prime"), min: 0, max: 50, step: 1, placeholder: "0" }),
           ],
@@ -79,18 +79,18 @@ export const behaviour = {
         selectField(store, {
           label: "Visible tool calls",
           path: of("stage_display.level"),
-          options: [["", "all (default)"], ["none", "none"], ["error", "those that fail"], ["info", "all"], ["debug", "all, including internal steps"]],
+          options: [["", "All (default)"], ["none", "None"], ["error", "Those that fail"], ["info", "All"], ["debug", "All, including internal steps"]],
         }),
         selectField(store, {
           label: "Tool calls need approval",
           path: of("approval.mode"),
-          options: [["", "installation default"], ["auto", "never"], ["confirm", "always"]],
+          options: [["", "Installation default"], ["auto", "Never"], ["confirm", "Always"]],
           help: "Tools and toolsets can override this. The exceptions are under All fields.",
         }),
         selectField(store, {
           label: "Keys for models",
           path: of("model_keys.mode"),
-          options: [["", "the installation's keys"], ["user_keys", "the user's key, if any"]],
+          options: [["", "The installation's keys"], ["user_keys", "The user's key, if any"]],
         }),
       ),
       findings(store, "hooks"),

@@ -157,7 +157,7 @@ function variables(store, textarea) {
   /** @param {string} name @param {Record<string, string>} values @param {Set<string>} used */
   const variable = (name, values, used) => {
     const id = newId("variable");
-    const input = element("input", { id, value: values[name] ?? "", placeholder: "stays as it is written", autocomplete: "off" });
+    const input = element("input", { id, value: values[name] ?? "", placeholder: "Stays as written", autocomplete: "off" });
     input.addEventListener("input", () => set(name, input.value));
     const remove = button("Remove", () => {
       set(name, undefined);

@@ -48,7 +48,7 @@ function picker(store, choices, redraw) {
     element(
       "fieldset",
       { class: "studio-models" },
-      element("legend", { class: "studio-legend" }, "Model ", element("code", { class: "studio-path" }, ID)),
+      element("legend", { class: "studio-legend" }, "Deployment ", element("code", { class: "studio-path" }, ID)),
       ...chat.map((one) => card(store, one, one.id === chosen, name, () => choose(one.id))),
     ),
     findings(store, ID),
@@ -56,7 +56,7 @@ function picker(store, choices, redraw) {
   const other = selectField(store, {
     label: "Or another application",
     path: ID,
-    options: [["", "no"], ...choices.applications.map((one) => [one.id, one.name]), ...(known || !chosen ? [] : [[chosen, chosen]])],
+    options: [["", "None"], ...choices.applications.map((one) => [one.id, one.name]), ...(known || !chosen ? [] : [[chosen, chosen]])],
     onchange: redraw,
     findingsPath: "",
     help: "Called like a model, with its own prompt and tools.",
@@ -104,7 +104,7 @@ function card(store, one, isChosen, name, choose) {
 function parameters(store) {
   /** @param {string} name */
   const path = (name) => `${PATH}.parameters.${name}`;
-  const none = "the model's default";
+  const none = "The model's default";
   return [
     group(
       "Parameters",

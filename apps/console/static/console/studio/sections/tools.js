@@ -77,16 +77,16 @@ const defaults = (store) =>
     element(
       "div",
       { class: "studio-inner" },
-      numberField(store, { label: "Timeout, in seconds", path: "tool_defaults.timeout_seconds", min: 1, max: 3600, placeholder: "installation default", help: "A call that takes longer is canceled, and the model gets an error." }),
+      numberField(store, { label: "Timeout, in seconds", path: "tool_defaults.timeout_seconds", min: 1, max: 3600, placeholder: "Installation default", help: "A call that takes longer is canceled, and the model gets an error." }),
       selectField(store, {
         label: "Approval",
         path: "features.approval.mode",
-        options: [["", "installation default"], ["auto", "calls run without approval"], ["confirm", "each call waits for approval"]],
+        options: [["", "Installation default"], ["auto", "Calls run without approval"], ["confirm", "Each call waits for approval"]],
       }),
       selectField(store, {
         label: "Visible calls",
         path: "features.stage_display.level",
-        options: [["", "all calls"], ["none", "nothing"], ["error", "those that fail"], ["info", "all calls, regardless of the default"], ["debug", "all, including internal steps"]],
+        options: [["", "All calls"], ["none", "Nothing"], ["error", "Those that fail"], ["info", "All calls, regardless of the default"], ["debug", "All, including internal steps"]],
       }),
     ),
   );

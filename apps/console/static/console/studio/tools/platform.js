@@ -22,7 +22,7 @@ const approval = (store, path, usual) =>
   selectField(store, {
     label: "Approval",
     path: of(path),
-    options: [["", usual], ["auto", "calls run without approval"], ["confirm", "each call waits for approval"]],
+    options: [["", usual], ["auto", "Calls run without approval"], ["confirm", "Each call waits for approval"]],
   });
 
 /**
@@ -77,7 +77,7 @@ const TOOLS = [
     name: "schedules",
     label: "Schedules",
     help: "Sets alarms and schedules tasks for the user, who confirms them.",
-    settings: (store) => [approval(store, "schedules.approval.mode", "needs approval (default)")],
+    settings: (store) => [approval(store, "schedules.approval.mode", "Needs approval (default)")],
   },
   {
     name: "representation_tooling",
@@ -105,8 +105,8 @@ export function platformTools(store, choices) {
     ),
   );
   return group(
-    "Tools of the platform",
-    quiet("Built-in tools, without a URL or key. More are under Predefined above; tools for files are under ", link("Files and contexts", "#files"), "."),
+    "Built-in tools",
+    quiet("Ready to use, without a URL or key. More tools are under Predefined above; tools for files are under ", link("Files and contexts", "#files"), "."),
     element("div", { class: "studio-platform" }, ...cards),
   );
 }

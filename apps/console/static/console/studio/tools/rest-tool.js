@@ -73,7 +73,7 @@ function* fields(store, index, parts, tool) {
       help: "Relative to the service URL, with parameters in braces.",
     });
     yield parameterTable(store, [...["tool_sets", index], ...parts, ...FUNCTION, "parameters"], titleOf(tool));
-    yield textField(store, { label: "Title of a call", path: path("display", "stage", "name"), placeholder: "the toolset's name" });
+    yield textField(store, { label: "Title of a call", path: path("display", "stage", "name"), placeholder: "The toolset's name" });
   }
   if (tool.deployment_id !== undefined) {
     yield textField(store, { label: "Deployment", path: path("deployment_id"), empty: "", help: "The name of a deployment or another application." });

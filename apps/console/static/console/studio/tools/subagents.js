@@ -29,7 +29,7 @@ export function subagentFields(store, choices) {
   };
   draw();
   return [
-    numberField(store, { label: "Time limit of a task, in seconds", path: `${PATH}.timeout_seconds`, min: 1, step: 1, placeholder: "installation default" }),
+    numberField(store, { label: "Time limit of a task, in seconds", path: `${PATH}.timeout_seconds`, min: 1, step: 1, placeholder: "Installation default" }),
     switchField(store, {
       label: "General-purpose sub-agent",
       path: `${PATH}.general_purpose`,
@@ -53,7 +53,7 @@ const limits = (store, choices, path) => [
   selectField(store, {
     label: "Model",
     path: `${path}.deployment_id`,
-    options: [["", "the application's model"], ...choices.deployments.filter(({ kind }) => kind === "chat").map(({ id, name }) => [id, name])],
+    options: [["", "The application's model"], ...choices.deployments.filter(({ kind }) => kind === "chat").map(({ id, name }) => [id, name])],
   }),
   numberField(store, { label: "Model calls for one task", path: `${path}.max_iterations`, min: 1, step: 1, placeholder: "same as the application" }),
 ];

@@ -1,0 +1,32 @@
+"""A form field that offers permissions by their names, grouped by application."""
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+from django.apps import apps
+from django.contrib.auth.models import Permission
+from django.forms import ModelMultipleChoiceField
+from django.forms.models import ModelChoiceIterator
+
+
+class PermissionGroups(ModelChoiceIterator):  # type: ignore[type-arg]
+    """Yields permissions grouped by application, in the order of the queryset."""
+
+    def __iter__(self) -> Iterator[Any]:
+        for label, rows in groupby(self.queryset, key=app_label):
+            names = {config.label: config.verbose_name for config in apps.get_app_configs()}
+            yield str(names.get(label, label)), [self.choice(row) for row in rows]
+
+
+class PermissionsField(ModelMultipleChoiceField):  # type: ignore[type-arg]
+    iterator = PermissionGroups
+
+    def label_from_instance(self, permission: Any) -> str:
+        """Return a permission's name without the leading "Can", such as "View runs"."""
+        name: str = permission.name.removeprefix("Can ")
+        return name[:1].upper() + name[1:]
+
+
+def app_label(permission: Permission) -> str:
+    return permission.content_type.app_label
