@@ -44,8 +44,8 @@ def text_part(text: str) -> Json:
 
 
 def status(state: str, moment: datetime, message: Json | None = None) -> Json:
-    told: Json = {"state": state, "timestamp": timestamp(moment)}
-    return told if message is None else {**told, "message": message}
+    fields: Json = {"state": state, "timestamp": timestamp(moment)}
+    return fields if message is None else {**fields, "message": message}
 
 
 def agent_message(id: str, run: Run, parts: Sequence[Json]) -> Json:
@@ -84,18 +84,18 @@ def attachment_part(attachment: Mapping[str, Any]) -> Json:
     """
     media_type = str(attachment.get("type") or MARKDOWN)
     title = str(attachment.get("title") or "")
-    told: Json = {"mediaType": media_type}
+    fields: Json = {"mediaType": media_type}
     if title:
-        told["filename"] = title
+        fields["filename"] = title
     data, url = attachment.get("data"), attachment.get("url") or attachment.get("reference_url")
     if data is None:
-        return {"url": public_url(str(url or "")), **told}
+        return {"url": public_url(str(url or "")), **fields}
     if media_type == JSON:
         try:
-            return {"data": msgspec.json.decode(data), **told}
+            return {"data": msgspec.json.decode(data), **fields}
         except msgspec.DecodeError:
             pass  # Send invalid JSON unchanged.
-    return {"raw": raw_content(str(data), media_type), **told}
+    return {"raw": raw_content(str(data), media_type), **fields}
 
 
 def raw_content(data: str, media_type: str) -> str:
@@ -111,8 +111,8 @@ def public_url(url: str) -> str:
     return f"{settings.PUBLIC_URL}/v1/{url}" if url.startswith("files/") else url
 
 
-def status_update(run: Run, told: Json) -> Json:
-    return {"statusUpdate": {**ids(run), "status": told}}
+def status_update(run: Run, status: Json) -> Json:
+    return {"statusUpdate": {**ids(run), "status": status}}
 
 
 def artifact_update(run: Run, artifact: Json, *, append: bool, is_last: bool) -> Json:

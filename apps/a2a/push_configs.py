@@ -102,12 +102,12 @@ def find_config(run: Run, name: str) -> PushConfig:
 
 
 def describe_config(row: PushConfig) -> Json:
-    told: dict[str, Any] = {"id": row.name, "taskId": str(row.run_id), "url": row.url}
+    config: dict[str, Any] = {"id": row.name, "taskId": str(row.run_id), "url": row.url}
     if row.token:
-        told["token"] = row.token
+        config["token"] = row.token
     if row.scheme:
-        told["authentication"] = {"scheme": row.scheme, "credentials": row.credentials}
-    return told
+        config["authentication"] = {"scheme": row.scheme, "credentials": row.credentials}
+    return config
 
 
 def list_configs(run: Run) -> Json:

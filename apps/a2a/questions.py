@@ -31,18 +31,20 @@ def open_questions(run: Run) -> list[Interaction]:
     return list(rows.filter(kind="elicitation")) if run.status == Run.Status.RUNNING else []
 
 
-def question_message(run: Run, asked: Sequence[Interaction]) -> Json:
+def question_message(run: Run, questions: Sequence[Interaction]) -> Json:
     """Return an agent message with each question as text and as data."""
-    parts = [part for one in asked for part in question_parts(one)]
-    return encoding.agent_message(f"{run.pk}-{asked[0].pk}", run, parts)
+    parts = [part for one in questions for part in question_parts(one)]
+    return encoding.agent_message(f"{run.pk}-{questions[0].pk}", run, parts)
 
 
-def question_parts(asked: Interaction) -> list[Json]:
-    data = {"key": asked.key, "kind": asked.kind, "asked": asked.asked}
-    if asked.kind in CARDS:
-        text = CARDS[asked.kind](asked.asked).markdown
+def question_parts(question: Interaction) -> list[Json]:
+    data = {"key": question.key, "kind": question.kind, "asked": question.asked}
+    if question.kind in CARDS:
+        text = CARDS[question.kind](question.asked).markdown
     else:
-        text = str(asked.asked.get("message") or f"The task asks for: {asked.kind}. {DATA_ADVICE}")
+        text = str(
+            question.asked.get("message") or f"The task asks for: {question.kind}. {DATA_ADVICE}"
+        )
     return [encoding.text_part(text), {"data": data, "mediaType": encoding.JSON}]
 
 
@@ -52,18 +54,18 @@ def read_answer(run: Run, sent: SentMessage) -> AnswerFrame:
     Raises `InvalidParams` if the answer is invalid, or `UnsupportedOperation` if there is no open
     question.
     """
-    asked = open_questions(run)
-    if not asked:
+    questions = open_questions(run)
+    if not questions:
         raise UnsupportedOperation(closed_text(run))
     for part in sent.parts:
         if isinstance(part.data, dict) and {"key", "answer"} <= part.data.keys():
-            return frame_of(run, find_question(asked, part.data["key"]), part.data["answer"])
+            return frame_of(run, find_question(questions, part.data["key"]), part.data["answer"])
     text = "\n\n".join(part.text for part in sent.parts if part.text)
-    if len(asked) > 1:
-        raise InvalidParams(f"The task has {len(asked)} open questions. {DATA_ADVICE}")
-    if not text.strip() or asked[0].kind not in ANSWERS:
+    if len(questions) > 1:
+        raise InvalidParams(f"The task has {len(questions)} open questions. {DATA_ADVICE}")
+    if not text.strip() or questions[0].kind not in ANSWERS:
         raise InvalidParams(f"The message does not answer the question of the task. {DATA_ADVICE}")
-    return frame_of(run, asked[0], ANSWERS[asked[0].kind](asked[0].asked, text))
+    return frame_of(run, questions[0], ANSWERS[questions[0].kind](questions[0].asked, text))
 
 
 def closed_text(run: Run) -> str:
@@ -72,19 +74,19 @@ def closed_text(run: Run) -> str:
     return "The task has ended and accepts no more messages. Send the message without taskId."
 
 
-def find_question(asked: Sequence[Interaction], key: Any) -> Interaction:
+def find_question(questions: Sequence[Interaction], key: Any) -> Interaction:
     """Return the question with this key. Raises `InvalidParams` if it is not open."""
-    for one in asked:
+    for one in questions:
         if one.key == key:
             return one
     raise InvalidParams(f"Unknown key: {shorten_text(str(key))!r}. {DATA_ADVICE}")
 
 
-def frame_of(run: Run, asked: Interaction, given: Any) -> AnswerFrame:
+def frame_of(run: Run, question: Interaction, given: Any) -> AnswerFrame:
     """Convert the answer to the format of the chat page's WebSocket. Raises `InvalidParams` if it
     does not match the question.
     """
-    frame = {"type": "answer", "kind": asked.kind, "run": run.pk, "key": asked.key}
+    frame = {"type": "answer", "kind": question.kind, "run": run.pk, "key": question.key}
     try:
         return FRAME.validate_python({**frame, "answer": given})
     except ValidationError as error:

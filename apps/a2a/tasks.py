@@ -57,12 +57,12 @@ def describe_task(
 ) -> Json:
     """Return a task as JSON, with its newest `history_length` messages, or all if it is None."""
     answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
-    told: Json = {"id": str(run.pk), "contextId": str(run.stream), "status": current_status(run)}
+    task: Json = {"id": str(run.pk), "contextId": str(run.stream), "status": current_status(run)}
     if has_artifacts and (found := artifacts_of(run, answer)):
-        told["artifacts"] = found
+        task["artifacts"] = found
     if history_length != 0 and (messages := history(run, answer)):
-        told["history"] = messages if history_length is None else messages[-history_length:]
-    return told
+        task["history"] = messages if history_length is None else messages[-history_length:]
+    return task
 
 
 def current_status(run: Run) -> Json:
@@ -103,25 +103,25 @@ def artifacts_of(run: Run, answer: Message | None) -> list[Json]:
 def history(run: Run, answer: Message | None) -> list[Json]:
     """Return a task's messages: the user's message, questions with their answers, and the answer."""
     sent_ids = dict(ClientMessage.objects.filter(run=run).values_list("key", "message_id"))
-    told: list[Json] = []
+    messages: list[Json] = []
     question = Message.objects.filter(run=run, role=Message.Role.USER).first()
     if question is not None:
         parts = [{"text": question.text}] if question.text else []
         parts += [encoding.attachment_part(one) for one in question.attachments]
         id = sent_ids.get(ClientMessage.QUESTION, str(question.uuid))
-        told.append(encoding.message(id, "ROLE_USER", run, parts))
+        messages.append(encoding.message(id, "ROLE_USER", run, parts))
     for asked in Interaction.objects.filter(run=run).order_by("pk"):
         if asked.kind == "client_tool":
             continue
-        told.append(question_message(run, [asked]))
+        messages.append(question_message(run, [asked]))
         if asked.answer is not None:
             id = sent_ids.get(asked.key, f"{asked.pk}-answer")
-            told.append(encoding.message(id, "ROLE_USER", run, answer_parts(asked.answer)))
+            messages.append(encoding.message(id, "ROLE_USER", run, answer_parts(asked.answer)))
     if answer is not None:
         parts = [one["parts"][0] for one in encoding.artifacts(answer.text, answer.attachments)]
         if parts:
-            told.append(encoding.agent_message(str(answer.uuid), run, parts))
-    return told
+            messages.append(encoding.agent_message(str(answer.uuid), run, parts))
+    return messages
 
 
 def answer_parts(given: Any) -> list[Json]:

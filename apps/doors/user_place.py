@@ -22,16 +22,16 @@ KEYS = frozenset({PLACE, NARRATIVE})
 
 
 def with_user_place(
-    prepared: PreparedRun, application: ResolvedApplication, told: Mapping[str, Any], path: str
+    prepared: PreparedRun, application: ResolvedApplication, fields: Mapping[str, Any], path: str
 ) -> PreparedRun:
-    """Return the run with the `place` and the `narrative` in `told`.
+    """Return the run with the `place` and the `narrative` in `fields`.
 
     `path` is the path of these fields for errors. Raises `BadRequest` if the place is unknown or a
     value is not a string.
     """
-    if not told.keys() & KEYS:
+    if not fields.keys() & KEYS:
         return prepared
-    slug, narrative = (text_at(told, key, path) for key in (PLACE, NARRATIVE))
+    slug, narrative = (text_at(fields, key, path) for key in (PLACE, NARRATIVE))
     try:
         place = application.place(slug)
     except PlaceNotFound as error:
@@ -56,11 +56,11 @@ def without_user_place(parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**others, "metadata": rest} if rest else others
 
 
-def text_at(told: Mapping[str, Any], key: str, path: str) -> str:
-    """Return the text `told[key]`, or "" if it is missing. Raises `BadRequest` if it is too long or
-    not a string.
+def text_at(fields: Mapping[str, Any], key: str, path: str) -> str:
+    """Return the text `fields[key]`, or "" if it is missing. Raises `BadRequest` if it is too long
+    or not a string.
     """
-    text = told.get(key)
+    text = fields.get(key)
     if text is None:
         return ""
     if not isinstance(text, str):

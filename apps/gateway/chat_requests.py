@@ -67,9 +67,9 @@ class ManyChoices(BadRequest):
         super().__init__(f"{slug} deployment doesn't support n > 1")
 
 
-def check_choices(asked: ChatRequest, application: ResolvedApplication) -> None:
+def check_choices(request: ChatRequest, application: ResolvedApplication) -> None:
     """Raise `ManyChoices` if the request asks for more than one choice (`n`)."""
-    if asked.n is not None and asked.n > 1:
+    if request.n is not None and request.n > 1:
         raise ManyChoices(application.slug)
 
 

@@ -65,13 +65,13 @@ class DialDialect:
     passed_on = PASSED_ON
 
     def read(self, body: bytes) -> ParsedRequest:
-        asked = parse(body)
+        request = parse(body)
         return ParsedRequest(
-            partial(prepare, asked),
+            partial(prepare, request),
             self.encoder,
             self.whole,
-            asked.model or "",
-            bool(asked.stream),
+            request.model or "",
+            bool(request.stream),
         )
 
     def encoder(self, application: str) -> ChunkEncoder:
@@ -106,8 +106,8 @@ def prepare(asked: DialRequest, application: ResolvedApplication) -> PreparedRun
         form_answer=form_answer(messages),
         max_prompt_tokens=None if most == "infinity" else most,
     )
-    told, path = asked.configuration, "custom_fields.configuration"
-    return with_user_place(PreparedRun(request), application, told, path)
+    fields, path = asked.configuration, "custom_fields.configuration"
+    return with_user_place(PreparedRun(request), application, fields, path)
 
 
 def check_order(messages: Sequence[ChatMessage], external: Collection[str]) -> None:

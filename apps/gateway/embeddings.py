@@ -74,31 +74,31 @@ def read_embeddings_request(body: bytes) -> tuple[EmbeddingsRequest, frozenset[s
     """Parse a request. Return it with the names of the parameters that are ignored. Raises
     `BadRequest` if it is invalid.
     """
-    asked = decode_body(body, _decode)
+    request = decode_body(body, _decode)
     names = decode_body(body, _decode_names).keys()
-    if asked.custom_input is not None:
+    if request.custom_input is not None:
         raise invalid("custom_input", "Only texts can be embedded. Send them as 'input'.")
-    check_texts(asked)
-    return asked, frozenset(names - USED)
+    check_texts(request)
+    return request, frozenset(names - USED)
 
 
-def check_texts(asked: EmbeddingsRequest) -> None:
+def check_texts(request: EmbeddingsRequest) -> None:
     """Raise `BadRequest` unless the input is a text or a list of texts. No text may be empty or too
     long.
     """
-    if not isinstance(asked.input, str | list):
+    if not isinstance(request.input, str | list):
         raise invalid("input", "Send a string or an array of strings.")
-    if not 0 < len(asked.texts) <= MOST_TEXTS:
+    if not 0 < len(request.texts) <= MOST_TEXTS:
         raise invalid("input", f"Send 1 to {MOST_TEXTS} texts.")
-    for index, text in enumerate(asked.texts):
-        path = "input" if isinstance(asked.input, str) else f"input.{index}"
+    for index, text in enumerate(request.texts):
+        path = "input" if isinstance(request.input, str) else f"input.{index}"
         if isinstance(text, int | list):
             raise invalid(path, "Tokens are not supported. Send text.")
         if not isinstance(text, str):
             raise invalid(path, "Send a string.")
         if not text.strip():
             raise invalid(path, "The text is empty. Send some text.")
-    check_size(asked.texts)
+    check_size(request.texts)
 
 
 def check_size(texts: Sequence[str]) -> None:
@@ -119,27 +119,27 @@ class EmbeddingsConsumer(GatewayConsumer):
 
     async def answer(self) -> None:
         caller = (await visit(self.scope, self.while_connected)).caller
-        asked, ignored = read_embeddings_request(
+        request, ignored = read_embeddings_request(
             await self.read_body(settings.GATEWAY_MAX_BODY_BYTES)
         )
-        name = self.slug or asked.model or ""
+        name = self.slug or request.model or ""
         if not name:
             raise invalid("model", "Send the ID of an embedding deployment.")
         rates = rates_of(caller, None)
         headers = rate_headers(await admit_request(rates))
-        embedder = await find_embedder(name, caller, asked.dimensions)
+        embedder = await find_embedder(name, caller, request.dimensions)
         meter = RunMeter(self.keep, GATEWAY, caller.bucket, budgets=HUB.budgets, team=caller.team)
         embedder = MeteredEmbedder(embedder, name, meter)
         async with hold_caller_slot(HUB.slots, caller, name):
-            found = await self.while_connected(embed(embedder, asked))
+            found = await self.while_connected(embed(embedder, request))
         spend(rates, [ModelUsage(name, found.prompt_tokens, 0)])
-        if asked.dimensions not in (None, found.vectors.shape[1]):
+        if request.dimensions not in (None, found.vectors.shape[1]):
             raise invalid(
                 "dimensions",
                 f"The model's vectors have {found.vectors.shape[1]} dimensions. Leave 'dimensions' out.",
             )
-        body = await asyncio.to_thread(answer_body, found, name, asked.encoding_format)
-        is_other = self.slug and asked.model not in (None, name)
+        body = await asyncio.to_thread(answer_body, found, name, request.encoding_format)
+        is_other = self.slug and request.model not in (None, name)
         await self.send_json(
             200,
             body,
@@ -186,10 +186,10 @@ async def find_embedder(name: str, caller: Caller, dimensions: int | None) -> Em
     return embedder
 
 
-async def embed(embedder: Embedder, asked: EmbeddingsRequest) -> Embeddings:
+async def embed(embedder: Embedder, request: EmbeddingsRequest) -> Embeddings:
     """Return the vectors of the texts. Raises `ModelFailed` if the model's service fails."""
     try:
-        return await embedder.embed(asked.texts)
+        return await embedder.embed(request.texts)
     except ServiceFailed as failure:
         reason = "stream" if failure.reason == "answer" else failure.reason
         seconds = getattr(failure, "retry_after", None)

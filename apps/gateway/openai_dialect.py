@@ -80,14 +80,14 @@ class OpenAIDialect:
 
     def read(self, body: bytes) -> ParsedRequest:
         parsed = parse(body)
-        asked = parsed.request
+        request = parsed.request
         return ParsedRequest(
             partial(prepare, parsed),
             self.encoder,
             self.whole,
-            asked.model or "",
-            bool(asked.stream),
-            asked.user or "",
+            request.model or "",
+            bool(request.stream),
+            request.user or "",
         )
 
     def encoder(self, application: str) -> ChunkEncoder:
@@ -172,9 +172,9 @@ def prepare(parsed: ParsedBody, application: ResolvedApplication) -> PreparedRun
     )
 
 
-def first_instructions(asked: OpenAIRequest) -> str:
+def first_instructions(request: OpenAIRequest) -> str:
     """Return the JSON path of the request's first system message, for an error message."""
-    index = next(i for i, message in enumerate(asked.messages) if message.role in SYSTEM)
+    index = next(i for i, message in enumerate(request.messages) if message.role in SYSTEM)
     return f"messages.{index}.role"
 
 

@@ -28,12 +28,12 @@ def read_consents(run: Run) -> dict[str, Mode]:
     return dict(nearest_last.values_list("tool", "mode"))  # type: ignore[arg-type]
 
 
-def store_consent(run: Run, asked: Interaction, answer: Mapping[str, Any]) -> None:
+def store_consent(run: Run, question: Interaction, answer: Mapping[str, Any]) -> None:
     """Store a consent if the user chose *Don't ask again* and the approval card offered this
     option.
     """
-    scope, tool = answer.get("always"), asked.asked.get("name")
-    if answer.get("outcome") != "approved" or scope not in asked.asked.get("always", ()):
+    scope, tool = answer.get("always"), question.asked.get("name")
+    if answer.get("outcome") != "approved" or scope not in question.asked.get("always", ()):
         return
     if not isinstance(tool, str) or not tool or len(tool) > LONGEST_TOOL_NAME:
         return

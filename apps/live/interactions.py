@@ -70,41 +70,45 @@ def answer_interaction(
     """
     rows = Interaction.objects.filter(run=run, key=shorten_key(key), kind=kind, answer__isnull=True)
     # Expired questions that no sweep has answered yet are excluded.
-    asked = rows.exclude(due_at__lte=timezone.now()).first()
-    if asked is None:
+    question = rows.exclude(due_at__lte=timezone.now()).first()
+    if question is None:
         raise closed_error()
-    if asked.asked.get("four_eyes") and is_same_person(by, run.bucket):
+    if question.asked.get("four_eyes") and is_same_person(by, run.bucket):
         raise Refused("four_eyes", gettext("Another user must approve or deny this call."))
     if kind == "elicitation":
-        answer_call(asked, answer, by, name)
+        answer_call(question, answer, by, name)
         return
-    resolve(asked, answer, by, name)
+    resolve(question, answer, by, name)
     if by == run.bucket:
-        store_consent(run, asked, answer)
+        store_consent(run, question, answer)
 
 
-def answer_call(asked: Interaction, answer: Mapping[str, Any], by: str, name: str) -> None:
+def answer_call(question: Interaction, answer: Mapping[str, Any], by: str, name: str) -> None:
     """Store the answer to a running call's question. The process that runs the call then notifies
     viewers. Raises `Refused` if the question is no longer open.
     """
-    rows = Interaction.objects.filter(pk=asked.pk, answer__isnull=True)
+    rows = Interaction.objects.filter(pk=question.pk, answer__isnull=True)
     rows = rows.filter(run__status=Run.Status.RUNNING)
     if not rows.update(answer=storable_value({**answer, BY: name}), answered_by=by[:100]):
         raise closed_error()
 
 
-def resolve(asked: Interaction, answer: Mapping[str, Any], by: str = "", name: str = "") -> None:
+def resolve(question: Interaction, answer: Mapping[str, Any], by: str = "", name: str = "") -> None:
     """Store the answer to a question, announce it to viewers, and queue the run. Must be called in
     a transaction. Raises `Refused` if the question is no longer open.
     """
-    resolve_all(asked.run, (asked,), answer, by, name)
+    resolve_all(question.run, (question,), answer, by, name)
 
 
 def resolve_all(
-    run: Run, asked: Sequence[Interaction], answer: Mapping[str, Any], by: str = "", name: str = ""
+    run: Run,
+    questions: Sequence[Interaction],
+    answer: Mapping[str, Any],
+    by: str = "",
+    name: str = "",
 ) -> None:
     """Store the same answer to several questions of a run. Otherwise like `resolve`."""
-    given, keys = storable_value(answer), [one.pk for one in asked]
+    given, keys = storable_value(answer), [one.pk for one in questions]
     # The update locks the run's row, so that of two concurrent answers, or an answer and a stop,
     # only the first counts. A running run must not get a second writer of its journal.
     rows = Interaction.objects.filter(pk__in=keys, answer__isnull=True)
@@ -112,7 +116,7 @@ def resolve_all(
     if not waiting(run).update(beat_at=now):
         is_going = rows.filter(run__status__in=Run.GOING).exists()
         raise busy_error() if is_going else closed_error()
-    for one in asked:
+    for one in questions:
         if not rows.filter(pk=one.pk).update(answer=given, answered_by=by[:100]):
             raise closed_error()
         # The result of a browser tool can be large, and its step shows it anyway.
@@ -120,7 +124,7 @@ def resolve_all(
         event = InteractionResolved(one.key, one.kind, shown, name, now.timestamp())
         journal.add(run.stream, run.pk, (event,))
     # A page can answer several calls at the same time. The last answer resumes the run.
-    if any(one.kind != CALL for one in asked) or not open_calls(run).exists():
+    if any(one.kind != CALL for one in questions) or not open_calls(run).exists():
         waiting(run).update(status=Run.Status.QUEUED, holder="")
 
 
@@ -161,12 +165,12 @@ def claim_for_page(run: Run, key: str, page: str, former: str = "") -> Claim:
     another page), or `lost` if the page had begun the call before the reload and it must not be
     repeated. Raises `Refused` if the call is no longer open.
     """
-    asked = open_calls(run).filter(key=shorten_key(key), run__status__in=Run.OPEN)
-    asked = asked.exclude(due_at__lte=timezone.now())
+    calls = open_calls(run).filter(key=shorten_key(key), run__status__in=Run.OPEN)
+    calls = calls.exclude(due_at__lte=timezone.now())
     free = Q(claimed_by__in=("", page)) | Q(claimed_by=former, asked__is_repeatable=True)
-    if asked.filter(free).update(claimed_by=page):
+    if calls.filter(free).update(claimed_by=page):
         return "granted"
-    holder = asked.values_list("claimed_by", flat=True).first()
+    holder = calls.values_list("claimed_by", flat=True).first()
     if holder is None:
         raise closed_error()
     return "lost" if holder == former else "taken"
@@ -183,10 +187,10 @@ def answer_due() -> list[UUID]:
     that asked them.
     """
     answered: list[UUID] = []
-    for asked in due().select_related("run")[:AT_ONCE]:
+    for question in due().select_related("run")[:AT_ONCE]:
         with suppress(Refused), transaction.atomic():
-            resolve(asked, TIMEOUT)
-            answered.append(asked.run.stream)
+            resolve(question, TIMEOUT)
+            answered.append(question.run.stream)
     return answered
 
 

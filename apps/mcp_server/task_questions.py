@@ -40,28 +40,28 @@ def open_questions(run: Run) -> list[Interaction]:
     return list(rows.filter(kind="elicitation")) if run.status == Run.Status.RUNNING else []
 
 
-def waiting_call(asked: Interaction) -> WaitingCall:
-    kind: Any = asked.kind
-    return WaitingCall([], kind, asked.asked)
+def waiting_call(question: Interaction) -> WaitingCall:
+    kind: Any = question.kind
+    return WaitingCall([], kind, question.asked)
 
 
-def input_requests(asked: Sequence[Interaction]) -> dict[str, Any]:
-    requests = {one.key: types.ElicitRequest(params=form_of(one)) for one in asked}
+def input_requests(questions: Sequence[Interaction]) -> dict[str, Any]:
+    requests = {one.key: types.ElicitRequest(params=form_of(one)) for one in questions}
     return {
         key: request.model_dump(by_alias=True, mode="json", exclude_none=True)
         for key, request in requests.items()
     }
 
 
-def form_of(asked: Interaction) -> types.ElicitRequestFormParams:
-    if asked.kind in UNANSWERABLE:
-        about = str(asked.asked.get("message") or asked.asked.get("title") or asked.kind)
+def form_of(question: Interaction) -> types.ElicitRequestFormParams:
+    if question.kind in UNANSWERABLE:
+        about = str(question.asked.get("message") or question.asked.get("title") or question.kind)
         empty = {"type": "object", "properties": {}}
         return types.ElicitRequestFormParams(
             message=f"{about}\n\nThis cannot be answered here. The run continues without it.",
             requested_schema=empty,
         )
-    waiting = waiting_call(asked)
+    waiting = waiting_call(question)
     card = CARDS[waiting.kind](waiting.asked)
     return types.ElicitRequestFormParams(
         message=card.text, requested_schema=form_schema(card, has_text=takes_text(waiting))
@@ -69,30 +69,30 @@ def form_of(asked: Interaction) -> types.ElicitRequestFormParams:
 
 
 def answer_frames(
-    run: Run, asked: Sequence[Interaction], responses: Mapping[str, Any]
+    run: Run, questions: Sequence[Interaction], responses: Mapping[str, Any]
 ) -> Iterator[AnswerFrame]:
     """Yield an answer for each question that has a response. Raises `MCPError` if a response does
     not match the question's form.
     """
-    for one in asked:
+    for one in questions:
         if one.key in responses:
             answer = read_answer(one, responses[one.key])
             frame = {"type": "answer", "kind": one.kind, "run": run.pk, "key": one.key}
             yield FRAME.validate_python({**frame, "answer": answer})
 
 
-def read_answer(asked: Interaction, response: Any) -> dict[str, Any]:
+def read_answer(question: Interaction, response: Any) -> dict[str, Any]:
     try:
         given = types.ElicitResult.model_validate(response)
     except ValidationError as error:
-        place = f"inputResponses.{asked.key}"
+        place = f"inputResponses.{question.key}"
         raise MCPError(
             types.INVALID_PARAMS, f"{place} is not a form result (`ElicitResult`)."
         ) from error
-    if asked.kind in UNANSWERABLE:
-        return UNANSWERABLE[asked.kind]
-    waiting = waiting_call(asked)
+    if question.kind in UNANSWERABLE:
+        return UNANSWERABLE[question.kind]
+    waiting = waiting_call(question)
     if given.action == "accept":
         check_content(waiting, given.content or {})
     text, value = answer_of(waiting, given)
-    return ANSWERS[asked.kind](asked.asked, text, value)
+    return ANSWERS[question.kind](question.asked, text, value)

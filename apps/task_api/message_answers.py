@@ -67,12 +67,12 @@ def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | No
         return None
     # If several questions are open, the message answers none of them, as on the page.
     open_now = list(rows.filter(run__status=Run.Status.WAITING, answer__isnull=True)[:2])
-    if len(open_now) != 1 or not accepts_text(asked := open_now[0]):
+    if len(open_now) != 1 or not accepts_text(question := open_now[0]):
         return None
-    if problem := question_problem(asked.asked, given.model_dump()):
+    if problem := question_problem(question.asked, given.model_dump()):
         raise misfit(problem)
-    mine = Interaction.objects.filter(Q(request=None) | Q(request=sent.id), pk=asked.pk)
-    return WaitingQuestion(asked, given) if mine.update(request=sent.id) else None
+    mine = Interaction.objects.filter(Q(request=None) | Q(request=sent.id), pk=question.pk)
+    return WaitingQuestion(question, given) if mine.update(request=sent.id) else None
 
 
 def was_submitted(caller: Caller, sent: Ask) -> bool:
@@ -81,5 +81,5 @@ def was_submitted(caller: Caller, sent: Ask) -> bool:
     return waiting.exists() or Run.objects.filter(bucket=caller.bucket, request=sent.id).exists()
 
 
-def accepts_text(asked: Interaction) -> bool:
-    return asked.kind == "question" and bool(asked.asked["freeform"])
+def accepts_text(question: Interaction) -> bool:
+    return question.kind == "question" and bool(question.asked["freeform"])

@@ -127,9 +127,9 @@ class SubmitConsumer(TaskConsumer):
         application = await access.find(sent.application, caller)
         if sent.conversation is not None:
             await sweeper(self.hub, self.open_workspace).sweep(sent.conversation)
-        asked = await answer_question(self.hub, caller, application.slug, sent)
-        if asked is not None:
-            await self.send_json(202, answered_task(asked))
+        question = await answer_question(self.hub, caller, application.slug, sent)
+        if question is not None:
+            await self.send_json(202, answered_task(question))
             return
         how = (self.hub, caller, application, self.open_workspace)
         taken = await answers.ask_or_queue(*how, sent)
@@ -164,10 +164,10 @@ def read_submission(body: bytes) -> Submission:
         raise Refused("bad_request", text) from error
 
 
-def answered_task(asked: Interaction) -> dict[str, str]:
+def answered_task(question: Interaction) -> dict[str, str]:
     """Return the JSON of a task whose question was answered by a message."""
-    run = asked.run
-    return {"task_id": str(run.pk), "conversation": str(run.stream), "answered": asked.key}
+    run = question.run
+    return {"task_id": str(run.pk), "conversation": str(run.stream), "answered": question.key}
 
 
 def queued_task(row: QueuedMessage) -> dict[str, Any]:
@@ -212,12 +212,12 @@ def open_questions(run: Run) -> list[Interaction]:
     return list(rows.exclude(kind__in=("client_tool", "timer")).order_by("pk"))
 
 
-def question_of(asked: Interaction) -> dict[str, Any]:
+def question_of(question: Interaction) -> dict[str, Any]:
     return {
-        "key": asked.key,
-        "kind": asked.kind,
-        "asked": asked.asked,
-        "due": None if asked.due_at is None else asked.due_at.isoformat(),
+        "key": question.key,
+        "kind": question.kind,
+        "asked": question.asked,
+        "due": None if question.due_at is None else question.due_at.isoformat(),
     }
 
 
