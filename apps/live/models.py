@@ -121,7 +121,7 @@ class Run(models.Model):
     )
     attempts = models.PositiveSmallIntegerField(
         default=0,
-        help_text="How often another process has taken over the run since its last new step.",
+        help_text="The number of times another process has taken over the run since its latest step.",
     )
     format = models.PositiveSmallIntegerField(default=FORMAT)
     beat_at = models.DateTimeField(

@@ -34,7 +34,7 @@ def do_chore(work: str) -> None:
 
 @task("tasks.do_async_chore", priority=PRIORITY)
 async def do_async_chore(work: str) -> None:
-    """Run the chore whose coroutine function has this dotted path, without a thread."""
+    """Run the chore with this dotted path, which is a coroutine function, on the event loop."""
     if (chore := find_chore(work)) is not None:
         with reported(chore) as run:
             run.changed = await import_string(work)() or 0

@@ -148,7 +148,7 @@ class RunHooks:
                     await self.complete_one(one, completed)
         except TimeoutError:
             logger.warning(
-                "Hooks after an answer took longer than %g s; the rest is skipped", seconds
+                "Hooks after an answer exceeded their limit of %g s; skipped the remaining hooks", seconds
             )
 
     async def complete_one(self, planned: PlannedHook, completed: CompletedAnswer) -> None:

@@ -70,16 +70,16 @@ ABOUT: dict[str, Parameter] = {
     ),
     "name": text_parameter("A short name for the user.", display=IN_TITLE),
     "intervalSeconds": SimpleParameter(
-        type="integer", description="For interval: at least 60 seconds."
+        type="integer", description="Only for kind `interval`: the seconds between runs, at least 60."
     ),
     WAKE_AT: text_parameter(
-        "For at: the time, such as 2026-11-24T17:30:00+01:00; without an offset in the time zone of the task."
+        "Only for kind `at`: the time, such as 2026-11-24T17:30:00+01:00. Without an offset, it is in the task's time zone."
     ),
     REPEAT: SimpleParameter(
         type="number",
-        description="For at: the interval in minutes after which to repeat, at least 1.",
+        description="Only for kind `at`: repeat after this many minutes, at least 1.",
     ),
-    "cronExpression": text_parameter("For cron: five fields, such as 0 9 * * MON-FRI."),
+    "cronExpression": text_parameter("Only for kind `cron`: five fields, such as 0 9 * * MON-FRI."),
     "timezone": text_parameter("The time zone, such as Europe/Berlin. The default is the user's."),
     "activeHoursStart": text_parameter("Run only from this hour on, such as 22:00."),
     "activeHoursEnd": text_parameter("Until this hour; it may be on the next day."),

@@ -98,7 +98,7 @@ async def run(
     if caller.bucket in running:
         raise TooOften(
             "code_running",
-            gettext("Your other code is still running. Stop it, or wait until it has ended."),
+            gettext("Other code of yours is still running. Stop it, or wait until it finishes."),
         )
     running.add(caller.bucket)
     try:

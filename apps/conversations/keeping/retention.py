@@ -51,7 +51,7 @@ def retentions() -> Iterator[tuple[int, Retention]]:
         try:
             yield pk, Retention.model_validate(written)
         except ValueError:
-            logger.warning("Could not read the retention of application %s", pk)
+            logger.warning("Ignored invalid retention settings of application %s", pk)
 
 
 def inactive_conversations(days: int) -> QuerySet[Conversation]:

@@ -33,7 +33,7 @@ class HardStop(Strategy):
     """Ends the run."""
 
     type: Literal["hard_stop"] = "hard_stop"
-    """Ends the run. The model gets nothing, and the user sees a fixed sentence."""
+    """Ends the run. The model gets nothing, and the user sees a general error message."""
 
 
 class Attempts(Node):

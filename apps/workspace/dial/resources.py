@@ -62,8 +62,8 @@ def reading(path: str, noun: str = "", most_bytes: int = 0) -> Iterator[None]:
 
 @contextmanager
 def writing(path: str, *, is_new: bool = False) -> Iterator[None]:
-    """Convert the errors of writing a file. Raises `FileChanged` for a conflict, and `FileRefused`
-    if Core rejects the path.
+    """Convert Core's errors while a file is written. Raises `FileChanged` for a conflict, and
+    `FileRefused` if Core rejects the path.
     """
     try:
         yield

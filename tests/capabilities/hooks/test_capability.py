@@ -470,7 +470,7 @@ async def test_hooks_hold_the_end_of_a_request_no_longer_than_their_time_togethe
 
     assert (asked, note.asked) == (["dawdle", "dawdle"], [])
     assert events[-1] == Finished()
-    assert "Hooks after an answer took longer than 1 s; the rest is skipped" in caplog.text
+    assert "Hooks after an answer exceeded their limit of 1 s; skipped the remaining hooks" in caplog.text
 
 
 @proves("16.2")

@@ -28,7 +28,7 @@ CODE_SECONDS = 10.0
 MEMORY_MB = 128
 """The memory limit of a call's code in megabytes."""
 WAIT_SECONDS = 10.0
-"""The additional time of a call in seconds for loading and file operations."""
+"""The seconds that a call may take in addition to `CODE_SECONDS`, for loading and file operations."""
 POLICY: OSPolicy = {"sleep": "zero"}
 """This policy makes `sleep` return immediately, because sleeping code would block other calls."""
 SIGNAL = getattr(signal, "SIGKILL", signal.SIGTERM)
@@ -100,8 +100,8 @@ class WorkerJob:
 
 
 async def run_in_worker(work: Callable[[MontySession], T]) -> T:
-    """Run `work` with a worker process, in a thread. If this call is canceled, the process is
-    killed.
+    """Call `work` in a thread, with the session of a worker process. If this call is canceled, kill
+    the process.
     """
     job = WorkerJob()
     pool, threads = workers()

@@ -69,7 +69,7 @@ class Deployment(Versioned):
         blank=True,
         max_length=500,
         help_text=(
-            "Including the version, such as https://api.example.com/v1. Leave empty for "
+            "The URL with the API version, such as https://api.example.com/v1. Leave empty for "
             "the public URL of Anthropic or OpenAI Responses."
         ),
     )

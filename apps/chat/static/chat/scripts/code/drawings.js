@@ -59,7 +59,7 @@ class DrawingQueue {
       return { problem: TOO_LONG };
     } catch {
       this.#drawer = null;
-      return { problem: gettext("The drawing code could not be loaded. Check your connection and reload the page.") };
+      return { problem: gettext("The diagram viewer could not be loaded. Check your connection and reload the page.") };
     }
   }
 }
