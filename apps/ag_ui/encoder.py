@@ -20,11 +20,11 @@ from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Event,
-    Finished,
     InteractionRequested,
-    Noticed,
+    NoticeAdded,
     Reasoning,
     RefusalDelta,
+    RunFinished,
     Spent,
     StageAttachment,
     StageClosed,
@@ -125,7 +125,7 @@ class RunEncoder:
                 self.frames.append(custom("attachment", attachment_to_dict(attachment)))
             case AnnotationAdded(annotation):
                 self.frames.append(custom("annotation", annotation))
-            case Noticed(notice, text):
+            case NoticeAdded(notice, text):
                 self.frames.append(custom("notice", {"id": notice, "text": text}))
             case TodoChanged(text):
                 self.frames.append(custom("todo", {"text": text}))
@@ -135,7 +135,7 @@ class RunEncoder:
                 self.state = state
             case Spent(usage):
                 self.usage = usage
-            case Finished(reason, usage):
+            case RunFinished(reason, usage):
                 self.usage = usage
                 self.finish(reason)
             case TurnRestarted():

@@ -144,7 +144,7 @@ class AnnotationAdded:
 
 
 @dataclass(frozen=True, slots=True)
-class Noticed:
+class NoticeAdded:
     """A notice to the user, for example that a fallback deployment answered: one sentence of plain
     text. `notice_id` is unique within the run. If the run is resumed, the notice may be emitted
     again.
@@ -238,7 +238,7 @@ class Spent(msgspec.Struct, frozen=True):
     usage: Usage
 
 
-class Finished(msgspec.Struct, frozen=True):
+class RunFinished(msgspec.Struct, frozen=True):
     """The run has ended without an error."""
 
     reason: str = "stop"
@@ -261,7 +261,7 @@ Event = (
     | StageClosed
     | AttachmentAdded
     | AnnotationAdded
-    | Noticed
+    | NoticeAdded
     | ToolCallsRequested
     | TurnRestarted
     | InteractionRequested
@@ -270,7 +270,7 @@ Event = (
     | TodoChanged
     | StateSaved
     | Spent
-    | Finished
+    | RunFinished
 )
 StageEvent = StageOpened | StageRenamed | StageDelta | Reasoning | StageAttachment | StageClosed
 Emit = Callable[[Event], None]

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import msgspec
 
-from apps.agent.events import ModelUsage, Noticed
+from apps.agent.events import ModelUsage, NoticeAdded
 from apps.errors import ModelFailed, ServiceFailed
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Reservation(msgspec.Struct, frozen=True, gc=False):
     """
 
     call: UUID
-    notices: tuple[Noticed, ...] = ()
+    notices: tuple[NoticeAdded, ...] = ()
 
 
 # Structs, because creating a frozen dataclass takes five times as long.

@@ -13,14 +13,14 @@ from apps.cases.case_messages import message_problems
 from apps.cases.expectations import expectation_problems
 from apps.catalog.history.recorded_models import RowKind
 from apps.catalog.models import Application
-from apps.workspace.versions import Versioned
+from apps.workspace.versions import VersionedRow
 
 
 def first_messages() -> list[dict[str, Any]]:
     return [{"role": "user", "text": ""}]
 
 
-class Case(Versioned):
+class Case(VersionedRow):
     """A test case: messages for an application, and the expectations for its answer."""
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="cases")

@@ -22,7 +22,7 @@ from apps.catalog.versions.models import (
 )
 from apps.catalog.widgets.models import Widget
 from apps.datetime_fields import BoundedDateTimeField
-from apps.workspace.versions import Versioned
+from apps.workspace.versions import VersionedRow
 
 __all__ = [
     "Application",
@@ -55,7 +55,7 @@ def empty_manifest() -> dict[str, Any]:
     }
 
 
-class Application(Versioned):
+class Application(VersionedRow):
     """An agent that users can chat with. Its manifest declares its model, instructions and tools."""
 
     slug = models.SlugField(

@@ -10,11 +10,11 @@ from django.conf import settings
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
-    Finished,
     InteractionRequested,
-    Noticed,
+    NoticeAdded,
     Reasoning,
     RefusalDelta,
+    RunFinished,
     Spent,
     StageAttachment,
     StageClosed,
@@ -35,11 +35,11 @@ from apps.live.events import (
     AnswerStored,
     BranchesChanged,
     CallCounted,
-    Continued,
     InteractionResolved,
     NumberedEvent,
     QuestionAdded,
     RunFailed,
+    RunResumed,
     StatusChanged,
     StreamEvent,
     shorten_key,
@@ -70,7 +70,7 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
             return {"type": "attachment.added", "attachment": attachment_to_dict(attachment)}
         case AnnotationAdded(annotation):
             return {"type": "annotation.added", "annotation": dict(annotation)}
-        case Noticed(notice, text):
+        case NoticeAdded(notice, text):
             return {"type": "notice.added", "notice": notice, "text": text}
         case TurnRestarted(text, attachments, annotations):
             return {
@@ -103,13 +103,13 @@ def encode(event: StreamEvent) -> dict[str, Any] | None:  # noqa: C901 - one cas
             return {"type": "branches.changed"}
         case StatusChanged(status):
             return {"type": "run.status", "status": status}
-        case Continued():
+        case RunResumed():
             return {"type": "run.continued"}
         case RunFailed(text, reference):
             return {"type": "run.error", "text": text, "reference": reference}
         case AnswerStored(message):
             return {"type": "message.complete", "message": visible_metrics(message)}
-        case ToolCallsRequested() | StateSaved() | Spent() | Finished() | CallCounted():
+        case ToolCallsRequested() | StateSaved() | Spent() | RunFinished() | CallCounted():
             return None
         case _:
             assert_never(event)

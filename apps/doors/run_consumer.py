@@ -15,7 +15,7 @@ from opentelemetry.trace import SpanKind
 
 from apps import tracing
 from apps.accounts.caller import Caller
-from apps.agent.events import Emit, Event, Finished, Noticed
+from apps.agent.events import Emit, Event, NoticeAdded, RunFinished
 from apps.agent.streams import stream
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.doors.admission import visit
@@ -128,7 +128,7 @@ class RunConsumer(DoorConsumer):
     async def run(self, run: AdmittedRun, emit: Emit) -> None:
         async with run_slot(run, self.slots, self.recorded) as progress:
             if self.narrative:
-                emit(Noticed("narrative", self.narrative))
+                emit(NoticeAdded("narrative", self.narrative))
             await answer_request(run, emit, progress)
 
     # --- Out -----------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ class RunConsumer(DoorConsumer):
                 if not frames:
                     continue
                 frames = await self.open_stream(encoder) + frames
-            if not encoder.sends_end_separately and isinstance(batch[-1], Finished):
+            if not encoder.sends_end_separately and isinstance(batch[-1], RunFinished):
                 rest = frames  # The remaining frames are sent in one write with the end.
             elif frames:
                 await self.write(frames)

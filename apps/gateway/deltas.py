@@ -9,11 +9,11 @@ from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Event,
-    Finished,
     InteractionRequested,
-    Noticed,
+    NoticeAdded,
     Reasoning,
     RefusalDelta,
+    RunFinished,
     Spent,
     StageAttachment,
     StageClosed,
@@ -82,12 +82,12 @@ class DialDeltas:
                 return {"custom_content": {"attachments": [item]}}
             case AnnotationAdded(annotation):
                 return {"custom_fields": {"annotations": [annotation]}}
-            case Noticed(_, text):
+            case NoticeAdded(_, text):
                 return self.notice(text)
             case ToolCallsRequested():
                 written = [{"index": next(self.calls), **call} for call in self.written(event)]
                 return {"content": None, "tool_calls": written}
-            case StateSaved() | Spent() | Finished():
+            case StateSaved() | Spent() | RunFinished():
                 return None
             case InteractionRequested(asked):
                 return self.interaction(asked)

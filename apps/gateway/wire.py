@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from django.conf import settings
 
-from apps.agent.events import Event, Finished, Spent, StateSaved, TextDelta, TokenLogprob, Usage
+from apps.agent.events import Event, RunFinished, Spent, StateSaved, TextDelta, TokenLogprob, Usage
 from apps.doors.consumer import EVENT_STREAM, HEARTBEAT
 from apps.doors.door_consumer import JSON
 from apps.gateway.deltas import Delta, DialDeltas, join_texts, merge_delta
@@ -131,7 +131,7 @@ class ChunkEncoder:
             case Spent(usage):
                 self.usage = usage
                 return b""
-            case Finished(reason, usage, discarded):
+            case RunFinished(reason, usage, discarded):
                 return self.take_state() + self.last(reason, usage, discarded)
             case _:
                 delta = self.deltas.write(event)
@@ -186,13 +186,13 @@ class CompletionRequest:
         self.merged: Delta = {}
         self.state: Mapping[str, Any] = {}
         self.logprobs: list[TokenLogprob] = []
-        self.finished = Finished()
+        self.finished = RunFinished()
 
     def feed(self, events: Iterable[Event]) -> None:
         for event in events:
             if isinstance(event, StateSaved):
                 self.state = event.state
-            elif isinstance(event, Finished):
+            elif isinstance(event, RunFinished):
                 self.finished = event
             elif (delta := self.deltas.write(event)) is not None:
                 merge_delta(self.merged, delta)

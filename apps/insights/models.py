@@ -12,7 +12,7 @@ from django.db import models
 from apps.agent.meter import CANCELLED
 from apps.insights.budgets.models import Budget as Budget
 from apps.workspace.local.models import Deployment
-from apps.workspace.versions import Versioned
+from apps.workspace.versions import VersionedRow
 
 LONGEST_NAME = 255
 LONGEST_WORD = 50
@@ -221,7 +221,7 @@ AMOUNT: dict[str, Any] = {
 }
 
 
-class Price(Versioned):
+class Price(VersionedRow):
     """The price of a deployment from a day on, which overrides the service's list price."""
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="prices")

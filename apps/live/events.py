@@ -33,7 +33,7 @@ class StatusChanged:
 
 
 @dataclass(frozen=True, slots=True)
-class Continued:
+class RunResumed:
     """Reports that another process has resumed the run after the run's process died."""
 
 
@@ -73,7 +73,7 @@ StreamEvent: TypeAlias = (
     | QuestionAdded
     | BranchesChanged
     | StatusChanged
-    | Continued
+    | RunResumed
     | InteractionResolved
     | RunFailed
     | CallCounted
@@ -100,7 +100,7 @@ NAMES: Mapping[str, type[Any]] = {
     "stage_closed": said.StageClosed,
     "attachment": said.AttachmentAdded,
     "annotation": said.AnnotationAdded,
-    "notice": said.Noticed,
+    "notice": said.NoticeAdded,
     "client_calls": said.ToolCallsRequested,
     "restarted": said.TurnRestarted,
     "interaction": said.InteractionRequested,
@@ -108,11 +108,11 @@ NAMES: Mapping[str, type[Any]] = {
     "helper_ended": said.SubagentEnded,
     "todo": said.TodoChanged,
     "spent": said.Spent,
-    "finished": said.Finished,
+    "finished": said.RunFinished,
     "question": QuestionAdded,
     "branches": BranchesChanged,
     "status": StatusChanged,
-    "continued": Continued,
+    "continued": RunResumed,
     "resolved": InteractionResolved,
     "failed": RunFailed,
     "counted": CallCounted,

@@ -84,12 +84,12 @@ def unpublished_default(value: T) -> Callable[[], T]:
     return lambda: value
 
 
-class Switched(Protocol):
+class Switchable(Protocol):
     @property
     def enabled(self) -> bool: ...
 
 
-S = TypeVar("S", bound=Switched)
+S = TypeVar("S", bound=Switchable)
 
 
 def enabled_nodes(kind: type[S], nodes: Iterable[object], path: str) -> Iterator[tuple[str, S]]:

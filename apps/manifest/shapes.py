@@ -37,11 +37,11 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Mixed:
+class MixedValue:
     """A plain value that may have several types."""
 
 
-Shape = type[BaseModel] | Items | Values | Choice | Mixed | None
+Shape = type[BaseModel] | Items | Values | Choice | MixedValue | None
 """The model that a value is meant to match. None means a plain value, or one that is not examined.
 """
 
@@ -125,7 +125,7 @@ def _union(members: tuple[Any, ...], discriminator: str | Discriminator | None) 
     if isinstance(discriminator, str):
         models = {tag: member for member in members for tag in _tags(member, discriminator)}
         return Choice(models, lambda value: value.get(discriminator, _NO_TAG))
-    return Mixed()
+    return MixedValue()
 
 
 _NO_TAG = object()

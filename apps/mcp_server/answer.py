@@ -7,11 +7,11 @@ from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Event,
-    Finished,
     InteractionRequested,
-    Noticed,
+    NoticeAdded,
     Reasoning,
     RefusalDelta,
+    RunFinished,
     Spent,
     StageAttachment,
     StageClosed,
@@ -69,11 +69,11 @@ class GatheredAnswer:
                 self.state = state
             case Spent(usage):
                 self.usage = usage
-            case Finished(reason, usage):
+            case RunFinished(reason, usage):
                 self.reason, self.usage = reason, usage
             case StageOpened() | StageRenamed() | StageDelta() | Reasoning() | StageAttachment():
                 pass  # Progress contains only titles.
-            case AnnotationAdded() | Noticed() | SubagentStarted() | SubagentEnded():
+            case AnnotationAdded() | NoticeAdded() | SubagentStarted() | SubagentEnded():
                 pass
             case TodoChanged() | InteractionRequested() | ToolCallsRequested() | TurnRestarted():
                 pass  # The question is asked when the run has ended.

@@ -10,11 +10,11 @@ from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Event,
-    Finished,
     InteractionRequested,
-    Noticed,
+    NoticeAdded,
     Reasoning,
     RefusalDelta,
+    RunFinished,
     Spent,
     StageAttachment,
     StageClosed,
@@ -130,12 +130,12 @@ class MessageEncoder:
                 self.state = state
             case Spent(usage):
                 self.usage = usage
-            case Finished(reason, usage):
+            case RunFinished(reason, usage):
                 self.usage = usage
                 self.finish(reason)
             case StageOpened() | StageRenamed() | StageDelta() | StageAttachment() | StageClosed():
                 pass  # The protocol does not support the application's own tools.
-            case Noticed() | SubagentStarted() | SubagentEnded() | TodoChanged():
+            case NoticeAdded() | SubagentStarted() | SubagentEnded() | TodoChanged():
                 pass
             case InteractionRequested():
                 pass  # The text contains the question.

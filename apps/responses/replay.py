@@ -8,7 +8,7 @@ import msgspec
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
-    Finished,
+    RunFinished,
     TextDelta,
     TurnRestarted,
 )
@@ -16,11 +16,11 @@ from apps.live.events import (
     AnswerStored,
     BranchesChanged,
     CallCounted,
-    Continued,
     InteractionResolved,
     NumberedEvent,
     QuestionAdded,
     RunFailed,
+    RunResumed,
     StatusChanged,
     length,
 )
@@ -89,13 +89,13 @@ class RunReplay:
                 self.encoder.items.frame("created", response=self.resource())
             case StatusChanged(status):
                 self.change(status)
-            case Finished(reason, usage):
+            case RunFinished(reason, usage):
                 self.reason, self.encoder.usage = reason, usage
             case RunFailed(text):
                 self.failure = text
             case TurnRestarted():
                 self.restart(event)
-            case Continued() | AnswerStored() | InteractionResolved():
+            case RunResumed() | AnswerStored() | InteractionResolved():
                 pass
             case BranchesChanged() | CallCounted():
                 pass

@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Emit, Finished, Spent, StateSaved
+from apps.agent.events import Emit, RunFinished, Spent, StateSaved
 from apps.agent.ledger import NO_LEDGER, WAITING, Ledger
 from apps.agent.messages import ModelMessage
 from apps.agent.progress import Progress
@@ -124,7 +124,7 @@ async def run_application(
         if settings.SHOW_EXECUTION_TIME_STAGE and reason is not None:
             show_timings(progress.timings, time.monotonic() - started, emit)
         discarded = discarded_messages(request, progress)
-        emit(Finished(reason or "stop", total(progress.usage), discarded))
+        emit(RunFinished(reason or "stop", total(progress.usage), discarded))
     return RunEnd(reason, final_text(progress))
 
 

@@ -17,7 +17,7 @@ from django.core.validators import slug_re
 from django.utils.translation import gettext_noop
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Emit, Event, Finished
+from apps.agent.events import Emit, Event, RunFinished
 from apps.agent.ledger import WAITING
 from apps.agent.messages import ModelMessage
 from apps.agent.model import Model, ModelRequest, NestedRun
@@ -133,7 +133,7 @@ class ApplicationModel(NestedRun):
                 async for batch in batches:
                     yield batch
             if any(one.reason == WAITING for one in end):
-                yield [Finished(WAITING)]
+                yield [RunFinished(WAITING)]
         except BudgetSpent:
             raise  # A fallback must not replace a model that the caller may not use.
         except Exception as error:

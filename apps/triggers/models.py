@@ -17,14 +17,14 @@ from apps.errors import EgressRefused
 from apps.triggers.webhooks.templates import template_problem
 from apps.workspace.egress.guard import Trust, check_written_host
 from apps.workspace.local.secrets.field import SecretField
-from apps.workspace.versions import Versioned
+from apps.workspace.versions import VersionedRow
 
 LONGEST_ERROR = 500
 LONGEST_WEBHOOK_ID = 200
 MOST_MINUTES = 60 * 24 * 30
 
 
-class Endpoint(Versioned):
+class Endpoint(VersionedRow):
     """The common fields of webhooks and subscriptions."""
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)

@@ -22,7 +22,7 @@ def watch_versions(row: models.Model) -> AbstractContextManager[None]:
     return nullcontext() if watch is None else watch(row)
 
 
-class Versioned(models.Model):
+class VersionedRow(models.Model):
     """A row with a version. The database increases `version`, so concurrent saves result in
     different versions.
 

@@ -9,10 +9,10 @@ from apps.ag_ui.interrupts import ResumedInterrupt
 from apps.agent.events import (
     AttachmentAdded,
     Event,
-    Finished,
     ModelUsage,
-    Noticed,
+    NoticeAdded,
     Reasoning,
+    RunFinished,
     Spent,
     StageClosed,
     StageDelta,
@@ -49,7 +49,7 @@ def test_a_text_is_a_message_and_the_last_event_has_the_usage():
     begun, *rest = events_in(
         one.opening() + one.encode([TextDelta("Hel"), TextDelta(""), TextDelta("lo")])
     )
-    rest += events_in(one.encode([Finished("stop", USAGE)]))
+    rest += events_in(one.encode([RunFinished("stop", USAGE)]))
 
     assert begun == {"type": "RUN_STARTED", **IDS, "protocolVersion": "1.0"}
     key = rest[0]["messageId"]
@@ -83,7 +83,7 @@ def test_reasoning_is_a_message_of_its_own_and_the_state_belongs_to_the_text():
         StageClosed("m", 0.5),
         TextDelta("Done."),
         StateSaved({"k": 1}),
-        Finished("length"),
+        RunFinished("length"),
     )
 
     assert [event["type"] for event in found] == [
@@ -106,7 +106,7 @@ def test_calls_of_own_tools_have_the_text_of_their_stage_as_their_result():
         StageClosed("1", 0.5, failed=True),
         StageOpened("1", "Again", tool="look"),
         StageClosed("1", 0.5),
-        Finished(),
+        RunFinished(),
     )
 
     first, second = (event["toolCallId"] for event in named(found, "TOOL_CALL_START"))
@@ -131,7 +131,7 @@ def test_other_stages_are_steps_whose_names_are_never_open_twice():
         StageClosed("b", 0.5),
         StageClosed("a", 0.5),
         StageOpened("c", "Read"),
-        Finished(),
+        RunFinished(),
     )
 
     steps = [event["stepName"] for event in found if event["type"].startswith("STEP_")]
@@ -145,7 +145,7 @@ def test_other_stages_are_steps_whose_names_are_never_open_twice():
 def test_calls_of_the_client_share_a_message_and_wait_for_their_results():
     calls = (ToolCall("1", "look", '{"a":1}'), ToolCall("2", "look", ""))
 
-    found = streamed(ToolCallsRequested(calls), StateSaved({"k": 1}), Finished("tool_calls"))
+    found = streamed(ToolCallsRequested(calls), StateSaved({"k": 1}), RunFinished("tool_calls"))
 
     begun = named(found, "TOOL_CALL_START")
     key = found[0]["messageId"]
@@ -159,7 +159,7 @@ def test_a_client_without_a_protocol_version_gets_no_ids_in_the_outcome_which_it
     one = RunEncoder("app", thread="t", run="r", resumed=None, protocol=None)
 
     found = events_in(
-        one.encode([ToolCallsRequested((ToolCall("1", "look", ""),)), Finished("tool_calls")])
+        one.encode([ToolCallsRequested((ToolCall("1", "look", ""),)), RunFinished("tool_calls")])
     )
 
     assert found[-1]["outcome"] == {"type": "success"}
@@ -173,8 +173,8 @@ def test_subagents_files_and_notices_are_shown():
         SubagentEnded("t:1", "failed"),
         SubagentStarted("t:2", "1", "Write it"),
         AttachmentAdded(Attachment("text/csv", "a.csv", url="files/a.csv")),
-        Noticed("n", "Shortened."),
-        Finished(),
+        NoticeAdded("n", "Shortened."),
+        RunFinished(),
     )
 
     first, second = named(found, "SUBAGENT_STARTED")
@@ -200,9 +200,9 @@ def test_an_approved_call_is_not_shown_again_and_a_denied_one_gets_a_result():
     opened = StageOpened("1", "Pay", tool="pay")
 
     approved = streamed(
-        opened, StageDelta("1", "Paid"), StageClosed("1"), Finished(), resumed=resumed
+        opened, StageDelta("1", "Paid"), StageClosed("1"), RunFinished(), resumed=resumed
     )
-    denied = streamed(TextDelta("Well"), Finished(), resumed=resumed)
+    denied = streamed(TextDelta("Well"), RunFinished(), resumed=resumed)
 
     assert named(approved, "TOOL_CALL_START") == []
     assert named(approved, "TOOL_CALL_RESULT") == [

@@ -3,7 +3,7 @@ from contextlib import aclosing
 
 import pytest
 
-from apps.agent.events import Emit, Event, Finished, TextDelta
+from apps.agent.events import Emit, Event, RunFinished, TextDelta
 from apps.agent.streams import ReaderTooSlow, stream
 from apps.errors import ModelFailed
 
@@ -13,11 +13,11 @@ async def test_what_was_emitted_together_comes_in_one_batch():
         emit(TextDelta("a"))
         emit(TextDelta("b"))
         await asyncio.sleep(0)
-        emit(Finished())
+        emit(RunFinished())
 
     batches = [batch async for batch in stream(run)]
 
-    assert batches == [[TextDelta("a"), TextDelta("b")], [Finished()]]
+    assert batches == [[TextDelta("a"), TextDelta("b")], [RunFinished()]]
 
 
 async def test_everything_that_was_emitted_comes_before_what_was_raised():

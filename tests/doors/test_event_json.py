@@ -5,11 +5,11 @@ from typing import Any, get_args
 from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
-    Finished,
     InteractionRequested,
-    Noticed,
+    NoticeAdded,
     Reasoning,
     RefusalDelta,
+    RunFinished,
     Spent,
     StageAttachment,
     StageClosed,
@@ -33,10 +33,10 @@ from apps.live.events import (
     AnswerStored,
     BranchesChanged,
     CallCounted,
-    Continued,
     InteractionResolved,
     QuestionAdded,
     RunFailed,
+    RunResumed,
     StatusChanged,
     StreamEvent,
 )
@@ -57,7 +57,7 @@ FRAMES: list[tuple[StreamEvent, dict[str, Any] | None]] = [
         AnnotationAdded({"id": "a", "n": [1]}),
         frame("annotation.added", annotation={"id": "a", "n": [1]}),
     ),
-    (Noticed("n", "B answered."), frame("notice.added", notice="n", text="B answered.")),
+    (NoticeAdded("n", "B answered."), frame("notice.added", notice="n", text="B answered.")),
     (Spent(Usage(1, 2)), None),
     (
         SubagentStarted("t:1:0:c", "c", "Look around", "Scout"),
@@ -112,13 +112,13 @@ FRAMES: list[tuple[StreamEvent, dict[str, Any] | None]] = [
     (QuestionAdded({"id": "1"}), frame("message.added", message={"id": "1"})),
     (BranchesChanged(), frame("branches.changed")),
     (StatusChanged("queued"), frame("run.status", status="queued")),
-    (Continued(), frame("run.continued")),
+    (RunResumed(), frame("run.continued")),
     (RunFailed("No.", "ab12"), frame("run.error", text="No.", reference="ab12")),
     (AnswerStored({"id": "2"}), frame("message.complete", message={"id": "2"})),
     (CallCounted(AnswerFigures()), None),
     (ToolCallsRequested(()), None),
     (StateSaved({}), None),
-    (Finished(), None),
+    (RunFinished(), None),
 ]
 
 

@@ -9,11 +9,11 @@ from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Event,
-    Finished,
     ModelUsage,
-    Noticed,
+    NoticeAdded,
     Reasoning,
     RefusalDelta,
+    RunFinished,
     Spent,
     StageAttachment,
     StageClosed,
@@ -53,16 +53,16 @@ RUN: list[Event] = [
     TextDelta('C "now"\n'),
     AttachmentAdded(NOTE),
     AnnotationAdded({"id": "a", "pages": [1]}),
-    Noticed("fallback", "B answered."),
+    NoticeAdded("fallback", "B answered."),
     SubagentStarted("t:1:0:c", "c", "Look around"),
     SubagentEnded("t:1:0:c", "done"),
     TodoChanged("- [ ] a"),
     StateSaved({"tool_execution_history": [{"role": "tool", "content": "12"}], "k": {"n": [1]}}),
-    Finished("stop", USAGE),
+    RunFinished("stop", USAGE),
 ]
 
 
-ANSWERED_BY = Noticed("fallback", "B answered.")
+ANSWERED_BY = NoticeAdded("fallback", "B answered.")
 THINKING: list[Event] = [
     StageOpened("t1", "Thinking", is_reasoning=True),
     Reasoning("t1", "First "),
@@ -75,7 +75,7 @@ THINKING: list[Event] = [
     StageClosed("t2", 0.5),
     TextDelta("Done."),
     RefusalDelta(" No more."),
-    Finished("stop", Usage(10, 5, (ModelUsage("large", 10, 5, 4, 1, 0),), 4, 1, 0)),
+    RunFinished("stop", Usage(10, 5, (ModelUsage("large", 10, 5, 4, 1, 0),), 4, 1, 0)),
 ]
 """A model's reasoning before each of two calls, and its refusal."""
 
@@ -237,7 +237,7 @@ def test_the_state_leaves_whole_right_before_the_end():
     encoder = OPENAI.encoder("app")
 
     assert encoder.encode([StateSaved({"k": 1})]) == b""
-    state, last = encoder.encode([Finished("stop", USAGE)]).decode().split("\n\n")[:2]
+    state, last = encoder.encode([RunFinished("stop", USAGE)]).decode().split("\n\n")[:2]
 
     assert json.loads(state[6:])["choices"][0]["delta"] == {"custom_content": {"state": {"k": 1}}}
     assert json.loads(last[6:])["choices"][0]["finish_reason"] == "stop"
@@ -247,7 +247,7 @@ def test_the_state_leaves_whole_right_before_the_end():
 def test_the_last_chunk_has_the_finish_reason_the_usage_and_the_statistics(settings):
     settings.SHOW_USAGE_STATISTICS = True
 
-    chunk = json.loads(OPENAI.encoder("app").encode([Finished("length", USAGE)])[6:])
+    chunk = json.loads(OPENAI.encoder("app").encode([RunFinished("length", USAGE)])[6:])
 
     assert chunk["choices"] == [{"index": 0, "finish_reason": "length", "delta": {}}]
     assert chunk["usage"] == {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
@@ -260,7 +260,7 @@ def test_the_last_chunk_has_the_finish_reason_the_usage_and_the_statistics(setti
 
 
 def test_the_share_of_each_model_is_told_only_where_the_installation_says_so():
-    chunk = json.loads(OPENAI.encoder("app").encode([Finished("stop", USAGE)])[6:])
+    chunk = json.loads(OPENAI.encoder("app").encode([RunFinished("stop", USAGE)])[6:])
 
     assert chunk["usage"] == {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
     assert "statistics" not in chunk
@@ -269,7 +269,7 @@ def test_the_share_of_each_model_is_told_only_where_the_installation_says_so():
 @proves("D-32")
 @pytest.mark.parametrize("discarded", [(), (1, 2)])
 def test_a_client_that_set_a_limit_is_told_which_messages_were_discarded(discarded):
-    finished = Finished("stop", USAGE, discarded)
+    finished = RunFinished("stop", USAGE, discarded)
     completion = OPENAI.whole("app")
     completion.feed([finished])
 
@@ -280,7 +280,7 @@ def test_a_client_that_set_a_limit_is_told_which_messages_were_discarded(discard
 
 
 def test_usage_that_nobody_told_is_null():
-    chunk = json.loads(OPENAI.encoder("app").encode([Finished()])[6:])
+    chunk = json.loads(OPENAI.encoder("app").encode([RunFinished()])[6:])
 
     assert chunk["usage"] is None
     assert "statistics" not in chunk
@@ -291,10 +291,10 @@ def test_usage_that_nobody_told_is_null():
     [
         RUN,
         RUN[:12] + RUN[14:],
-        [TextDelta("Hi"), Finished()],
-        [ToolCallsRequested((ToolCall("1", "weather", "{}"),)), Finished("tool_calls", USAGE)],
+        [TextDelta("Hi"), RunFinished()],
+        [ToolCallsRequested((ToolCall("1", "weather", "{}"),)), RunFinished("tool_calls", USAGE)],
         THINKING,
-        [RefusalDelta("No."), Finished()],
+        [RefusalDelta("No."), RunFinished()],
     ],
 )
 @each_row("dialect", [OPENAI, DIAL])
@@ -361,7 +361,7 @@ def test_core_shows_thoughts_as_stages_and_a_refusal_as_text():
 
 
 def test_an_answer_that_only_refuses_has_no_text():
-    message = message_of([RefusalDelta("No."), Finished()])
+    message = message_of([RefusalDelta("No."), RunFinished()])
 
     assert message == {
         "role": "assistant",
@@ -390,7 +390,7 @@ def test_log_probabilities_stand_beside_the_text_of_a_chunk_and_add_up_in_a_whol
     it = TokenLogprob("It", -0.5, (73, 116), (TokenLogprob("He", -1.5),))
     refused = TokenLogprob(" is", -0.25, is_refusal=True)
     said = [TextDelta("It", (it,)), TextDelta(" is", (refused,)), TextDelta(".")]
-    events: list[Event] = [*said, Finished("stop")]
+    events: list[Event] = [*said, RunFinished("stop")]
     completion = OPENAI.whole("app")
 
     frames = OPENAI.encoder("m").encode(events).decode().split("\n\n")[:3]

@@ -17,7 +17,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Event, Finished, StageClosed, StageOpened, TextDelta
+from apps.agent.events import Event, RunFinished, StageClosed, StageOpened, TextDelta
 from apps.agent.messages import ModelMessage
 from apps.capabilities.mcp.sessions.pool import current_pool
 from apps.catalog.resolve import resolve_application
@@ -130,7 +130,7 @@ def check(number: int, events: Sequence[Event]) -> None:
     text = "".join(event.text for event in events if isinstance(event, TextDelta))
     opened = Counter(event.stage_id for event in events if isinstance(event, StageOpened))
     closed = Counter(event.stage_id for event in events if isinstance(event, StageClosed))
-    assert events[-1] == Finished("stop"), (number, events[-1])
+    assert events[-1] == RunFinished("stop"), (number, events[-1])
     assert opened == closed, number
     assert len(opened) >= 3, number
     check_results(number, text)

@@ -9,10 +9,10 @@ import pytest
 
 from apps.agent.events import (
     Event,
-    Finished,
     ModelUsage,
     Reasoning,
     RefusalDelta,
+    RunFinished,
     StageClosed,
     StageOpened,
     StateSaved,
@@ -64,7 +64,7 @@ def whole(*events: Event, shows_thinking: bool = False) -> dict[str, Any]:
 
 
 def test_a_text_is_a_block_that_grows():
-    begun, *rest = streamed(TextDelta("Hel"), TextDelta("lo"), Finished("stop", USAGE))
+    begun, *rest = streamed(TextDelta("Hel"), TextDelta("lo"), RunFinished("stop", USAGE))
 
     message = begun["message"]
     assert (message["content"], message["stop_reason"], message["role"]) == ([], None, "assistant")
@@ -88,7 +88,7 @@ def test_thinking_is_signed_and_the_state_comes_last():
         *THINKING,
         TextDelta("Done."),
         StateSaved({"k": 1}),
-        Finished("stop", USAGE),
+        RunFinished("stop", USAGE),
     ]
 
     thinking, said, state = whole(*events, shows_thinking=True)["content"]
@@ -112,7 +112,7 @@ def test_clients_that_do_not_ask_for_thinking_get_none():
         *THINKING,
         TextDelta("Done."),
         StateSaved({"k": 1}),
-        Finished("stop", USAGE),
+        RunFinished("stop", USAGE),
     ]
 
     assert [block["type"] for block in whole(*events)["content"]] == ["text"]
@@ -123,7 +123,7 @@ def test_calls_are_blocks_with_their_input():
     events: list[Event] = [
         TextDelta("Well"),
         ToolCallsRequested(calls),
-        Finished("tool_calls", USAGE),
+        RunFinished("tool_calls", USAGE),
     ]
 
     found = whole(*events)
@@ -149,7 +149,7 @@ def test_calls_are_blocks_with_their_input():
     [("stop", "end_turn"), ("length", "max_tokens"), ("content_filter", "refusal")],
 )
 def test_a_whole_message_has_every_key_and_says_why_it_ended(reason, written):
-    message = whole(RefusalDelta("No."), Finished(reason))
+    message = whole(RefusalDelta("No."), RunFinished(reason))
 
     assert message.pop("id").startswith("msg_")
     assert message == {

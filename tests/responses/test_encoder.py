@@ -10,10 +10,10 @@ import pytest
 from apps.agent.events import (
     AttachmentAdded,
     Event,
-    Finished,
     ModelUsage,
     Reasoning,
     RefusalDelta,
+    RunFinished,
     Spent,
     StageClosed,
     StageOpened,
@@ -39,7 +39,7 @@ SPENT = {
     "total_tokens": 15,
 }
 STATEFUL = ["reasoning.encrypted_content"]
-END = Finished("stop", USAGE)
+END = RunFinished("stop", USAGE)
 
 
 def echo(tools: ClientTools = NO_TOOLS, **fields: Any) -> Any:
@@ -121,7 +121,7 @@ def test_a_whole_response_is_the_last_event_of_a_stream():
         TextDelta("Done."),
         RefusalDelta("No more."),
         ToolCallsRequested((ToolCall("c", "look", '{"a":1}'),)),
-        Finished("tool_calls", USAGE),
+        RunFinished("tool_calls", USAGE),
     ]
 
     last = streamed(*events)[-1]["response"]
@@ -154,7 +154,7 @@ def test_calls_of_namespaces_and_custom_tools_have_their_own_form():
     calls = (ToolCall("1", "crm__look", "{}"), ToolCall("2", "patch", '{"input":"a b"}'))
 
     found = whole(
-        ToolCallsRequested(calls, frozenset({"patch"})), Finished("tool_calls"), tools=tools
+        ToolCallsRequested(calls, frozenset({"patch"})), RunFinished("tool_calls"), tools=tools
     )
 
     assert [without_ids(item) for item in found["output"]] == [
@@ -225,7 +225,7 @@ def test_log_probabilities_come_with_their_text():
     ],
 )
 def test_an_answer_that_was_cut_short_is_incomplete(reason, status, details):
-    last = streamed(TextDelta("Hi"), Finished(reason))[-1]
+    last = streamed(TextDelta("Hi"), RunFinished(reason))[-1]
 
     assert last["type"] == f"response.{status}"
     assert (last["response"]["status"], last["response"]["incomplete_details"]) == (status, details)

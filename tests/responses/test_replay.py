@@ -6,10 +6,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from apps.agent.events import Finished, TextDelta, ToolCallsRequested, TurnRestarted
+from apps.agent.events import RunFinished, TextDelta, ToolCallsRequested, TurnRestarted
 from apps.agent.messages import ToolCall
 from apps.doors.client_parameters import NO_TOOLS
-from apps.live.events import Continued, QuestionAdded, RunFailed, StatusChanged, StreamEvent, length
+from apps.live.events import (
+    QuestionAdded,
+    RunFailed,
+    RunResumed,
+    StatusChanged,
+    StreamEvent,
+    length,
+)
 from apps.responses.replay import RunReplay
 from apps.responses.requests import ResponseRequest
 from apps.responses.resource import Echo, echo_of
@@ -37,7 +44,7 @@ def texts(found: Iterable[dict[str, Any]]) -> str:
 
 
 def test_a_stream_resumes_after_every_number_however_texts_were_cut():
-    end = (Finished(), StatusChanged("done"))
+    end = (RunFinished(), StatusChanged("done"))
     pieces = replayed(*BEGUN, TextDelta("He"), TextDelta("l"), TextDelta("lo"), *end)
     whole = replayed(*BEGUN, TextDelta("Hello"), *end)
 
@@ -53,7 +60,7 @@ def test_a_stream_resumes_after_every_number_however_texts_were_cut():
 
 
 def test_numbers_skip_what_a_lost_process_may_have_sent():
-    found = replayed(*BEGUN, TextDelta("He"), Continued(), StatusChanged("running"), gaps=[3])
+    found = replayed(*BEGUN, TextDelta("He"), RunResumed(), StatusChanged("running"), gaps=[3])
 
     numbers = [frame["sequence_number"] for frame in found]
     assert numbers == [0, 1, 2, 3, 5, 1006]
@@ -65,7 +72,7 @@ def test_a_restarted_answer_replaces_its_text():
         TextDelta("First. Sec"),
         TurnRestarted("First. "),
         TextDelta("Second."),
-        *(Finished(), StatusChanged("done")),
+        *(RunFinished(), StatusChanged("done")),
     )
 
     [item] = found[-1]["response"]["output"]
@@ -74,7 +81,7 @@ def test_a_restarted_answer_replaces_its_text():
 
 def test_calls_of_the_client_end_a_response():
     call = ToolCall("call-1", "look", "{}")
-    end = (Finished("tool_calls"), StatusChanged("done"))
+    end = (RunFinished("tool_calls"), StatusChanged("done"))
 
     [item] = replayed(*BEGUN, ToolCallsRequested((call,)), *end)[-1]["response"]["output"]
 

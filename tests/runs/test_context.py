@@ -4,7 +4,7 @@ import pytest
 
 from apps.accounts.caller import Caller
 from apps.agent.context.cut import LEFT_OUT
-from apps.agent.events import Event, Finished, Noticed, StateSaved
+from apps.agent.events import Event, NoticeAdded, RunFinished, StateSaved
 from apps.agent.messages import ModelMessage
 from apps.errors import ContextTooLong
 from apps.runs.requests import RunRequest
@@ -44,7 +44,7 @@ async def test_a_limit_of_the_client_tells_it_what_was_discarded():
 
     events = await answer(model, 100_000, turns=5, max_prompt_tokens=500)
 
-    assert events[-1] == Finished("stop", discarded=(1, 2, 3, 4, 5, 6, 7, 8))
+    assert events[-1] == RunFinished("stop", discarded=(1, 2, 3, 4, 5, 6, 7, 8))
     assert len(model.asked[0].messages) == 1 + 2 * 1 + 1
     assert model.asked[0].messages[0] == ModelMessage("system", "Be brief.")
 
@@ -52,14 +52,14 @@ async def test_a_limit_of_the_client_tells_it_what_was_discarded():
 async def test_a_limit_that_is_not_reached_discards_nothing():
     events = await answer(ScriptedModel(saying("Fine.")), None, turns=1, max_prompt_tokens=50_000)
 
-    assert events[-1] == Finished("stop", discarded=())
+    assert events[-1] == RunFinished("stop", discarded=())
 
 
 async def test_without_a_limit_of_its_own_a_client_reads_a_notice_and_no_statistics():
     events = await answer(ScriptedModel(saying("Fine.")), 1000, context={"strategy": "trim"})
 
-    assert events[-1] == Finished("stop")
-    assert [type(event) for event in events].count(Noticed) == 1
+    assert events[-1] == RunFinished("stop")
+    assert [type(event) for event in events].count(NoticeAdded) == 1
 
 
 @proves("D-32")

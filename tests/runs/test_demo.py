@@ -13,7 +13,7 @@ from asgiref.sync import sync_to_async
 from apps.accounts.caller import Caller
 from apps.agent.events import (
     Event,
-    Finished,
+    RunFinished,
     StageClosed,
     StageDelta,
     StageOpened,
@@ -82,7 +82,7 @@ async def test_the_starter_that_asks_for_several_things_calls_several_tools_at_o
     assert text.index("**City:** Oslo") < text.index("**City:** Lima") < text.index("Asia/Tokyo")
     assert text.count("Demo data: made up") == 2
     assert isinstance(events[-2], StateSaved)
-    assert isinstance(events[-1], Finished)
+    assert isinstance(events[-1], RunFinished)
     assert events[-1].usage.input > 100
 
 

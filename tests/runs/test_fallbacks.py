@@ -12,7 +12,7 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from apps.accounts.caller import Caller, Credentials
-from apps.agent.events import Event, Noticed, TextDelta
+from apps.agent.events import Event, NoticeAdded, TextDelta
 from apps.agent.messages import ModelMessage, Thoughts
 from apps.agent.meter import ModelCallReport, NoMeter
 from apps.agent.progress import Progress
@@ -87,7 +87,7 @@ class Heard(NoMeter):
 
     @property
     def notices(self) -> list[str]:
-        return [one.text for one in self.events if isinstance(one, Noticed)]
+        return [one.text for one in self.events if isinstance(one, NoticeAdded)]
 
     @property
     def calls(self) -> list[tuple[str, str]]:

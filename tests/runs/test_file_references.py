@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Event, Finished
+from apps.agent.events import Event, RunFinished
 from apps.agent.messages import ModelMessage
 from apps.capabilities.registry import prepare
 from apps.catalog.resolved_application import ResolvedApplication
@@ -67,7 +67,7 @@ async def test_the_model_is_told_what_is_wrong_with_a_reference_and_tries_again(
     }
     assert sorted(json.loads(seen.body)["x"] for seen in service.seen) == ["1,2", "MSwy"]
     assert [request.split(" ")[1] for request in net.asked] == ["/large", "/a.csv?key=s3cret"]
-    assert isinstance(events[-1], Finished)
+    assert isinstance(events[-1], RunFinished)
     shown = stage_text(events)
     assert f"***x:*** file:text::{page}" in shown
     assert "1,2" not in shown

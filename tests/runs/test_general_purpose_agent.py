@@ -11,7 +11,7 @@ import pytest
 from apps.accounts.caller import Caller
 from apps.agent.events import (
     Event,
-    Finished,
+    RunFinished,
     StageClosed,
     StageOpened,
     StateSaved,
@@ -71,7 +71,7 @@ async def test_nothing_is_missing_as_it_is_shipped_g_01():
     assert titles(events) == []
     for name in ("Image generation tool", "Execution python interpreter", "Write"):
         assert f"**{name}**" in said(events)
-    assert isinstance(events[-1], Finished)
+    assert isinstance(events[-1], RunFinished)
 
 
 @proves("G-17")

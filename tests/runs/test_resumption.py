@@ -14,9 +14,9 @@ from pytest_django.fixtures import Settings
 from apps.accounts.caller import Caller
 from apps.agent.events import (
     Event,
-    Finished,
     InteractionRequested,
     ModelUsage,
+    RunFinished,
     StateSaved,
     TextDelta,
     TurnRestarted,
@@ -172,7 +172,7 @@ def said(events: Sequence[Event]) -> str:
 
 
 def endings(events: Sequence[Event]) -> list[Event]:
-    return [event for event in events if isinstance(event, Finished | StateSaved)]
+    return [event for event in events if isinstance(event, RunFinished | StateSaved)]
 
 
 def shaped(shape: str) -> tuple[ResolvedApplication, Scripts, str]:
@@ -221,10 +221,10 @@ async def test_the_run_waits_for_what_is_asked_anywhere_in_it_and_goes_on_with_t
     assert end.text.endswith(last)
     assert Calls.paid == {"p": 1}
     assert said(events).endswith(last)
-    assert [type(event) for event in endings(events)] == [StateSaved, Finished]
+    assert [type(event) for event in endings(events)] == [StateSaved, RunFinished]
     assert len(model.asked) == len(set(model.asked))
     spent = len(model.asked)
-    assert endings(events)[-1] == Finished(
+    assert endings(events)[-1] == RunFinished(
         "stop", Usage(spent, spent, (ModelUsage("gpt", spent, spent),))
     )
 

@@ -10,8 +10,8 @@ import pytest
 from apps.accounts.caller import Caller
 from apps.agent.events import (
     Event,
-    Finished,
     ModelUsage,
+    RunFinished,
     Spent,
     StageClosed,
     StageDelta,
@@ -128,7 +128,7 @@ async def test_an_answer_ends_with_its_state_and_what_it_cost():
     assert await events_of(with_tools(WEATHER), model) == [
         TextDelta("12 degrees"),
         StateSaved({"tool_execution_history": KEPT}),
-        Finished("stop", Usage(9, 3, (ModelUsage("gpt", 9, 3),))),
+        RunFinished("stop", Usage(9, 3, (ModelUsage("gpt", 9, 3),))),
     ]
 
 
@@ -339,7 +339,7 @@ async def test_a_capability_that_cannot_be_closed_does_not_spoil_the_answer(erro
     assert events == [
         TextDelta("Hello"),
         StateSaved({"tool_execution_history": []}),
-        Finished("stop"),
+        RunFinished("stop"),
     ]
     assert "part-0 could not be closed" in caplog.text
 
@@ -421,7 +421,7 @@ async def test_a_capability_mends_the_conversation_when_the_model_refuses_it():
     assert events == [
         TextDelta("Sorry."),
         StateSaved({"tool_execution_history": mended}),
-        Finished(),
+        RunFinished(),
     ]
     assert model.asked[2].messages[-1].text == "Not available."
 
@@ -456,7 +456,7 @@ async def test_without_its_prompt_an_application_says_so_and_asks_no_model(caplo
         "#### Application configuration\n\n- orchestrator.system_prompt: "
     )
     assert "prompts/public/pirate" in events[1].text
-    assert events[2:] == [StageClosed("initialization-issues", 0.0, failed=True), Finished()]
+    assert events[2:] == [StageClosed("initialization-issues", 0.0, failed=True), RunFinished()]
     assert model.asked == []
     assert "outcome=failed iterations=0" in caplog.text
 

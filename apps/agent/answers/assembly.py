@@ -11,12 +11,12 @@ from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Emit,
-    Finished,
     InteractionRequested,
     ModelUsage,
-    Noticed,
+    NoticeAdded,
     Reasoning,
     RefusalDelta,
+    RunFinished,
     Spent,
     StageAttachment,
     StageClosed,
@@ -182,8 +182,8 @@ class Assembly:
                 self.take_usage(usage)
             case TurnRestarted():
                 self.restart(delta)
-            case Noticed(notice_id, text):
-                self.emit(Noticed(f"{self.prefix}{notice_id}", text))
+            case NoticeAdded(notice_id, text):
+                self.emit(NoticeAdded(f"{self.prefix}{notice_id}", text))
             case InteractionRequested() | SubagentEnded():
                 self.emit(delta)
             case SubagentStarted(key, stage_id, name, agent):
@@ -191,10 +191,10 @@ class Assembly:
             case TodoChanged():
                 pass  # the to-do list of another application's conversation
             case Finish(reason):
-                # Only `Finished`, from an application of this installation, can report that a run
+                # Only `RunFinished`, from an application of this installation, can report that a run
                 # waits.
                 self.finish_reason = "stop" if reason == WAITING else reason
-            case Finished(reason, usage):
+            case RunFinished(reason, usage):
                 self.finish_reason = reason
                 self.take_usage(usage)
             case TextDelta():

@@ -20,7 +20,7 @@ from apps.agent.context.token_estimates import (
     most_tokens,
     text_tokens,
 )
-from apps.agent.events import Noticed
+from apps.agent.events import NoticeAdded
 from apps.agent.meter import error_kind, service_message
 from apps.agent.model import Delta, Model, ModelRequest
 from apps.errors import ModelFailed, QuickAppError
@@ -282,17 +282,19 @@ def is_passing(failure: QuickAppError) -> bool:
     return isinstance(failure, ModelFailed) and failure.is_transient
 
 
-def notice(candidate: Candidate, preferred: Candidate, failure: QuickAppError | None) -> Noticed:
+def notice(
+    candidate: Candidate, preferred: Candidate, failure: QuickAppError | None
+) -> NoticeAdded:
     text = f"Answered by {candidate.title} because {preferred.title} {what_happened(failure)}."
-    return Noticed(f"fallback-{candidate.name}", text)
+    return NoticeAdded(f"fallback-{candidate.name}", text)
 
 
-def unfit_notice(candidate: Candidate, tokens: int) -> Noticed:
+def unfit_notice(candidate: Candidate, tokens: int) -> NoticeAdded:
     text = (
         f"{candidate.title} was not called: this conversation has about {tokens:,} tokens; the limit "
         f"is {candidate.window:,}."
     )
-    return Noticed(f"unfit-{candidate.name}", text)
+    return NoticeAdded(f"unfit-{candidate.name}", text)
 
 
 def what_happened(failure: QuickAppError | None) -> str:

@@ -40,7 +40,7 @@ from apps.agent.context.token_estimates import (
     text_tokens,
     use_of,
 )
-from apps.agent.events import Emit, ModelUsage, Noticed
+from apps.agent.events import Emit, ModelUsage, NoticeAdded
 from apps.agent.ledger import NO_LEDGER, Ledger, Step
 from apps.agent.messages import ModelMessage
 from apps.agent.tools import ToolSpec
@@ -237,7 +237,7 @@ class ContextFitter:
     def notify(self, emit: Emit) -> None:
         self.cut.has_notified = True
         text = cut_notice(self.cut.now, self.cut.announced, has_written=self.summaries.has_written)
-        emit(Noticed("context", text))
+        emit(NoticeAdded("context", text))
 
     async def recover(
         self, failure: ModelFailed, messages: Sequence[ModelMessage]

@@ -15,7 +15,7 @@ from apps.capabilities.wrappers.value_texts import value_text
 from apps.errors import FileRefused, InvalidParameter
 from apps.workspace.egress.fetch import redact_url
 from apps.workspace.loading.file_locations import locate_file
-from apps.workspace.loading.files import Loaded, as_data
+from apps.workspace.loading.files import LoadedFile, as_data
 from apps.workspace.loading.loader import Loader, last_segment
 from apps.workspace.port import DeploymentInfo
 
@@ -79,7 +79,7 @@ class OutgoingFiles:
         self.check_type(title, info.content_type)
         return Attachment(info.content_type, title, url=info.path)
 
-    async def load(self, url: str) -> Loaded:
+    async def load(self, url: str) -> LoadedFile:
         """Load a file, and check its type. Raises `FileRefused` if it cannot be loaded, and
         `InvalidParameter` if the deployment does not accept its type.
         """

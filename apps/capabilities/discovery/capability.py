@@ -24,7 +24,7 @@ from apps.manifest.kinds.internal import InternalToolSet
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import localize_text
 from apps.manifest.nodes import enabled_nodes
-from apps.manifest.toolsets.shared_fields import Described
+from apps.manifest.toolsets.shared_fields import ToolSetFields
 from apps.manifest.toolsets.tools import InternalTool
 
 PARAMETERS = parameters(
@@ -99,7 +99,7 @@ def deferred_groups(manifest: Manifest, tools: Iterable[Tool], least: int) -> li
     return [
         ToolGroup(localize_text(toolset.name), localize_text(toolset.description), tuple(found))
         for index, toolset in enumerate(manifest.tool_sets)
-        if isinstance(toolset, Described) and toolset.kind.is_deferrable
+        if isinstance(toolset, ToolSetFields) and toolset.kind.is_deferrable
         if toolset.deferred is not False
         if len(found := members.get(node_path(index), [])) >= least
     ]

@@ -22,7 +22,7 @@ from apps.documents.structure import PagedText, read_pages
 from apps.errors import FileRefused, InvalidParameter, ToolError
 from apps.workspace.egress import per_loop
 from apps.workspace.loading.file_locations import locate_file
-from apps.workspace.loading.files import Loaded, document_bounds
+from apps.workspace.loading.files import LoadedFile, document_bounds
 from apps.workspace.loading.loader import url_key
 from apps.workspace.loading.shared_loads import SingleFlightCache
 from apps.workspace.stored_files import FileInfo, file_version
@@ -134,7 +134,9 @@ def large_documents() -> LargeDocuments:
     return per_loop.loop_object("large_documents", partial(LargeDocuments, LARGE_AT_ONCE))
 
 
-async def read_document(opening: Opening, file: Loaded, url: str, stage: Stage) -> DocumentIndex:
+async def read_document(
+    opening: Opening, file: LoadedFile, url: str, stage: Stage
+) -> DocumentIndex:
     """Return a loaded file's document from a cache, or parse it. Raises `ToolError` if it is
     unreadable.
     """
@@ -180,7 +182,7 @@ def document_key(opening: Opening, address: str, version: str) -> DocumentKey:
     return DocumentKey(caller.bucket, caller.folder, address, version)
 
 
-async def make(opening: Opening, file: Loaded, url: str, key: DocumentKey) -> DocumentIndex:
+async def make(opening: Opening, file: LoadedFile, url: str, key: DocumentKey) -> DocumentIndex:
     """Parse, index and cache a document. Raises `UnreadableDocument` if it has no readable text."""
     bounds = document_bounds(opening.caller.bucket)
     known = cache.get(key)

@@ -11,7 +11,7 @@ from apps.agent.tools import ToolResult
 from apps.capabilities.registry import Opening
 from apps.errors import FileRefused, InvalidParameter
 from apps.workspace.loading.file_locations import encode_path
-from apps.workspace.loading.files import Loaded
+from apps.workspace.loading.files import LoadedFile
 from apps.workspace.loading.loader import last_segment
 from apps.workspace.stored_files import FileInfo, Files, FolderInfo
 
@@ -35,7 +35,7 @@ class FileToolContext:
         """Return the path of the agent's own folder, with a trailing slash."""
         return f"{await self.files.home()}{encode_path(self.opening.loading.rules.folder)}"
 
-    async def load(self, parameter: str, path: str) -> Loaded:
+    async def load(self, parameter: str, path: str) -> LoadedFile:
         """Load a file, once per run. Raises `InvalidParameter` if it cannot be loaded."""
         with as_invalid_parameter(parameter):
             return await self.opening.loader.load(path)

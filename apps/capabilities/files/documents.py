@@ -10,7 +10,7 @@ from apps.capabilities.registry import Key
 from apps.documents.document import Document
 from apps.documents.paged_text import UnreadableDocument
 from apps.errors import InvalidParameter
-from apps.workspace.loading.files import Loaded, document_bounds
+from apps.workspace.loading.files import LoadedFile, document_bounds
 
 CACHE_LIMIT = 16_000_000
 """The size limit of a run's cached documents, in characters of text plus bytes of partly read
@@ -26,7 +26,7 @@ class RunDocumentCache:
 
     documents: dict[str, Document] = field(default_factory=dict)
 
-    def get(self, file: Loaded, owner: str) -> Document:
+    def get(self, file: LoadedFile, owner: str) -> Document:
         key = f"{hashlib.sha256(file.content).hexdigest()} {file.type} {file.name}"
         found = self.documents.pop(key, None)
         if found is None:

@@ -148,7 +148,8 @@ class RunHooks:
                     await self.complete_one(one, completed)
         except TimeoutError:
             logger.warning(
-                "Hooks after an answer exceeded their limit of %g s; skipped the remaining hooks", seconds
+                "Hooks after an answer exceeded their limit of %g s; skipped the remaining hooks",
+                seconds,
             )
 
     async def complete_one(self, planned: PlannedHook, completed: CompletedAnswer) -> None:

@@ -70,7 +70,8 @@ ABOUT: dict[str, Parameter] = {
     ),
     "name": text_parameter("A short name for the user.", display=IN_TITLE),
     "intervalSeconds": SimpleParameter(
-        type="integer", description="Only for kind `interval`: the seconds between runs, at least 60."
+        type="integer",
+        description="Only for kind `interval`: the seconds between runs, at least 60.",
     ),
     WAKE_AT: text_parameter(
         "Only for kind `at`: the time, such as 2026-11-24T17:30:00+01:00. Without an offset, it is in the task's time zone."

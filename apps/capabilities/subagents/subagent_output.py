@@ -8,12 +8,12 @@ from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Event,
-    Finished,
     InteractionRequested,
     ModelUsage,
-    Noticed,
+    NoticeAdded,
     Reasoning,
     RefusalDelta,
+    RunFinished,
     Spent,
     StageAttachment,
     StageClosed,
@@ -56,8 +56,8 @@ class SubagentOutput:
                 self.invocation.stage.write(text)
                 self.attachments += attachments
                 self.annotations += annotations
-            case Noticed(notice_id, text):
-                self.invocation.emit(Noticed(f"{self.invocation.id}-{notice_id}", text))
+            case NoticeAdded(notice_id, text):
+                self.invocation.emit(NoticeAdded(f"{self.invocation.id}-{notice_id}", text))
             case InteractionRequested() | SubagentEnded():
                 self.invocation.emit(event)
             case SubagentStarted(_, stage_id):
@@ -67,7 +67,7 @@ class SubagentOutput:
                 self.attachments.append(attachment)
             case AnnotationAdded(annotation):
                 self.annotations.append(annotation)
-            case Finished(_, usage) | Spent(usage):
+            case RunFinished(_, usage) | Spent(usage):
                 self.usage = usage.per_model
             case StateSaved() | ToolCallsRequested() | TodoChanged():
                 pass  # A sub-agent has no next request, no client tools and no to-do list.

@@ -15,7 +15,7 @@ from apps.documents.formats import PAGES
 from apps.errors import FileChanged, FileRefused, InvalidParameter
 from apps.workspace.egress.fetch import redact_url
 from apps.workspace.loading.file_locations import home_path_problem, locate_file
-from apps.workspace.loading.files import Loaded
+from apps.workspace.loading.files import LoadedFile
 from apps.workspace.loading.loader import last_segment, url_key
 from apps.workspace.loading.shared_loads import SingleFlightCache
 
@@ -95,7 +95,7 @@ class Fetch:
         text = f"Saved as {path} ({describe_file(file)}).{await self.preview(url, file)}"
         return ToolResult(text, attachments=(attachment,))
 
-    async def preview(self, url: str, file: Loaded) -> str:
+    async def preview(self, url: str, file: LoadedFile) -> str:
         """Return a notice with the beginning of a text file, or "" for a binary file."""
         try:
             text = await self.read(url, file)
@@ -104,14 +104,14 @@ class Fetch:
         excerpt = block(text, LANGUAGES.get(file.type, ""), PREVIEW_BYTES, "It begins:")
         return f"\n\n{excerpt}"
 
-    async def load(self, url: str) -> Loaded:
+    async def load(self, url: str) -> LoadedFile:
         """Load the file at the URL. Raises `InvalidParameter` if it cannot be loaded."""
         try:
             return await self.opening.loader.load(url)
         except FileRefused as error:
             raise refusal(str(error)) from error
 
-    async def read(self, url: str, file: Loaded) -> str:
+    async def read(self, url: str, file: LoadedFile) -> str:
         """Return the text of a file from the cache, or convert it. Raises `NotText` if the file is
         binary.
         """
@@ -127,7 +127,7 @@ class PageTextCache:
     )
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(CONVERSIONS_AT_ONCE))
 
-    async def read(self, url: str, file: Loaded, owner: str) -> str:
+    async def read(self, url: str, file: LoadedFile, owner: str) -> str:
         """Return the text of a file. A web page is converted to Markdown. Raises `NotText` if the
         file is binary.
         """
@@ -160,6 +160,6 @@ def refusal(problem: str) -> InvalidParameter:
     return InvalidParameter(URL, problem)
 
 
-def describe_file(file: Loaded) -> str:
+def describe_file(file: LoadedFile) -> str:
     count = len(file.content)
     return f"{file.type or 'unknown type'}, {'1 byte' if count == 1 else f'{count:,} bytes'}"

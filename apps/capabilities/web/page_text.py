@@ -11,7 +11,7 @@ from apps.documents.formats import MARKS, PAGES, UNSPECIFIC
 from apps.documents.html import HEAVY, without_element
 from apps.documents.paged_text import UnreadableDocument
 from apps.documents.reader import html_to_markdown
-from apps.workspace.loading.files import Loaded, document_bounds
+from apps.workspace.loading.files import LoadedFile, document_bounds
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class NotText(Exception):
     pass
 
 
-def read_page_text(file: Loaded) -> str:
+def read_page_text(file: LoadedFile) -> str:
     """Decode the file, with newlines as line endings. Raises `NotText` if it is binary."""
     if not may_be_text(file.type) or file.content.startswith(SIGNATURES):
         raise NotText
@@ -59,7 +59,7 @@ def may_be_text(media_type: str) -> bool:
     )
 
 
-def decode_file(file: Loaded) -> str:
+def decode_file(file: LoadedFile) -> str:
     """Decode the file. Invalid bytes become U+FFFD."""
     for mark, charset in MARKS.items():
         if file.content.startswith(mark):

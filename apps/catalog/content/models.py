@@ -12,12 +12,12 @@ from apps.catalog.content.items import DATABASE, ItemKind, LayerItem, item_of
 from apps.catalog.content.layers import ContentRows, RowStamp
 from apps.manifest.json_text import unstorable
 from apps.manifest.markdown.skill_files import bundle_files
-from apps.workspace.versions import Versioned
+from apps.workspace.versions import VersionedRow
 
 NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?")
 
 
-class ContentItem(Versioned):
+class ContentItem(VersionedRow):
     """A predefined item in the database. For a skill, `files` maps the paths of its other files to
     their texts.
     """

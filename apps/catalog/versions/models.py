@@ -12,7 +12,7 @@ from apps.catalog.icons.values import LONGEST_ICON, validate_icon
 from apps.catalog.versions.sealed_documents import SealedDocumentField
 from apps.workspace.local.models import Secret
 from apps.workspace.local.secrets.field import SecretField
-from apps.workspace.versions import Versioned
+from apps.workspace.versions import VersionedRow
 
 
 class ContentText(models.Model):
@@ -93,7 +93,7 @@ class ApplicationVersion(models.Model):
         return self.author_name or str(self.get_via_display())
 
 
-class ApplicationDraft(Versioned):
+class ApplicationDraft(VersionedRow):
     """The unpublished changes of an application, which only its editors can run."""
 
     application = models.OneToOneField(

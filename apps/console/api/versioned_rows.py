@@ -26,9 +26,9 @@ from apps.console.api.datetime_fields import FIELD_MAPPING
 from apps.console.api.problems import EditConflict, RowInvalid, problems_of_row
 from apps.console.api.strict_serializers import StrictModelSerializer
 from apps.integers import is_integer
-from apps.workspace.versions import Versioned
+from apps.workspace.versions import VersionedRow
 
-Row = TypeVar("Row", bound=Versioned)
+Row = TypeVar("Row", bound=VersionedRow)
 
 PLAIN_TAG = re.compile(r'"\d{1,9}"', re.ASCII)
 
@@ -114,7 +114,7 @@ class RowViewSet(viewsets.ModelViewSet[Row]):
         return answer
 
 
-def check_version(request: Request, row: Versioned) -> None:
+def check_version(request: Request, row: VersionedRow) -> None:
     """Raise `EditConflict` if the request is based on an outdated version of the row."""
     wanted = if_match_tags(request)
     if wanted and f'"{row.version}"' not in wanted:
@@ -139,7 +139,7 @@ def newest_version(tags: Iterable[str]) -> int:
     return max((int(tag.strip('"')) for tag in tags if PLAIN_TAG.fullmatch(tag)), default=-1)
 
 
-def changes_since(row: Versioned, version: Any) -> dict[str, Any]:
+def changes_since(row: VersionedRow, version: Any) -> dict[str, Any]:
     """Return the changes to the row since this version as JSON, or no changes if the version never
     existed.
     """

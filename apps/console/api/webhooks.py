@@ -22,9 +22,9 @@ from apps.live.sent_request_rows import READ_CONTENTS
 from apps.triggers.access_problems import webhook_problem
 from apps.triggers.models import TEXT_NEEDS_PERMISSION, RunEvent, Subscription, Webhook
 from apps.triggers.webhook_secrets import new_secret, renew_secret, renew_signing
-from apps.workspace.versions import Versioned
+from apps.workspace.versions import VersionedRow
 
-Row = TypeVar("Row", bound=Versioned)
+Row = TypeVar("Row", bound=VersionedRow)
 NOT_YOURS = "You can create this only for applications that you edit."
 NOT_YOUR_ACCOUNT = "Only users who may manage the account of the webhook can change it."
 UNCHANGEABLE = "This field cannot be changed. Delete this row and create another one."

@@ -19,7 +19,7 @@ from django.http.response import HttpResponseBase
 from apps.accounts.caller import Caller
 from apps.agent.events import (
     AttachmentAdded,
-    Noticed,
+    NoticeAdded,
     Reasoning,
     RefusalDelta,
     StageClosed,
@@ -210,7 +210,7 @@ def encode_event(event: Any) -> tuple[str, dict[str, Any]] | None:
         case StageClosed():
             end = {"seconds": event.seconds, "failed": event.reads_failed}
             return "stage_end", {"id": event.stage_id, **end}
-        case Noticed():
+        case NoticeAdded():
             return "notice", {"text": event.text}
         case AttachmentAdded():
             of = event.attachment

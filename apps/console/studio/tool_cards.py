@@ -20,7 +20,7 @@ from apps.manifest.names import localize_text, possible_names, sanitize
 from apps.manifest.servers import host_and_port
 from apps.manifest.toolsets.kinds import KINDS, WRITTEN, Schema, ToolSet
 from apps.manifest.toolsets.mcp import RemoteTools
-from apps.manifest.toolsets.shared_fields import Described, Named
+from apps.manifest.toolsets.shared_fields import NamedToolSet, ToolSetFields
 
 DAYS = 7
 """The cards show the failures of this many days."""
@@ -56,7 +56,7 @@ def kind_on_cards(schema: Schema) -> dict[str, Any]:
     """
     required = {name for name, field in schema.model_fields.items() if field.is_required()}
     editable = {"name", *(one.path for one in schema.kind.card if one.editor != "server")}
-    is_named = issubclass(schema, Named)
+    is_named = issubclass(schema, NamedToolSet)
     return {
         "title": schema.kind.title,
         "fields": [asdict(field) for field in schema.kind.card],
@@ -120,7 +120,11 @@ def toolset_name(toolset: Mapping[str, Any]) -> str:
 
 def tool_names(toolset: Mapping[str, Any], content: Content) -> tuple[str, ...] | None:
     schema = KINDS.get(str(toolset.get("type")))
-    if schema is not None and issubclass(schema, Described) and "tools" not in schema.model_fields:
+    if (
+        schema is not None
+        and issubclass(schema, ToolSetFields)
+        and "tools" not in schema.model_fields
+    ):
         allowed = list_or_empty(toolset.get("allowed_tools"))
         if allowed or RemoteTools in schema.__mro__:
             return tuple(map(str, allowed)) or None
@@ -128,7 +132,7 @@ def tool_names(toolset: Mapping[str, Any], content: Content) -> tuple[str, ...] 
     return tuple(tool_name(tool, content) for tool in list_or_empty(toolset.get("tools")))
 
 
-def fixed_names(schema: type[Described], toolset: Mapping[str, Any]) -> tuple[str, ...]:
+def fixed_names(schema: type[ToolSetFields], toolset: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the names of the tools that this kind of toolset always has, without a prefix."""
     try:
         names = [name for name, _ in schema.model_validate(toolset).visible_tools()]

@@ -24,7 +24,7 @@ from apps.conversations.access import person_stream
 from apps.conversations.answering.answer_recorder import AnswerRecorder
 from apps.conversations.answering.requests import meter_of, request_of
 from apps.conversations.answering.titles import begin_title
-from apps.conversations.answering.unattended import CappedMeter, Spending, Unattended
+from apps.conversations.answering.unattended import CappedMeter, Spending, UnattendedLimits
 from apps.conversations.ask import Ask
 from apps.conversations.asking import interruptions, queue
 from apps.conversations.asking.audit_events import event_of, question_events
@@ -260,13 +260,13 @@ class RunningAnswer:
         self.emit: Emit = recorder.emit
         self.meter = meter_of(hub, started.run, caller)
         self.progress.meter = FiguresMeter(self.meter, recorder.count)
-        unattended = Unattended.read(started.run.unattended)
+        unattended = UnattendedLimits.read(started.run.unattended)
         if unattended is not None:
             self.limit(unattended, earlier.steps)
         self.request = request_of(started, application, self.caller)
         self.workspace = open_workspace(self.caller)
 
-    def limit(self, unattended: Unattended, before: Sequence[Step]) -> None:
+    def limit(self, unattended: UnattendedLimits, before: Sequence[Step]) -> None:
         """Apply the budget and the question timeout for a run that no user started. `before`
         contains the steps that the run has already completed, whose costs count toward the budget.
         """

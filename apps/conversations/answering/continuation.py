@@ -27,7 +27,7 @@ from apps.errors import ApplicationNotFound
 from apps.insights.prices import PRICES
 from apps.live.consents import read_consents
 from apps.live.elicitations import end_lost_questions
-from apps.live.events import Continued, StatusChanged, StreamEvent
+from apps.live.events import RunResumed, StatusChanged, StreamEvent
 from apps.live.hub import Hub
 from apps.live.journal import journal
 from apps.live.journal.log import RunLog
@@ -93,7 +93,7 @@ def prepare_resumption(run: Run) -> ResumedRun:
     events: Sequence[StreamEvent] = (
         *transcript.close_stages(),
         *end_lost_questions(run),
-        *((Continued(),) if is_interrupted(transcript) else ()),
+        *((RunResumed(),) if is_interrupted(transcript) else ()),
         StatusChanged(run.status),
         # Without recorded steps, the run starts again, and viewers must drop the text so far.
         *((TurnRestarted(),) if transcript.has_started and not earlier.steps else ()),

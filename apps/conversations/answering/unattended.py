@@ -25,7 +25,7 @@ assume that the user is present.
 
 
 @dataclass(frozen=True, slots=True)
-class Unattended:
+class UnattendedLimits:
     """The limits of a run that a schedule, alarm or webhook started. None means no limit."""
 
     seconds: float | None = None
@@ -71,7 +71,7 @@ class Spending:
     """
 
     def __init__(
-        self, limits: Unattended, transcript: Transcript, usage: Iterable[ModelUsage] = ()
+        self, limits: UnattendedLimits, transcript: Transcript, usage: Iterable[ModelUsage] = ()
     ) -> None:
         self.limits = limits
         self.transcript = transcript

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext
 
-from apps.agent.events import Emit, Noticed
+from apps.agent.events import Emit, NoticeAdded
 from apps.capabilities.registry import prepare
 from apps.catalog.resolved_application import ResolvedApplication
 from apps.conversations.ask import Ask
@@ -94,7 +94,7 @@ async def answering(
         except DeploymentNotFound:
             gone, wanted = wanted, ""
     if gone:
-        emit(Noticed(NOTICE, notice_of(gone, application)))
+        emit(NoticeAdded(NOTICE, notice_of(gone, application)))
     return with_model(application, wanted)
 
 

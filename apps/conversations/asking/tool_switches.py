@@ -11,7 +11,7 @@ from apps.catalog.resolved_application import ResolvedApplication
 from apps.errors import Refused
 from apps.manifest.manifest import Manifest
 from apps.manifest.names import localize_text
-from apps.manifest.toolsets.shared_fields import Described
+from apps.manifest.toolsets.shared_fields import ToolSetFields
 
 MOST_SWITCHES = 50
 
@@ -42,10 +42,10 @@ def tool_switches(manifest: Manifest, locale: str = "en") -> list[ToolSwitch]:
     return list(found.values())
 
 
-def is_switched(toolset: object) -> TypeGuard[Described]:
+def is_switched(toolset: object) -> TypeGuard[ToolSetFields]:
     """Return True if the toolset is enabled and users can turn it on and off."""
     return (
-        isinstance(toolset, Described)
+        isinstance(toolset, ToolSetFields)
         and toolset.enabled
         and toolset.user_switch is not None
         and bool(toolset.label)

@@ -6,8 +6,8 @@ from typing import Any
 
 from apps.agent.events import (
     AttachmentAdded,
-    Finished,
     RefusalDelta,
+    RunFinished,
     Spent,
     StageClosed,
     StageOpened,
@@ -68,7 +68,7 @@ class Transcript:
                 self.figures = figures
             case Spent(usage):
                 self.usage = usage
-            case Finished(reason, usage):
+            case RunFinished(reason, usage):
                 self.finish_reason = reason
                 self.usage = usage
             case StatusChanged(status):

@@ -21,7 +21,7 @@ from apps.catalog.history.recorded_models import RowKind
 from apps.catalog.models import Application
 from apps.datetimes import zone_names
 from apps.insights.budgets.windows import WindowKind, window_at
-from apps.workspace.versions import Versioned
+from apps.workspace.versions import VersionedRow
 
 LONGEST_HOLDER = 255
 LONGEST_NOTE = 500
@@ -61,7 +61,7 @@ def amount_problem(amount: Decimal, unit: str) -> str:
     return ""
 
 
-class Budget(Versioned):
+class Budget(VersionedRow):
     """A limit of tokens or money for each time window, or for each run.
 
     Without a user, team, key or application, the budget applies to each subject of its kind

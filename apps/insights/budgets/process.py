@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError
 from django.utils import timezone
 
-from apps.agent.events import ModelUsage, Noticed
+from apps.agent.events import ModelUsage, NoticeAdded
 from apps.agent.meter import ModelCallReport, Reservation
 from apps.agent.model import ModelRequest
 from apps.insights.budgets import reservations
@@ -250,9 +250,9 @@ def lease_end() -> datetime:
     return timezone.now() + timedelta(seconds=settings.RUN_LEASE_SECONDS)
 
 
-def notice_of(hold: BudgetHold, now: datetime, time_zone: str) -> Noticed:
+def notice_of(hold: BudgetHold, now: datetime, time_zone: str) -> NoticeAdded:
     text = sentence(hold.claim.rule, hold.used, hold.limit, now, time_zone)
-    return Noticed(f"budget-{hold.window}", text)
+    return NoticeAdded(f"budget-{hold.window}", text)
 
 
 def begin_work(

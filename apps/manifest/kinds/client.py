@@ -8,10 +8,10 @@ from pydantic import Field
 from apps.manifest.kind import Kind
 from apps.manifest.names import sanitize
 from apps.manifest.toolsets.client_tools import PLATFORM_NAMES, ClientTool
-from apps.manifest.toolsets.shared_fields import Named
+from apps.manifest.toolsets.shared_fields import NamedToolSet
 
 
-class ClientToolSet(Named):
+class ClientToolSet(NamedToolSet):
     """Tools that the chat page runs in the user's browser."""
 
     kind = Kind(

@@ -7,11 +7,11 @@ from pydantic import Field
 from apps.manifest.kind import Kind
 from apps.manifest.nodes import Marks
 from apps.manifest.toolsets.mcp import RemoteTools
-from apps.manifest.toolsets.shared_fields import Named
+from apps.manifest.toolsets.shared_fields import NamedToolSet
 from apps.manifest.toolsets.tools import ConversationMode
 
 
-class DialAppToolSet(Named, RemoteTools):
+class DialAppToolSet(NamedToolSet, RemoteTools):
     """An application or another deployment, used through its own tools or through one tool that
     calls it.
     """

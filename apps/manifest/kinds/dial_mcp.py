@@ -9,12 +9,12 @@ from pydantic_core import PydanticCustomError
 from apps.manifest.kind import Kind
 from apps.manifest.nodes import Marks
 from apps.manifest.toolsets.mcp import McpTools
-from apps.manifest.toolsets.shared_fields import Described
+from apps.manifest.toolsets.shared_fields import ToolSetFields
 
 UNNAMED = "untitled-mcp-toolset"
 
 
-class DialMcpToolSet(Described, McpTools):
+class DialMcpToolSet(ToolSetFields, McpTools):
     """A toolset that is stored in DIAL Core."""
 
     kind = Kind(

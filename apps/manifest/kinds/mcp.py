@@ -5,10 +5,10 @@ from typing import Literal
 from apps.manifest.kind import CardField, Kind
 from apps.manifest.servers import host_and_port
 from apps.manifest.toolsets.mcp import McpServerInfo, McpTools
-from apps.manifest.toolsets.shared_fields import Named
+from apps.manifest.toolsets.shared_fields import NamedToolSet
 
 
-class McpToolSet(Named, McpTools):
+class McpToolSet(NamedToolSet, McpTools):
     """The tools of an MCP server."""
 
     kind = Kind(

@@ -28,7 +28,7 @@ TEXT_ENDINGS = frozenset(
 _control = re.compile(r"[\x00-\x1f\x7f\\]")
 
 
-class Bundled(NamedTuple):
+class SkillFiles(NamedTuple):
     """The readable files next to a SKILL.md by path, and the reasons why others were skipped."""
 
     files: Mapping[str, str]
@@ -56,7 +56,7 @@ def path_problem(path: str) -> str:
     return ""
 
 
-def bundle_files(files: Mapping[str, str | bytes]) -> Bundled:
+def bundle_files(files: Mapping[str, str | bytes]) -> SkillFiles:
     """Decode the files next to a SKILL.md that models can read, up to `MOST_FILES`."""
     texts: dict[str, str] = {}
     problems: list[Problem] = []
@@ -71,7 +71,7 @@ def bundle_files(files: Mapping[str, str | bytes]) -> Bundled:
                 problem = str(error)
         if problem:
             problems.append(Problem(path, problem))
-    return Bundled(texts, cut_problems(problems))
+    return SkillFiles(texts, cut_problems(problems))
 
 
 def decode_skill_file(content: str | bytes, most_bytes: int = MOST_BYTES) -> str:

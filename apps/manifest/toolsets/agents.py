@@ -8,10 +8,10 @@ from apps.manifest.names import localize_text, sanitize
 from apps.manifest.toolsets.attachments import AttachmentFilter
 from apps.manifest.toolsets.authorizations import RestAuthorization
 from apps.manifest.toolsets.fallback_strategies import Fallback
-from apps.manifest.toolsets.shared_fields import Named
+from apps.manifest.toolsets.shared_fields import NamedToolSet
 
 
-class AgentToolSet(Named):
+class AgentToolSet(NamedToolSet):
     """An agent on another server."""
 
     authorization: RestAuthorization | None = None

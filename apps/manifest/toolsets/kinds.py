@@ -13,9 +13,9 @@ from pydantic import Field
 from apps.manifest import kinds
 from apps.manifest.kinds.predefined import PredefinedToolSet
 from apps.manifest.shapes import Choice, shape_of
-from apps.manifest.toolsets.shared_fields import Described, WrittenToolSet
+from apps.manifest.toolsets.shared_fields import ToolSetFields, WrittenToolSet
 
-Schema = type[Described] | type[PredefinedToolSet]
+Schema = type[ToolSetFields] | type[PredefinedToolSet]
 
 
 def schemas_in(package: ModuleType) -> Iterator[Schema]:
@@ -54,7 +54,7 @@ WRITTEN = tuple(one for one in KINDS.values() if issubclass(one, WrittenToolSet)
 """The kinds of toolset whose tools the manifest defines."""
 
 if TYPE_CHECKING:
-    ToolSet = Described | PredefinedToolSet
+    ToolSet = ToolSetFields | PredefinedToolSet
 else:
     ToolSet = Annotated[reduce(or_, KINDS.values()), Field(discriminator="type")]
 

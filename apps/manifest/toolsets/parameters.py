@@ -102,7 +102,7 @@ class ParameterDisplay(Node):
     """Controls how the argument is shown in the stage of its call. Null: name and value."""
 
 
-class Displayed(Node):
+class DisplayedParameter(Node):
     """Fields of every parameter of a function. Values inside lists and objects do not have these
     fields.
     """
@@ -115,16 +115,16 @@ class Displayed(Node):
     """
 
 
-class SimpleParameter(SimpleSchema, Displayed): ...
+class SimpleParameter(SimpleSchema, DisplayedParameter): ...
 
 
-class ConstParameter(ConstSchema, Displayed): ...
+class ConstParameter(ConstSchema, DisplayedParameter): ...
 
 
-class ObjectParameter(ObjectSchema, Displayed): ...
+class ObjectParameter(ObjectSchema, DisplayedParameter): ...
 
 
-class ArrayParameter(ArraySchema, Displayed): ...
+class ArrayParameter(ArraySchema, DisplayedParameter): ...
 
 
 Parameter = Annotated[

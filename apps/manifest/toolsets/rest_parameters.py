@@ -38,17 +38,17 @@ class ParameterPlace(Node):
     """
 
 
-class Placed(Node):
+class RequestParameter(Node):
     """Additional fields of every parameter of a REST tool."""
 
     parameter_info: ParameterPlace
     """The part of the request that contains the argument."""
 
 
-class RestSimpleParameter(SimpleParameter, Placed): ...
+class RestSimpleParameter(SimpleParameter, RequestParameter): ...
 
 
-class RestConstParameter(ConstParameter, Placed):
+class RestConstParameter(ConstParameter, RequestParameter):
     """A constant. If it is a credential, it is stored as a credential, so that it is never shown."""
 
     @model_validator(mode="before")
@@ -82,10 +82,10 @@ def is_credential(parameter: Mapping[str, Any]) -> bool:
     )
 
 
-class RestObjectParameter(ObjectParameter, Placed): ...
+class RestObjectParameter(ObjectParameter, RequestParameter): ...
 
 
-class RestArrayParameter(ArrayParameter, Placed): ...
+class RestArrayParameter(ArrayParameter, RequestParameter): ...
 
 
 RestParameter = Annotated[

@@ -13,7 +13,7 @@ from apps.manifest.toolsets.mcp import McpServerInfo
 from apps.manifest.toolsets.tools import AnyTool, PredefinedTool, SimpleDeploymentTool
 
 
-class Described(Node):
+class ToolSetFields(Node):
     """Fields of every toolset, except a predefined one."""
 
     kind: ClassVar[Kind]
@@ -63,7 +63,7 @@ class Described(Node):
         yield from ()
 
 
-class Named(Described):
+class NamedToolSet(ToolSetFields):
     """Fields of every toolset except `dial-mcp`."""
 
     name: Localized
@@ -75,7 +75,7 @@ class Named(Described):
     """
 
 
-class WrittenToolSet(Named):
+class WrittenToolSet(NamedToolSet):
     """A toolset whose tools are defined in the manifest, or predefined."""
 
     if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from apps.manifest.json_places import Keys
 from apps.manifest.problems import Problem, write_path
-from apps.manifest.shapes import Choice, Items, Mixed, Shape, choose_shape, inside
+from apps.manifest.shapes import Choice, Items, MixedValue, Shape, choose_shape, inside
 from apps.manifest.validation.expectations import (
     Failure,
     describe_model,
@@ -65,7 +65,7 @@ def locate(
     for part in location:
         if isinstance(shape, Choice):
             shape = choose_shape(shape, value)
-        elif isinstance(shape, Mixed):
+        elif isinstance(shape, MixedValue):
             union, shape = place, None
         else:
             if isinstance(shape, type) and part in shape.model_fields:

@@ -12,7 +12,7 @@ from apps.manifest.nodes import CHECKED, Node, is_preview, marks
 from apps.manifest.problems import DocumentInvalid, Problem, cut_problems
 from apps.manifest.secrets import FOREIGN, FOREIGN_REFERENCE
 from apps.manifest.toolsets.client_tools import RESERVED
-from apps.manifest.toolsets.shared_fields import Described
+from apps.manifest.toolsets.shared_fields import ToolSetFields
 from apps.manifest.validation.errors import failure_problems
 from apps.manifest.validation.json_document import document_problems
 from apps.manifest.validation.warnings import warning_problems
@@ -120,7 +120,7 @@ def _visible_names(manifest: Manifest) -> Iterator[tuple[str, str, Set[str]]]:
     The names of other tools are unknown until their toolset is opened or resolved.
     """
     for index, toolset in enumerate(manifest.tool_sets):
-        if isinstance(toolset, Described) and toolset.enabled:
+        if isinstance(toolset, ToolSetFields) and toolset.enabled:
             for name, place in toolset.visible_tools():
                 yield name, f"tool_sets[{index}].{place}", toolset.kind.reserved
 

@@ -13,7 +13,7 @@ from apps.manifest.toolsets.client_tools import ClientTool
 from apps.manifest.toolsets.fallback_strategies import Continue, Retry
 from apps.manifest.toolsets.parameters import (
     ArraySchema,
-    Displayed,
+    DisplayedParameter,
     Function,
     ObjectSchema,
     SimpleSchema,
@@ -115,7 +115,11 @@ _UNSENT = frozenset({"parameter_info", "display"})
 
 def unfit_defaults(visit: ShapeVisit) -> Iterator[tuple[str, str]]:
     default, kind = visit.value.get("default"), visit.value.get("type")
-    if default is None or not issubclass(visit.model, Displayed) or not isinstance(kind, str):
+    if (
+        default is None
+        or not issubclass(visit.model, DisplayedParameter)
+        or not isinstance(kind, str)
+    ):
         return
     is_boolean = isinstance(default, bool)
     fits = isinstance(default, _VALUES.get(kind, object)) and is_boolean == (kind == "boolean")

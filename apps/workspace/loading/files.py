@@ -18,7 +18,7 @@ DOCUMENT_BYTES = 512 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedFile:
     """A file that has been loaded."""
 
     name: str
@@ -42,7 +42,7 @@ def check_download_size(size: int, limit: int) -> None:
         raise FileRefused(f"The file has {size:,} bytes; the limit is {limit:,}.")
 
 
-def as_data(file: Loaded) -> str:
+def as_data(file: LoadedFile) -> str:
     """Return the file as the `data` of an attachment in DIAL's messages: plain text for a text,
     base64 for any other type.
     """
@@ -54,7 +54,7 @@ def as_data(file: Loaded) -> str:
 _media_type = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 
 
-def read_data_uri(uri: str, limit: int) -> Loaded:
+def read_data_uri(uri: str, limit: int) -> LoadedFile:
     """Parse a data: URI. Raises `FileRefused` if it is invalid or its data exceeds `limit` bytes.
     The message does not quote the data.
     """
@@ -78,4 +78,4 @@ def read_data_uri(uri: str, limit: int) -> Loaded:
     if not _media_type.fullmatch(kind):
         raise FileRefused("A data: URI does not begin with a media type.")
     name = f"attachment-{hashlib.sha256(content).hexdigest()[:16]}"
-    return Loaded(f"{name}{mimetypes.guess_extension(kind) or '.bin'}", kind, content)
+    return LoadedFile(f"{name}{mimetypes.guess_extension(kind) or '.bin'}", kind, content)

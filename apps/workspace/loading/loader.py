@@ -20,7 +20,7 @@ from apps.workspace.loading.file_locations import (
     external_host,
     locate_file,
 )
-from apps.workspace.loading.files import Loaded, check_download_size, read_data_uri
+from apps.workspace.loading.files import LoadedFile, check_download_size, read_data_uri
 from apps.workspace.loading.shared_loads import Loading, LoadingRules
 from apps.workspace.stored_files import FileInfo, Files, file_version
 
@@ -43,13 +43,13 @@ class Loader:
     def rules(self) -> LoadingRules:
         return self.loading.rules
 
-    async def load(self, url: str) -> Loaded:
+    async def load(self, url: str) -> LoadedFile:
         """Load a stored file, or a file from the internet. Raises `FileRefused` (`FetchRefused` for
         the internet) and the workspace's own errors.
         """
         return await self.loading.loads.get(url_key(url), partial(self.bring, url))
 
-    async def load_document(self, url: str, limit: int) -> Loaded:
+    async def load_document(self, url: str, limit: int) -> LoadedFile:
         """Load a stored file of up to `limit` bytes. Other calls do not share the result, because
         their limit may be lower.
         """
@@ -57,7 +57,7 @@ class Loader:
         await self.distrust(url)
         return file
 
-    async def take(self, url: str) -> Loaded:
+    async def take(self, url: str) -> LoadedFile:
         """Load a file with `load`, or decode it if the URL is a `data:` URI."""
         location = locate_file(url)
         if location.kind == "data":
@@ -85,28 +85,28 @@ class Loader:
         if not await self.files.is_own(location.address):
             self.taint.add(f"file {last_segment(location.address.rstrip('/'))!r} of another user")
 
-    async def bring(self, url: str) -> Loaded:
+    async def bring(self, url: str) -> LoadedFile:
         file = await self.fetch_or_read(url)
         await self.distrust(url)
         return file
 
-    async def fetch_or_read(self, url: str) -> Loaded:
+    async def fetch_or_read(self, url: str) -> LoadedFile:
         location = locate_file(url)
         async with self.loading.turns:
             if location.kind == "external":
                 rules = self.rules
                 found = await fetch(url, rules.policy, rules.limit, seconds=rules.seconds)
-                return Loaded(
+                return LoadedFile(
                     found.filename, found.content_type, found.content, charset=found.charset
                 )
             return await self.in_time(url, self.read(url, location, self.rules.limit))
 
-    async def read(self, url: str, location: FileLocation, limit: int) -> Loaded:
+    async def read(self, url: str, location: FileLocation, limit: int) -> LoadedFile:
         path = await self.path_of(url, location)
         found = await self.files.read(path, limit=limit)
         check_download_size(len(found.content), limit)
         info = found.info
-        return Loaded(
+        return LoadedFile(
             last_segment(info.path),
             info.content_type,
             found.content,
@@ -123,7 +123,7 @@ class Loader:
         await self.distrust(url)
         return info
 
-    async def keep(self, file: Loaded) -> FileInfo:
+    async def keep(self, file: LoadedFile) -> FileInfo:
         # The name is the hash: equal content results in the same file, and other content never
         # replaces it.
         digest = hashlib.sha256(file.content).hexdigest()[:16]

@@ -15,7 +15,7 @@ from apps.manifest.contexts import UserDefinedContext
 from apps.manifest.manifest import Manifest
 from apps.workspace.egress.fetch_policy import FetchPolicy
 from apps.workspace.loading.file_locations import ROOT, locate_file
-from apps.workspace.loading.files import Loaded
+from apps.workspace.loading.files import LoadedFile
 from apps.workspace.stored_files import FileInfo
 
 T = TypeVar("T")
@@ -152,7 +152,7 @@ class Loading:
 
     # Created at first use, because most runs load nothing.
     @cached_property
-    def loads(self) -> SingleFlightCache[Loaded]:
+    def loads(self) -> SingleFlightCache[LoadedFile]:
         return SingleFlightCache(CACHE_BYTES, lambda file: len(file.content))
 
     @cached_property

@@ -30,10 +30,10 @@ from apps.workspace.local.secrets.vault import reference_problem
 from apps.workspace.local.tools.description import ToolDescription as ToolDescription
 from apps.workspace.local.tools.tool_accounts import RegisteredClient as RegisteredClient
 from apps.workspace.local.tools.tool_accounts import ToolAccount as ToolAccount
-from apps.workspace.versions import Versioned, watch_versions
+from apps.workspace.versions import VersionedRow, watch_versions
 
 
-class Secret(Versioned):
+class Secret(VersionedRow):
     """A named credential to which manifests and predefined content refer.
 
     It is sent only to its `servers`. Otherwise, an editor of an application could have it sent to
@@ -192,7 +192,7 @@ class FormerBucket(models.Model):
         return f"{self.name} is {self.bucket}"
 
 
-class McpServer(Versioned):
+class McpServer(VersionedRow):
     """An MCP server that this machine starts on demand. Anyone who can edit it can execute programs
     on this machine.
     """

@@ -8,9 +8,9 @@ from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Event,
-    Finished,
     ModelUsage,
     Reasoning,
+    RunFinished,
     Spent,
     StageAttachment,
     StageClosed,
@@ -264,7 +264,7 @@ async def test_what_an_application_emits_is_an_answer_as_it_is():
         AnnotationAdded({"id": "1"}),
         ToolCallsRequested((ToolCall("1", "look", "{}"), ToolCall("2", "look", "{}"))),
         StateSaved({"a": 1}),
-        Finished("length", Usage(1, 2, (ModelUsage("large", 1, 2),))),
+        RunFinished("length", Usage(1, 2, (ModelUsage("large", 1, 2),))),
     ]
     events: list[Event] = []
 
@@ -298,7 +298,7 @@ async def test_steps_of_an_application_that_drives_give_way_to_its_answer():
 
     await reply_to(
         [StageOpened("x", "Search"), TextDelta("Done"), StageDelta("x", "late")],
-        [StageClosed("x", 1.0, failed=True), Finished()],
+        [StageClosed("x", 1.0, failed=True), RunFinished()],
         emit=events.append,
         stage_prefix="m-",
     )
@@ -311,7 +311,7 @@ async def test_steps_of_an_application_that_drives_give_way_to_its_answer():
 
 
 async def test_an_application_whose_models_told_no_usage_tells_none():
-    assert (await reply_to(text("a"), Finished())).usage == ()
+    assert (await reply_to(text("a"), RunFinished())).usage == ()
     assert (await reply_to(text("a"), Spent(Usage(1, 2, (ModelUsage("x", 1, 2),))))).usage == (
         ModelUsage("x", 1, 2),
     )

@@ -7,7 +7,7 @@ from apps.agent.context.durations import Durations
 from apps.agent.context.fitter import ContextFitter
 from apps.agent.context.summaries import ContextSummaries, ConversationSummary, SummaryRequests
 from apps.agent.context.token_estimates import ContextWindow
-from apps.agent.events import Event, ModelUsage, Noticed
+from apps.agent.events import Event, ModelUsage, NoticeAdded
 from apps.agent.loop import AgentLoop
 from apps.agent.loop_options import LoopSteps, LoopTools
 from apps.agent.messages import ModelMessage, ToolCall
@@ -93,7 +93,7 @@ def texts(request):
 
 
 def notices(events):
-    return [event.text for event in events if isinstance(event, Noticed)]
+    return [event.text for event in events if isinstance(event, NoticeAdded)]
 
 
 async def test_a_conversation_that_fits_is_sent_as_it_is():

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.agent.events import AttachmentAdded, Finished, StageOpened
+from apps.agent.events import AttachmentAdded, RunFinished, StageOpened
 from apps.agent.messages import Attachment, ModelMessage, ToolCall
 from apps.capabilities.attachments.contents import REFUSED
 from apps.capabilities.attachments.policies import TOOL_NAME
@@ -294,7 +294,7 @@ async def test_a_content_that_the_model_refuses_is_taken_back_and_it_is_asked_on
     assert [m.text for m in seen(model, 0)[1:]] == ["", f"{text_of(PAPER)}{told(PAPER)}"]
     assert [m.text for m in seen(model, 1)[1:]] == ["", REFUSED]
     assert not any(message.attachments for message in seen(model, 1))
-    assert events[-1] == Finished("stop")
+    assert events[-1] == RunFinished("stop")
 
 
 async def test_contents_that_the_model_has_read_are_left_to_it():

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.agent.events import Event, Finished, StateSaved
+from apps.agent.events import Event, RunFinished, StateSaved
 from apps.agent.messages import Attachment, ModelMessage
 from tests.capabilities.attachments.conversations import application, told
 from tests.capabilities.runs import events_in
@@ -35,7 +35,7 @@ async def test_a_picture_goes_by_its_path(core):
     picture = attachment_of(message)
     assert (picture.url or "").startswith("files/")
     assert message["content"] == f"Look{told(picture)}"
-    assert isinstance(events[-1], Finished)
+    assert isinstance(events[-1], RunFinished)
 
 
 async def test_a_content_that_the_model_refuses_is_taken_back(core):
@@ -67,7 +67,7 @@ async def test_a_folder_of_the_operator_is_listed_and_read_on_demand(core):
     with called(core) as workspace:
         events = await events_in(workspace, app, ModelMessage("user", "What holds?"))
 
-    assert isinstance(events[-1], Finished)
+    assert isinstance(events[-1], RunFinished)
     listing, content = (m for m in model.asked[1]["messages"] if m["role"] == "tool")
     assert f'"url":"{url}","type":"application/pdf","status":"new"' in listing["content"]
     assert attachment_of(content) == Attachment("application/pdf", "rules.pdf", url=url)

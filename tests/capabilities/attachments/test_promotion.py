@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from apps.agent.events import Event, Finished, StageClosed, StageOpened
+from apps.agent.events import Event, RunFinished, StageClosed, StageOpened
 from apps.agent.messages import Attachment, ModelMessage
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.attachments.conversations import (
@@ -135,7 +135,7 @@ async def test_what_cannot_be_fetched_is_told_to_all_and_the_turn_goes_on(page, 
     assert stage_text(events) == f"#### Attachments\n\n- 'My cat': {problem}\n"
     closed = [event.failed for event in events if isinstance(event, StageClosed)]
     assert closed == [False]
-    assert isinstance(events[-1], Finished)
+    assert isinstance(events[-1], RunFinished)
 
 
 @proves("11")

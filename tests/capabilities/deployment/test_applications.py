@@ -10,8 +10,8 @@ from asgiref.sync import sync_to_async
 from apps.accounts.caller import Caller
 from apps.agent.events import (
     Event,
-    Finished,
     ModelUsage,
+    RunFinished,
     StageClosed,
     StageDelta,
     StageOpened,
@@ -105,7 +105,7 @@ async def test_the_stages_of_the_inner_application_stand_below_the_tool_and_usag
     ]
     assert events[9] == StageClosed("1", 0.0)
     assert events[-3] == TextDelta("It is noon.")
-    assert events[-1] == Finished(
+    assert events[-1] == RunFinished(
         "stop", Usage(27, 3, (ModelUsage("small", 7, 1), ModelUsage("big", 20, 2)))
     )
 
@@ -170,7 +170,7 @@ async def test_what_an_inner_application_cost_that_failed_is_added_up():
 
     events = await answer("outer", big=big, small=small)
 
-    assert events[-1] == Finished(
+    assert events[-1] == RunFinished(
         "stop", Usage(27, 3, (ModelUsage("small", 7, 1), ModelUsage("big", 20, 2)))
     )
 

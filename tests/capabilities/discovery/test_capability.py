@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from apps.agent.events import Event, Finished, ModelUsage, Usage
+from apps.agent.events import Event, ModelUsage, RunFinished, Usage
 from apps.agent.messages import ModelMessage
 from apps.agent.tools import Tool
 from apps.capabilities.discovery.capability import discovery
@@ -92,7 +92,7 @@ async def test_a_large_toolset_is_withheld_until_the_model_searches_for_its_tool
     ]
     assert router.asked[0].tools == ()
     assert router.asked[0].messages[-1] == ModelMessage("user", "orders")
-    assert events[-1] == Finished("stop", Usage(7, 2, (ModelUsage("mini", 7, 2),)))
+    assert events[-1] == RunFinished("stop", Usage(7, 2, (ModelUsage("mini", 7, 2),)))
 
 
 @proves("14.9")

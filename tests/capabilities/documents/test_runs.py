@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from apps.agent.events import AttachmentAdded, Finished, ModelUsage
+from apps.agent.events import AttachmentAdded, ModelUsage, RunFinished
 from apps.agent.messages import Attachment, ModelMessage, attachment_to_dict
 from apps.capabilities.documents.cache import cache
 from apps.workspace.port import Workspace
@@ -67,7 +67,7 @@ async def test_sources_stand_beside_the_answer_and_the_inner_model_is_counted(wo
     assert model.asked[2].messages[-1].text == (
         "Dogs stay free [1].\n\nSources:\n- [1] hotel.pdf, page 1: “Dogs stay free.”"
     )
-    (finished,) = (one for one in events if isinstance(one, Finished))
+    (finished,) = (one for one in events if isinstance(one, RunFinished))
     assert finished.usage.per_model == (ModelUsage("some-model", 12, 5),)
 
 

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import pytest
 
-from apps.agent.events import Event, Finished, StageOpened, StateSaved
+from apps.agent.events import Event, RunFinished, StageOpened, StateSaved
 from apps.agent.messages import ModelMessage
 from apps.agent.model import Model
 from apps.workspace.port import DeploymentInfo, Workspace
@@ -105,7 +105,7 @@ async def test_a_model_works_with_its_files(workspace):
         "Delete file",
         "List files",
     ]
-    assert isinstance(events[-1], Finished)
+    assert isinstance(events[-1], RunFinished)
 
 
 @proves("14.6")

@@ -13,7 +13,7 @@ from apps.capabilities.files.capability import files
 from apps.capabilities.files.documents import DOCUMENTS
 from apps.capabilities.files.tools import KINDS
 from apps.documents.process import Bounds, Extract, Order, extract
-from apps.workspace.loading.files import Loaded
+from apps.workspace.loading.files import LoadedFile
 from apps.workspace.local.workspace import LocalWorkspace
 from tests.capabilities.files.agents import CALLER, agent_on
 from tests.capabilities.manifests import manifest, stage_text
@@ -447,7 +447,7 @@ async def nothing_in_time(content: bytes, order: Order, bounds: Bounds) -> Extra
 async def test_texts_are_kept_while_there_is_room_for_them(monkeypatch):
     monkeypatch.setattr(documents, "CACHE_LIMIT", 10)
     kept = documents.RunDocumentCache()
-    files = [Loaded(name, "text/plain", b"12345") for name in "abc"]
+    files = [LoadedFile(name, "text/plain", b"12345") for name in "abc"]
 
     found = [kept.get(file, "ada") for file in files]
     for document in found:
@@ -457,6 +457,6 @@ async def test_texts_are_kept_while_there_is_room_for_them(monkeypatch):
 
     assert again is found[0]
     assert list(kept.documents.values()) == [found[2], found[0]]
-    large = kept.get(Loaded("d", "text/plain", b"1" * 100), "ada")
+    large = kept.get(LoadedFile("d", "text/plain", b"1" * 100), "ada")
     kept.drop_oldest()
     assert list(kept.documents.values()) == [large]

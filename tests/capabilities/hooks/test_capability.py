@@ -10,8 +10,8 @@ import time_machine
 
 from apps.agent.events import (
     Event,
-    Finished,
     ModelUsage,
+    RunFinished,
     StageClosed,
     StageDelta,
     StageOpened,
@@ -132,7 +132,7 @@ async def test_the_model_finds_what_the_hook_asked_for_as_if_it_had_asked_itself
     assert asked.id.startswith("synth_recall_")
     assert [event for event in events if not isinstance(event, StateSaved)] == [
         TextDelta("Snow"),
-        Finished(),
+        RunFinished(),
     ]
 
 
@@ -300,7 +300,7 @@ async def test_a_hook_that_fails_is_skipped_and_told_in_the_log_alone(failure, c
         events = await events_of(app, model)
 
     assert plain(model) == [("user", "What is new?")]
-    assert [type(event) for event in events] == [TextDelta, StateSaved, Finished]
+    assert [type(event) for event in events] == [TextDelta, StateSaved, RunFinished]
     lines = [r.getMessage() for r in caplog.records if r.name == "apps.capabilities.hooks.calls"]
     assert [line.partition(" was skipped: ")[0] for line in lines] == [
         "Hook hooks[0] (memory) on_request_start",
@@ -406,7 +406,7 @@ async def test_an_unknown_tool_is_an_issue():
         "- hooks[1] (log): tool 'note' of toolset 'shop' not found in initialized tools, so the "
         "hook does not run.\n"
     )
-    assert events[-1] == Finished()
+    assert events[-1] == RunFinished()
 
 
 @proves("16.2")
@@ -426,7 +426,7 @@ async def test_after_the_answer_a_hook_sees_it_and_says_nothing():
     events = await events_of(app, model)
 
     assert note.asked == [{"said": "12 degrees", "asked": "What is new?", "counts": [2, 2]}]
-    assert [type(event) for event in events] == [TextDelta, StateSaved, Finished]
+    assert [type(event) for event in events] == [TextDelta, StateSaved, RunFinished]
     assert "noted" not in str(state_of(events))
 
 
@@ -469,8 +469,11 @@ async def test_hooks_hold_the_end_of_a_request_no_longer_than_their_time_togethe
     events = await events_of(app, ScriptedModel(saying("Fine")))
 
     assert (asked, note.asked) == (["dawdle", "dawdle"], [])
-    assert events[-1] == Finished()
-    assert "Hooks after an answer exceeded their limit of 1 s; skipped the remaining hooks" in caplog.text
+    assert events[-1] == RunFinished()
+    assert (
+        "Hooks after an answer exceeded their limit of 1 s; skipped the remaining hooks"
+        in caplog.text
+    )
 
 
 @proves("16.2")
@@ -496,7 +499,7 @@ async def test_what_a_hook_spends_is_part_of_the_costs():
     events = await events_of(app, ScriptedModel([text("Hi"), finish("stop", 10, 1)]))
 
     models = (ModelUsage("helper", 10, 4), ModelUsage("gpt", 10, 1))
-    assert events[-1] == Finished("stop", Usage(20, 5, models))
+    assert events[-1] == RunFinished("stop", Usage(20, 5, models))
 
 
 def staged(level: str, *, fails: bool) -> Tool:

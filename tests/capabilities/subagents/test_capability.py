@@ -8,10 +8,10 @@ from apps.accounts.caller import Caller, ClientInfo
 from apps.agent.events import (
     AttachmentAdded,
     Event,
-    Finished,
     ModelUsage,
     Reasoning,
     RefusalDelta,
+    RunFinished,
     StageAttachment,
     StageClosed,
     StageDelta,
@@ -132,7 +132,7 @@ async def test_a_subagent_sees_its_task_alone_and_its_last_words_are_the_result(
         StageDelta("1", "large."),
         StageClosed("1", 0.0),
         TextDelta("Large."),
-        Finished(),
+        RunFinished(),
     ]
 
 
@@ -423,7 +423,7 @@ async def test_a_subagent_that_fails_or_says_nothing_is_an_error_for_the_model(s
     events = await events_of(helped(), {"gpt": model})
 
     assert results(model, 2) == [f"{told}{OTHERWISE}"]
-    assert events[-1] == Finished()
+    assert events[-1] == RunFinished()
 
 
 @proves("18")
@@ -437,7 +437,7 @@ async def test_what_subagents_spend_is_added_up_whether_they_succeed_or_not():
 
     events = await events_of(helped(), {"gpt": model})
 
-    assert events[-1] == Finished("stop", Usage(35, 8, (ModelUsage("gpt", 35, 8),)))
+    assert events[-1] == RunFinished("stop", Usage(35, 8, (ModelUsage("gpt", 35, 8),)))
 
 
 async def test_what_a_subagent_attaches_comes_back_and_stands_on_the_answer():
@@ -555,7 +555,7 @@ async def test_twenty_tasks_at_once_are_worked_on_four_at_a_time_in_their_order(
     assert [m["content"] for m in history if m["role"] == "tool"] == [
         f"task {n} is done" for n in range(20)
     ]
-    assert events[-1] == Finished("stop", Usage(20, 20, (ModelUsage("gpt", 20, 20),)))
+    assert events[-1] == RunFinished("stop", Usage(20, 20, (ModelUsage("gpt", 20, 20),)))
     assert asyncio.all_tasks() == before
 
 
@@ -582,7 +582,7 @@ async def test_who_is_cancelled_leaves_nothing_behind_and_others_get_the_turns()
         e.stage_id for e in events if isinstance(e, StageClosed)
     }
     other.open.set()
-    assert (await asyncio.wait_for(queued, 60))[-1] == Finished(
+    assert (await asyncio.wait_for(queued, 60))[-1] == RunFinished(
         "stop", Usage(1, 1, (ModelUsage("gpt", 1, 1),))
     )
     assert asyncio.all_tasks() == before

@@ -10,7 +10,7 @@ import pytest
 
 from apps.agent.events import (
     Event,
-    Finished,
+    RunFinished,
     StageOpened,
     SubagentEnded,
     SubagentStarted,
@@ -217,7 +217,7 @@ async def test_tokens_and_rounds_of_subagents_count_for_the_answer():
 
     events = await events_of(spawning(), {"lead": lead})
 
-    assert isinstance(events[-1], Finished)
+    assert isinstance(events[-1], RunFinished)
     spent = events[-1].usage
     assert (spent.input, spent.output) == (7, 2)
     assert isinstance(spent, Usage)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from apps.agent.events import Event, Finished, TextDelta
+from apps.agent.events import Event, RunFinished, TextDelta
 from apps.agent.messages import ModelMessage, ToolCall
 from apps.capabilities.summary.capability import without_summary
 from apps.manifest.validation.validation import read_manifest
@@ -36,9 +36,9 @@ async def test_the_text_is_the_answer_and_no_model_is_asked_again():
     events = await events_of(model)
 
     assert len(model.asked) == 1
-    assert [one for one in events if isinstance(one, TextDelta | Finished)] == [
+    assert [one for one in events if isinstance(one, TextDelta | RunFinished)] == [
         TextDelta("It is **12** degrees."),
-        Finished(),
+        RunFinished(),
     ]
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from apps.accounts.buckets import bucket_of
 from apps.agent.events import (
     AttachmentAdded,
-    Noticed,
+    NoticeAdded,
     StageAttachment,
     StageClosed,
     StageDelta,
@@ -124,7 +124,7 @@ def add_turn(
         StageOpened("call-memory", "Remember", None),
         StageDelta("call-memory", "Likes a window seat"),
         StageClosed("call-memory", 0.2, False),
-        Noticed("context", "A tool is away."),
+        NoticeAdded("context", "A tool is away."),
         TextDelta(answer[2:]),
         *seen,
         AnswerStored(shown),

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Finished, TextDelta
+from apps.agent.events import RunFinished, TextDelta
 from apps.chat.socket import viewed_conversation
 from apps.chat.socket.frames import OpenFrame
 from apps.chat.socket.viewed_conversation import FrameWriter
@@ -26,7 +26,7 @@ def test_a_socket_is_told_ids_once():
     batch: list[NumberedEvent] = [
         (1, run, StatusChanged("running")),
         (3, run, TextDelta("ab")),
-        (4, run, Finished()),
+        (4, run, RunFinished()),
         (5, next_run, TextDelta("c\0")),
     ]
     frames = FrameWriter()

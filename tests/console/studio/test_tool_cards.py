@@ -7,12 +7,12 @@ from apps.console.studio.tool_cards import fixed_names, kind_on_cards
 from apps.manifest.kind import CardField, Kind
 from apps.manifest.names import visible_name
 from apps.manifest.toolsets.kinds import KINDS
-from apps.manifest.toolsets.shared_fields import Named
+from apps.manifest.toolsets.shared_fields import NamedToolSet
 
 HIGHEST = CardField("number", "highest", "Highest number")
 
 
-class Lottery(Named):
+class Lottery(NamedToolSet):
     kind = Kind(title="Lottery", tools="one", is_prefixed=True, card=(HIGHEST,))
     type: Literal["lottery"] = "lottery"
     highest: int

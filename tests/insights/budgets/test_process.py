@@ -17,7 +17,7 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, connection
 from django.utils import timezone
 
-from apps.agent.events import Event, ModelUsage, Noticed, Usage
+from apps.agent.events import Event, ModelUsage, NoticeAdded, Usage
 from apps.agent.loop import AgentLoop
 from apps.agent.loop_options import LoopTools
 from apps.agent.messages import ModelMessage
@@ -333,7 +333,7 @@ async def test_a_conversation_is_told_of_the_soft_line_once_in_a_window(budgets)
         msgspec.structs.replace(meter, conversation=uuid4()), saying("Yes.", prompt=1, completion=1)
     )
 
-    notices = [[one for one in events if isinstance(one, Noticed)] for events in (*told, other)]
+    notices = [[one for one in events if isinstance(one, NoticeAdded)] for events in (*told, other)]
     assert [len(found) for found in notices] == [1, 0, 1]
     [[notice], _, _] = notices
     begin, _, renewal = notice.text.partition("The budget renews on ")

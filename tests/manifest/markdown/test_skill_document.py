@@ -10,7 +10,7 @@ from apps.manifest.markdown.skill_document import SkillDocument, SkillInvalid, r
 from apps.manifest.markdown.skill_files import (
     MOST_BYTES,
     MOST_FILES,
-    Bundled,
+    SkillFiles,
     bundle_files,
     is_offered,
 )
@@ -296,7 +296,7 @@ def test_text_files_are_offered(path):
 )
 def test_other_files_are_not(path, message):
     assert not is_offered(path)
-    assert bundle_files({path: "x"}) == Bundled({}, (Problem(path, message),))
+    assert bundle_files({path: "x"}) == SkillFiles({}, (Problem(path, message),))
 
 
 @pytest.mark.parametrize("path", ["logo.png", "README", "a.md.exe", "Makefile"])
@@ -318,7 +318,7 @@ def test_files_that_cannot_be_read_are_told_and_the_others_kept():
         "empty.md": "",
     }
 
-    assert bundle_files(files) == Bundled(
+    assert bundle_files(files) == SkillFiles(
         {"bom.md": "x", "empty.md": "", "full.txt": "x" * MOST_BYTES},
         (
             Problem("half.txt", "is not UTF-8; save it as UTF-8"),

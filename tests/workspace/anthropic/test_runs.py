@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Event, Finished, Reasoning, StateSaved, TextDelta
+from apps.agent.events import Event, Reasoning, RunFinished, StateSaved, TextDelta
 from apps.agent.messages import ModelMessage
 from apps.runs.requests import RunRequest
 from apps.runs.run import run_application
@@ -135,7 +135,7 @@ async def test_thoughts_go_back_before_their_calls_in_later_rounds_and_in_later_
     assert [body.get("thinking") for body in bodies] == [budget] * 4
     words = [event.text for event in events if isinstance(event, Reasoning)]
     assert words == ["Look.", "And Lima.", "Fine."]
-    (end,) = (event for event in events if isinstance(event, Finished))
+    (end,) = (event for event in events if isinstance(event, RunFinished))
     assert (end.reason, end.usage.input, end.usage.output) == ("stop", 30, 15)
 
 

@@ -14,7 +14,7 @@ from apps.errors import FileRefused
 from apps.manifest.manifest import Manifest
 from apps.workspace.egress.fetch import FetchRefused
 from apps.workspace.egress.fetch_policy import FetchPolicy
-from apps.workspace.loading.files import Loaded
+from apps.workspace.loading.files import LoadedFile
 from apps.workspace.loading.loader import Loader
 from apps.workspace.loading.shared_loads import Loading, LoadingRules, SingleFlightCache, rules_of
 from apps.workspace.local.workspace import LocalWorkspace
@@ -55,7 +55,7 @@ async def test_a_stored_file_is_loaded_by_its_path_or_in_the_agents_own_folder()
     await own.files.keep("my notes/x y.txt", b"hello", "text/plain")
     path = "files/user-7/my%20notes/x%20y.txt"
     version = hashlib.sha256(b"hello").hexdigest()
-    expected = Loaded("x y.txt", "text/plain", b"hello", path, version=version)
+    expected = LoadedFile("x y.txt", "text/plain", b"hello", path, version=version)
 
     for url in ("files/user-7/my%20notes/x%20y.txt", "/files/user-7/my notes/x y.txt", "x y.txt"):
         assert await own.load(url) == expected
@@ -80,7 +80,7 @@ async def test_fifty_at_the_same_time_load_it_once():
         found = await asyncio.gather(*(own.load(URL) for _ in range(50)))
         again = await own.load(URL)
 
-    assert {*found, again} == {Loaded("a.csv", "text/csv", b"x")}
+    assert {*found, again} == {LoadedFile("a.csv", "text/csv", b"x")}
     assert len(net.asked) == 1
 
 

@@ -13,8 +13,8 @@ from apps.agent.events import (
     AnnotationAdded,
     AttachmentAdded,
     Event,
-    Finished,
     Reasoning,
+    RunFinished,
     StageClosed,
     StageDelta,
     StageOpened,
@@ -120,7 +120,7 @@ async def test_thoughts_go_back_before_their_calls_in_later_rounds_and_in_later_
         "Oslo.",
     ]
     finished = events[-1]
-    assert isinstance(finished, Finished)
+    assert isinstance(finished, RunFinished)
     assert (finished.usage.input, finished.usage.cached, finished.usage.reasoning) == (90, 60, 24)
 
 

@@ -15,7 +15,7 @@ from apps.catalog.uses import ItemUser
 from apps.manifest.names import localize_text, possible_names
 from apps.manifest.toolsets.kinds import ToolSet
 from apps.manifest.toolsets.mcp import McpServerInfo
-from apps.manifest.toolsets.shared_fields import Described
+from apps.manifest.toolsets.shared_fields import ToolSetFields
 from apps.manifest.validation.validation import ManifestInvalid, read_manifest
 from apps.workspace.egress.urls import AddressInvalid, read_url
 from apps.workspace.local.models import McpServer
@@ -70,7 +70,7 @@ def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
         name
         for application in Application.objects.all()
         for toolset in toolsets_of(application)
-        if isinstance(toolset, Described) and isinstance(toolset.server, McpServerInfo)
+        if isinstance(toolset, ToolSetFields) and isinstance(toolset.server, McpServerInfo)
         for tool in by_server.get(server_name(toolset.server), ())
         for name in possible_names(toolset.name, tool)
     }
@@ -90,7 +90,7 @@ def server_name(info: McpServerInfo) -> str:
 
 def server_of(toolset: ToolSet) -> str:
     """Return the `server_key` of the MCP server that a toolset uses, or "" if it uses none."""
-    if not isinstance(toolset, Described) or not toolset.enabled:
+    if not isinstance(toolset, ToolSetFields) or not toolset.enabled:
         return ""
     match toolset.server:
         case McpServerInfo() as info:

@@ -6,9 +6,9 @@ from typing import Any, ClassVar, TypeVar
 from apps.catalog.extraction import extract, forbidden_credentials
 from apps.console.admin.rows.versioned_form import VersionedForm
 from apps.workspace.local.models import Secret
-from apps.workspace.versions import Versioned
+from apps.workspace.versions import VersionedRow
 
-Row = TypeVar("Row", bound=Versioned)
+Row = TypeVar("Row", bound=VersionedRow)
 
 
 class DocumentForm(VersionedForm[Row]):

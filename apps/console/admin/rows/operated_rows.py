@@ -20,9 +20,9 @@ from apps.console.operator_rights import (
     of_seen,
     sees_all,
 )
-from apps.workspace.versions import Versioned
+from apps.workspace.versions import VersionedRow
 
-Row = TypeVar("Row", bound=Versioned)
+Row = TypeVar("Row", bound=VersionedRow)
 
 
 class OperatedRows(RecordedAdmin[Row]):

@@ -10,9 +10,9 @@ from apps.catalog.history.conflicts import MergeConflict, last_deletion, later_c
 from apps.catalog.history.recorded_models import row_kind
 from apps.console.admin.rows.edit_merge import conflict_of, merge_typed
 from apps.console.admin.rows.secret_inputs import SecretInputsForm
-from apps.workspace.versions import Versioned
+from apps.workspace.versions import VersionedRow
 
-Row = TypeVar("Row", bound=Versioned)
+Row = TypeVar("Row", bound=VersionedRow)
 
 MERGE = "_merge"
 

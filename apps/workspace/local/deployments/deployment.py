@@ -9,7 +9,7 @@ from django.db import models
 
 from apps.workspace.local.deployments.fallback_rules import fallback_problem
 from apps.workspace.local.secrets.field import SecretField
-from apps.workspace.versions import Versioned
+from apps.workspace.versions import VersionedRow
 
 KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_(API_KEY|TOKEN)")
 
@@ -33,7 +33,7 @@ def capability_flag(
     return models.BooleanField(title, null=True, blank=True, default=None, help_text=help_text)
 
 
-class Deployment(Versioned):
+class Deployment(VersionedRow):
     """A model at a service, with the service's URL, the key and the name of the model there, and
     its features.
     """

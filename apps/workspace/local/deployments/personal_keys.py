@@ -12,7 +12,7 @@ from django.db import models
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from apps.agent.events import Noticed
+from apps.agent.events import NoticeAdded
 from apps.agent.model import Delta, Model, ModelRequest, Payer
 from apps.errors import ModelFailed, PersonalKeyRefused
 from apps.manifest.servers import origin_of
@@ -139,7 +139,7 @@ class PersonalModel:
             "{host} did not accept your key, so this installation’s key was used."
         ).format(host=self.host)
         async with aclosing(self.installed.stream(request)) as batches:
-            yield (Payer(is_person=False), Noticed(NOTICE, text))
+            yield (Payer(is_person=False), NoticeAdded(NOTICE, text))
             async for batch in batches:
                 yield batch
 

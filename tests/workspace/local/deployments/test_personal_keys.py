@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.db import connection
 
 from apps.accounts.caller import Caller
-from apps.agent.events import Event, Noticed, TextDelta
+from apps.agent.events import Event, NoticeAdded, TextDelta
 from apps.agent.messages import ModelMessage
 from apps.agent.progress import Progress
 from apps.catalog.resolve import resolve_application
@@ -86,7 +86,7 @@ def caller_of(user: User, **fields: Any) -> Caller:
 
 
 def told(events: list[Event]) -> list[str]:
-    return [event.text for event in events if isinstance(event, Noticed | TextDelta)]
+    return [event.text for event in events if isinstance(event, NoticeAdded | TextDelta)]
 
 
 @proves("T-55")
