@@ -18,8 +18,7 @@ from apps.errors import RateLimitReached, TooManyRuns
 from apps.live.limits import shared_slots
 from apps.live.limits.rate_counts import RateCounts
 from apps.live.limits.rates import Rate
-from apps.live.limits.run_slots import Limit
-from apps.live.limits.shared_slots import SharedSlots
+from apps.live.limits.shared_slots import Limit, SharedSlots
 from apps.process_state import reset
 from apps.workspace.local.deployments import breakers, shared_breakers
 from apps.workspace.local.deployments.shared_breakers import SharedBreakers

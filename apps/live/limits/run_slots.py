@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sized
 from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
 
 from django.conf import settings
 from django.utils.translation import gettext, gettext_noop
@@ -20,17 +19,6 @@ UNCOUNTED = 64
 """A process admits runs up to the limit divided by this number without calling Redis, so that a low
 load causes no calls.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """A limit of `most` concurrent runs for `name` in all processes. `refusal` is the error message
-    for further runs.
-    """
-
-    name: str
-    most: int
-    refusal: str
 
 
 class RunSlots:
@@ -97,17 +85,16 @@ class RunSlots:
         )
         mosts = (settings.RUNS_PER_APPLICATION, settings.RUNS_PER_KEY if caller else 0)
         limits = [
-            Limit(f"{kind}:{name}", most, refusal)
+            (f"{kind}:{name}", most, refusal)
             for (kind, counts, name, refusal), most in zip(here, mosts, strict=True)
             if most and counts[name] > most // UNCOUNTED
         ]
         if not limits:
             return NOTHING
-        from apps.live.limits.shared_slots import (
-            hold_slot,  # Importing the Redis client takes half a second.
-        )
+        # Importing the Redis client takes half a second.
+        from apps.live.limits.shared_slots import Limit, hold_slot
 
-        return hold_slot(limits)
+        return hold_slot([Limit(*limit) for limit in limits])
 
 
 def is_full(count: int, most: int) -> bool:

@@ -11,12 +11,12 @@ import logging
 import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
 from apps import redis_clients
 from apps.errors import TooManyRuns
-from apps.live.limits.run_slots import Limit
 from apps.workspace.egress.per_loop import loop_object
 
 logger = logging.getLogger(__name__)
@@ -54,6 +54,17 @@ RENEW = f"""{NOW}
 for number = 2, #ARGV do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[1], ARGV[number]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Allows up to `most` concurrent runs for `name` in all processes. `refusal` is the error
+    message for further runs.
+    """
+
+    name: str
+    most: int
+    refusal: str
 
 
 @asynccontextmanager
