@@ -39,6 +39,6 @@ def test_an_item_is_overridden_previewed_compared_and_reset(admin_page: Page):
     page.get_by_role("link", name="Reset").click()
     expect(page.get_by_text("is active again")).to_be_visible()
     assert barriers(page) == []
-    page.get_by_role("button", name="Yes, I").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
     page.wait_for_url(f"**{PAGE}")
     expect(page.get_by_role("link", name="Override")).to_be_visible()

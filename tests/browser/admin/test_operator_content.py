@@ -94,7 +94,7 @@ def break_and_reset_a_toolset(page: Page) -> None:
     save(page)
     expect(page.locator("del")).to_contain_text('"name": "Location"')
     page.get_by_role("link", name="Reset").click()
-    page.get_by_role("button", name="Yes, I").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_role("link", name="Override")).to_be_visible()
     expect(page.get_by_label("Toolset of the kind rest-api")).to_contain_text('"Location"')
 

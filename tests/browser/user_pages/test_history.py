@@ -166,7 +166,7 @@ def test_a_deleted_application_is_found_and_restored(site: Site, admin_page: Pag
     expect(page.get_by_text("Nobody can use it.")).to_be_visible()
     assert barriers(page) == []
     page.get_by_role("link", name="Delete permanently…").click()
-    page.get_by_role("button", name="Yes, I").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
     page.wait_for_url(f"**{LIST}")
 
     assert barriers(page) == []

@@ -15,17 +15,17 @@ export function approvalField(store, path, level) {
     findingsPath: `${path}.approval`,
     options: [
       ["", level],
-      ["auto", "calls run without approval"],
-      ["confirm", "each call waits for approval"],
+      ["auto", "Calls run without approval"],
+      ["confirm", "Each call waits for approval"],
     ],
   });
 }
 
 /** @type {Record<string, [title: string, strategies: Json[] | undefined]>} */
 const STRATEGIES = {
-  "": ["the model gets the error and continues", undefined],
-  retry: ["up to three retries, then the model gets the error", [{ type: "continue", retry: { attempts: 3 } }]],
-  stop: ["the answer ends", [{ type: "hard_stop" }]],
+  "": ["The model gets the error and continues", undefined],
+  retry: ["Up to three retries, then the model gets the error", [{ type: "continue", retry: { attempts: 3 } }]],
+  stop: ["The answer ends", [{ type: "hard_stop" }]],
 };
 
 /**
