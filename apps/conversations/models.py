@@ -89,7 +89,7 @@ class Conversation(models.Model):
     is_unread = models.BooleanField(
         "unread",
         default=False,
-        help_text=("True if an answer ended after the owner last viewed it."),
+        help_text=("True if an answer ended after the owner last viewed the conversation."),
     )
     has_memory = models.BooleanField(
         "memory", default=True, help_text="True if answers can use the owner's memory."
@@ -178,7 +178,7 @@ class Conversation(models.Model):
         db_constraint=False,
         db_index=False,
         related_name="+",
-        help_text="The last message of the displayed path; empty for the newest message.",
+        help_text="The last message of the displayed branch; if empty, the newest message.",
     )
     created_at = models.DateTimeField(default=timezone.now)
     updated_at = models.DateTimeField(default=timezone.now)

@@ -58,7 +58,7 @@ async def test_a_described_program_is_connected(ada: User):
         page = await open_page(ada)
         found = await connect(ada)
 
-    assert "described at <strong>files.example</strong>" in page.text
+    assert "details come from <strong>files.example</strong>" in page.text
     assert "nobody has verified it" not in page.text
     assert found.status_code == 200
     assert len(net.asked) == 1  # The document is read again after an hour.

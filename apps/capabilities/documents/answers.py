@@ -153,7 +153,7 @@ class DocumentAnswers:
             embedder = await find_embedder(opening, self.options.embedding_deployment_id)
         except QuickAppError as error:
             logger.warning(
-                "Documents are searched only by words: deployment=%s error=%s",
+                "Documents are searched only by keywords: deployment=%s error=%s",
                 self.embedding_deployment or "built-in",
                 error,
             )

@@ -82,10 +82,12 @@ class EmbeddingQueue:
                 await embed_document(document, embedder, cost)
             except QuickAppError as error:
                 document.vectors.problem = str(error)
-                logger.warning("A document is searched only by words: %s", error)
+                logger.warning(
+                    "A document has no vectors, so only keyword search finds it: %s", error
+                )
             except Exception:
                 document.vectors.problem = "its vectors could not be computed"
-                logger.exception("A document is searched only by words")
+                logger.exception("A document has no vectors, so only keyword search finds it")
         cache.trim()
 
     async def end(self, documents: Iterable[DocumentIndex]) -> None:
@@ -135,7 +137,7 @@ async def request_vector(embedder: Embedder, request: str) -> tuple[RequestVecto
         async with asyncio.timeout(VECTOR_SECONDS):
             found = await embedder.embed([request])
     except (QuickAppError, TimeoutError) as error:
-        logger.warning("A request is searched only by words: %s", str(error) or "timeout")
+        logger.warning("A request is searched only by keywords: %s", str(error) or "timeout")
         return None, 0
     if found.unknown_shares[0] > MOST_UNKNOWN:
         return None, found.prompt_tokens

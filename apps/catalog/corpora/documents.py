@@ -124,7 +124,7 @@ def postpone(claim: CorpusClaim, document: CorpusDocument, reason: str) -> None:
     """Postpone embedding the document after an error. In the meantime, only keyword search finds
     it. Raises `LeaseLost` if another job has taken over the corpus.
     """
-    logger.warning("An attached file is searched only by words: %s", reason)
+    logger.warning("An attached file is searched only by keywords: %s", reason)
     document.attempts += 1
     problem = f"the semantic search is unavailable: {reason}"
     fail(claim, document, problem, pause_after(document.attempts))

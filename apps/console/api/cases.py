@@ -33,7 +33,7 @@ class CaseSerializer(RowSerializer[Case]):
     application = ApplicationField()
     messages = CaseMessagesField(help_text="The conversation, ending with the user's question.")
     expectations = CaseExpectationsField(
-        required=False, help_text=("Conditions of the answer, each with a kind.")
+        required=False, help_text=("Conditions that the answer must meet. Each has a `kind`.")
     )
     has_passed = serializers.SerializerMethodField(
         help_text=(

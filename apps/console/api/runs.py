@@ -48,7 +48,9 @@ SEARCH = [
     OpenApiParameter(
         "version", OpenApiTypes.INT, description=("A version; requires an application.")
     ),
-    OpenApiParameter("user", OpenApiTypes.STR, description="A username or a caller."),
+    OpenApiParameter(
+        "user", OpenApiTypes.STR, description="A username, or a caller as in a run's `caller`."
+    ),
     OpenApiParameter("status", OpenApiTypes.STR, enum=[*STATES]),
     OpenApiParameter("door", OpenApiTypes.STR, enum=[*doors.LABELS]),
     OpenApiParameter("tool", OpenApiTypes.STR, description="A tool that was called."),

@@ -65,7 +65,9 @@ async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) 
         logger.warning("No user signed in within %g seconds", seconds)
         return ["timeout"] * len(questions)
     except (EgressRefused, HTTPError, InvalidURL, ResponseTooLarge) as error:
-        logger.warning("The client could not be asked to sign in: %s", type(error).__name__)
+        logger.warning(
+            "The sign-in request could not be sent to the client: %s", type(error).__name__
+        )
         return ["error"] * len(questions)
     return [answers.get(str(request["id"]), "error") for request in batch]
 

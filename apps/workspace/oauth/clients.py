@@ -127,7 +127,9 @@ async def register(service: SignInService, redirect_url: str) -> RegisteredClien
         raise SignInFailed(gettext(NO_REGISTRATION))
     offered = [method for method in METHODS if method in (service.methods or METHODS)]
     if not offered:
-        raise SignInFailed(gettext("The sign-in service doesn’t support any of our client types."))
+        raise SignInFailed(
+            gettext("The sign-in service doesn’t support any of our ways to authenticate.")
+        )
     wanted = {
         **client_metadata(redirect_url),
         "token_endpoint_auth_method": offered[0],

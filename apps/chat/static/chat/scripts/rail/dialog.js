@@ -187,7 +187,7 @@ function moveInto(rows, moved, folder) {
 function doneOf(asked, text) {
   const { kind } = asked;
   if (kind === "rename") return { kind, said: gettext("Conversation renamed."), row: { ...asked.row, title: text } };
-  if (kind === "go-on") return { kind, said: gettext("The new app answers from your next message."), row: asked.row };
+  if (kind === "go-on") return { kind, said: gettext("The new app will answer, starting with your next message."), row: asked.row };
   if (kind === "move") {
     const said = ngettext("{count} conversation moved.", "{count} conversations moved.", asked.rows.length);
     return { kind, said: asked.rows.length > 1 ? said : gettext("Conversation moved."), row: asked.rows[0] };
