@@ -73,8 +73,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return found
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Raise ValidationError with the code TOO_MANY and the seconds to wait after too many
-        failed attempts. Rejected attempts do not count.
+        """After too many failed attempts, raise ValidationError with the code TOO_MANY and the
+        number of seconds to wait. Rejected attempts do not count.
         """
         if not self.seconds_to_wait(request, **credentials):
             with suppress(ValidationError):  # Attempts in other processes have reached the limit.

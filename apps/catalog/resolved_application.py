@@ -203,7 +203,9 @@ def prepare_document(
 
 
 def ignored_previews(name: str, document: dict[str, Any]) -> Iterator[InitializationIssue]:
-    """Yield and log an issue for each preview feature in a manifest, unless they are enabled."""
+    """Yield and log an issue for each preview feature in a manifest, unless preview features are
+    enabled.
+    """
     for problem in (
         () if settings.ENABLE_PREVIEW_FEATURES else cut_problems(preview_problems(document))
     ):

@@ -24,7 +24,7 @@ class ItemUser:
     kind: str
     name: str
     path: str
-    """The path of the use in the manifest or JSON."""
+    """The path of the reference in the manifest or in the item's JSON."""
     pk: int | None = None
     """The ID of an application, or None for a predefined item."""
 
@@ -64,7 +64,9 @@ def users_by_name(
 
 
 def documents(content: Content) -> Iterable[LayerItem]:
-    """Return the predefined tools and toolsets in use: the items with credentials and deployments."""
+    """Return the predefined tools and toolsets in use, which may contain credentials and
+    deployments.
+    """
     return (*content.items["toolset"].values(), *content.items["tool"].values())
 
 

@@ -19,8 +19,8 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
 NOTED_USE = "noted-use"
-"""A session stores under this key when its last use was recorded, and its session key at that
-time.
+"""The name of the session value that contains the time at which a use of the session was last
+recorded, and the session key at that time.
 """
 SEEN_SECONDS = 300
 BROWSERS = (

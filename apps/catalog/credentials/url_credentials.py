@@ -67,7 +67,9 @@ def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def with_own_key(server: dict[str, Any]) -> dict[str, Any] | None:
-    """Move the only credential in a server's URL to its authorization, or return None."""
+    """Move the credential in a server's URL to the field `authorization`. Return None if the URL
+    does not contain exactly one credential, or if the field is already set.
+    """
     kind = server.get("type")
     name = "url" if "protocol" in server else AGENT_URLS.get(kind if isinstance(kind, str) else "")
     url = server.get(name or "")

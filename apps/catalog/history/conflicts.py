@@ -91,8 +91,8 @@ def conflict(
 ) -> MergeConflict:
     """Compare an edit with the changes that were saved since it began.
 
-    `unread` are columns whose entered text cannot be parsed. In these, `mine` must have the values
-    of `theirs`.
+    `unread` are columns whose entered text cannot be parsed. For these columns, `mine` must contain
+    the values of `theirs`.
     """
     found = merge_snapshots(kind, later.base, mine, theirs)
     clashing = {clash.path for clash in found.clashes}

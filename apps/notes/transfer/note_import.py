@@ -25,7 +25,7 @@ ENDINGS = (".md", ".markdown")
 
 @dataclass(frozen=True, slots=True)
 class ImportedNotes:
-    """The numbers of notes and files in an import."""
+    """The result of an import: the numbers of notes and files of each kind."""
 
     new: int = 0
     changed: int = 0

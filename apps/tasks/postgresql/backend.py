@@ -89,8 +89,8 @@ class PostgreSQLBackend(BaseTaskBackend):
         return job_of(row, NAMES[row.status])
 
     def resume(self, kind: str) -> bool:
-        """End the pause of a kind, and move its jobs back to the normal queue. The attempt that
-        moved a job away does not count.
+        """End the pause of a kind, and move its jobs back to the normal queue. The attempt in which
+        a job was moved to the paused queue does not count.
         """
         held = ProcrastinateJob.objects.filter(of_kind(kind, "task_name"), queue_name=PAUSED_QUEUE)
         with transaction.atomic():
