@@ -157,7 +157,7 @@ def resolve_draft(
     application: Application, document: Any, skills: Skills | None = None
 ) -> ResolvedApplication:
     """Prepare the application to run with `document` as its manifest, the current predefined
-    content, and its own `skills` or, for None, its stored skills.
+    content, and its own `skills`. For `skills`, None means the stored skills.
 
     Queries the database. Raises `ApplicationBroken` if the manifest is invalid.
     """

@@ -79,4 +79,4 @@ def store(run: ChoreRun) -> None:
     names = ("started_at", "seconds", "changed", "error")
     told = {name: getattr(run, name) for name in names}
     if not ChoreRun.objects.filter(work=run.work).update(**told):
-        run.save()  # It is the chore's only job, because of its lock.
+        run.save()  # The chore's lock prevents concurrent inserts.

@@ -37,7 +37,7 @@ class Task(base.Task[P, T]):
     """Called with the job's arguments if it is canceled or its last attempt fails."""
 
     def pause_after(self, attempt: int) -> timedelta | None:
-        """Return the pause after an attempt, or None if it was the last one. Attempts count from 1."""
+        """Return the pause after an attempt, or None if it was the last. Attempts count from 1."""
         if attempt > self.retries:
             return None
         return min(timedelta(seconds=self.wait * 2 ** (attempt - 1)), LONGEST_WAIT)

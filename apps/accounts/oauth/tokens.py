@@ -1,7 +1,7 @@
 """Finds the user for whom an MCP client acts, from the access token in its request.
 
 A token is looked up in the database at most once per `KEY_MAX_AGE_SECONDS`. The process caches only
-its hash.
+the token's hash.
 """
 
 import hashlib

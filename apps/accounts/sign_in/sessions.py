@@ -50,7 +50,7 @@ class SeenSessionMiddleware(MiddlewareMixin):
     def process_request(self, request: HttpRequest) -> None:
         if settings.SESSION_COOKIE_NAME not in request.COOKIES or not request.user.is_authenticated:
             return
-        # When the password changes, the session gets a new key, which its row must have too.
+        # When the password changes, the session gets a new key, and its row must get the same key.
         key, now = request.session.session_key, time.time()
         seen_key, seen_at = request.session.get(NOTED_USE, (None, 0.0))
         if key != seen_key or abs(now - seen_at) >= SEEN_SECONDS:

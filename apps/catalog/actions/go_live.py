@@ -1,4 +1,4 @@
-"""Publishes a definition as a new version, for publishing, republishing and restoring."""
+"""Publishes a definition as a new version, for the actions that publish, republish and restore."""
 
 from collections.abc import Sequence
 

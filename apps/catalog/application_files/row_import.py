@@ -114,7 +114,9 @@ def import_items(
 
 
 def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
-    """Move each deployment after its fallbacks, which must exist when it is saved."""
+    """Sort the files so that each deployment comes after its fallback deployments, which must exist
+    when it is saved.
+    """
     by_name = {(item.kind.name, item.key): item for item in items}
     placed: dict[tuple[str, str], ContentFile] = {}
 

@@ -39,7 +39,7 @@ changes the mark.
 
 
 def paths_of(kind: ItemKind, directory: Path) -> list[Path]:
-    """Return the paths of all items of this kind in a directory, sorted. The path of a skill is its
+    """Return the sorted paths of all items of this kind in a directory. The path of a skill is its
     folder.
     """
     folder = directory / FOLDERS[kind]

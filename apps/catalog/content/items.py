@@ -1,4 +1,4 @@
-"""Parses the texts of predefined items: prompts, tools, toolsets, skills, chat places and agents."""
+"""Parses the texts of predefined prompts, tools, toolsets, skills, chat places and agents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

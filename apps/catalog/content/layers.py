@@ -138,7 +138,7 @@ def directory_items(directory: Path, known: Mapping[str, LayerItem]) -> Iterator
 
 
 def read_configuration(directories: Iterable[Path]) -> tuple[dict[str, Any], list[str]]:
-    """Merge the default configurations of all directories. Also return the errors in these files."""
+    """Merge the default configurations of all directories. Also return the errors in the files."""
     configuration: dict[str, Any] = {}
     problems = []
     for directory in directories:

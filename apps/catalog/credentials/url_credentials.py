@@ -13,7 +13,7 @@ from apps.manifest.secrets import reads_as_credential
 from apps.manifest.servers import query_pairs
 
 AGENT_URLS = {"a2a-agent": "url", "responses-agent": "base_url"}
-"""The field that contains the agent's URL, by the type of the toolset."""
+"""Maps the type of a toolset to the field that contains the agent's URL."""
 
 
 def without_url_credentials(document: Any) -> Any:

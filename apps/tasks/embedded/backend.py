@@ -21,7 +21,7 @@ enqueued: Listeners[[], None] = Listeners("new jobs")
 
 
 class EmbeddedBackend(BaseTaskBackend):
-    task_class = Task  # type: ignore[assignment]  # with its options
+    task_class = Task  # type: ignore[assignment]  # it has additional options
     supports_defer = supports_async_task = supports_priority = True
 
     def enqueue(self, task: Any, args: Any, kwargs: Any) -> TaskResult[Any]:

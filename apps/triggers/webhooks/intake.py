@@ -96,7 +96,7 @@ def accept_message(
     """Store the message as a user message, unless it was accepted before. Raises the same
     exceptions as `begin_answer`.
     """
-    # Locked, so that a second process with the same message ID finds the row of the first.
+    # Locked, so that a second process with the same message ID finds the first one's row.
     row = Webhook.objects.select_for_update().filter(pk=webhook.pk).first()
     if row is None:
         raise no_webhook()
