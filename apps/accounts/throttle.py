@@ -104,7 +104,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return math.ceil(max(by_name, seconds_until_open(request, BY_ADDRESS)))
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        # allauth's key contains the host, which the client can choose, but not the client's address.
+        # allauth's key contains the host, which the client can choose, but not the address.
         return f"{self.counted_address(request)} {credentials['username']}"
 
     def get_client_ip(self, request: HttpRequest) -> str:

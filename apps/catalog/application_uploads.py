@@ -1,5 +1,5 @@
-"""Stores, copies and deletes the files that operators upload for an application. Only its users,
-editors and runs can read them.
+"""Stores, copies and deletes the files that operators upload for an application. Only the
+application's users, editors and runs can read these files.
 """
 
 from collections.abc import Sequence

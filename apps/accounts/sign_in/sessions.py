@@ -19,8 +19,8 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
 NOTED_USE = "noted-use"
-"""The name of the session value that contains the time at which a use of the session was last
-recorded, and the session key at that time.
+"""The name of a value in the session. The value contains the session key and the time of the last
+recorded use.
 """
 SEEN_SECONDS = 300
 BROWSERS = (

@@ -126,7 +126,7 @@ def added_files(application: Application) -> tuple[bool, list[Problem]]:
 
 
 def owner_files(owner: int, manifest: Any) -> Mapping[str, str]:
-    """Find the owner's files and folders in a manifest. Map each URL to its path in the manifest."""
+    """Find the owner's files and folders in a manifest. Map each URL to its manifest path."""
     try:
         contexts = read_manifest(
             manifest,

@@ -1,5 +1,5 @@
-"""Resolves a manifest's references to predefined tools and toolsets, with the patches in the
-references, and validates the result.
+"""Resolves a manifest's references to predefined tools and toolsets. Applies the patches in the
+references, and validates the resulting tools and toolsets.
 """
 
 from collections.abc import Mapping

@@ -114,7 +114,7 @@ def last_sentence(kind: RowKind, number: Any) -> str:
 
 def conflict_json(kind: RowKind, row: models.Model, later: LaterChanges) -> dict[str, Any]:
     """Return JSON for an API error: the `changes`, oldest first, and the `differences` that they
-    made, or None if the state before them was not recorded.
+    made. `differences` is None if the state before the changes was not recorded.
     """
     changes = [
         {
