@@ -131,7 +131,7 @@ def found_differences(row: Schedule, new: Schedule) -> Iterator[ProposedChange]:
     for name in names:
         label = str(Schedule._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
         before, after = show_field(row, name), show_field(new, name)
-        if before != after:  # Only the time zone in `words` may differ.
+        if before != after:  # If equal, only the time zone differs, which `words` contains.
             yield ProposedChange(label[:1].upper() + label[1:], before, after)
 
 

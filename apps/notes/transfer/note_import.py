@@ -25,7 +25,7 @@ ENDINGS = (".md", ".markdown")
 
 @dataclass(frozen=True, slots=True)
 class ImportedNotes:
-    """The result of an import: the numbers of notes and files of each kind."""
+    """Counts the notes and files of an import."""
 
     new: int = 0
     changed: int = 0
