@@ -33,8 +33,8 @@ def send_sign_up_mail(request: HttpRequest, address: EmailAddress) -> None:
 
 
 def seconds_until_open(request: HttpRequest, action: str, key: str | None = None) -> float:
-    """Return the seconds until the rate limit allows the action, or 0 if it allows it now. Does not
-    count as an attempt.
+    """Return the seconds until the rate limit allows the action, or 0 if the action is allowed now.
+    This check does not count as an attempt.
     """
     now, waits = time.time(), [0.0]
     for rate in ratelimit.get_rates(app=APP, action=action):

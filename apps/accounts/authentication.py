@@ -61,7 +61,8 @@ def client_of(sent: SenderHeaders) -> ClientInfo:
 def is_local(client: Iterable[Any] | None, sent: SenderHeaders) -> bool:
     """Return True if a program on this machine, or a page of this site, sent the request directly.
 
-    The origin and the host reveal a page of another site that is open on this machine.
+    The `Origin` and `Host` headers reveal a request from another site's page that is open on this
+    machine.
     """
     if client is None or sent.is_forwarded or not is_loopback(next(iter(client), "")):
         return False

@@ -55,7 +55,7 @@ def owner_ids(bucket: str) -> tuple[int, int | None] | None:
 
 
 def personal(bucket: str) -> str:
-    """Return the user's personal bucket for any bucket of a user. Return other buckets unchanged."""
+    """Return the personal bucket of the user who owns a bucket. Return other buckets unchanged."""
     place = owner_ids(bucket)
     return bucket if place is None else bucket_of(place[0])
 

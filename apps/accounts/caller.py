@@ -1,4 +1,4 @@
-"""Defines the caller of a run: the user or API client on whose behalf it acts."""
+"""Defines the caller of a run: the user or API client on whose behalf the run acts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -50,8 +50,8 @@ class KeyLimits:
     version: int | None = None
     """The only version of its application that the key may use. None means any version."""
     requests_per_minute: int | None = None
-    """The rate limit. None means the installation's default, and 0 no limit, also for
-    `tokens_per_minute`.
+    """The rate limit. Here and in `tokens_per_minute`, None means the installation's default, and 0
+    means no limit.
     """
     tokens_per_minute: int | None = None
 

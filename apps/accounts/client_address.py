@@ -33,8 +33,8 @@ def network_of(address: str) -> str:
 
 
 def plain_address(text: str) -> str:
-    """Return an IP address without its zone, with an IPv4-mapped IPv6 address as IPv4. Return any
-    other text unchanged.
+    """Return an IP address without its zone. Convert an IPv4-mapped IPv6 address to IPv4. Return
+    any other text unchanged.
     """
     try:
         address = ipaddress.ip_address(text.partition("%")[0])

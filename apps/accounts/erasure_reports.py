@@ -1,4 +1,4 @@
-"""Stores reports about erased accounts, with the numbers of deleted and retained items."""
+"""Stores reports about erased accounts, with counts of the deleted and retained items."""
 
 import uuid
 from typing import Any

@@ -21,7 +21,9 @@ from apps.datetime_fields import BoundedDateTimeField
 
 class Teams(models.Manager["Team"]):
     def get_queryset(self) -> models.QuerySet["Team"]:
-        """Load each team with its group, which has its name, so that a list needs one query."""
+        """Load each team together with its group, which stores the team's name. A list of teams
+        then needs only one query.
+        """
         return super().get_queryset().select_related("group")
 
 
@@ -104,8 +106,8 @@ class ApiKey(AbstractAPIKey):
     """An API key, which is shown once and stored as a hash.
 
     A user's key can use the user's applications, in the team for which it was created. A key of the
-    installation can use all applications. A scope limits either kind to the applications in it. If
-    all of these are deleted, the key can use no application.
+    installation can use all applications. A scope limits either kind of key to certain
+    applications. If all of these are deleted, the key cannot use any application.
     """
 
     user = models.ForeignKey(
@@ -185,8 +187,8 @@ class ApiKey(AbstractAPIKey):
 
     @property
     def is_own(self) -> bool:
-        """Return True if the key's user created the key, and for every key of a service account,
-        which has no private data.
+        """Return True if the key's user created the key, or if the user is a service account, which
+        has no private data.
         """
         if self.user_id is None:
             return False

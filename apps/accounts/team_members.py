@@ -14,7 +14,9 @@ from apps.accounts.models import Team
 from apps.errors import Refused
 
 MOST_LISTED = 100
-"""A model gets at most this many members, and at most this many administrators."""
+"""The description of a team for a model lists up to this many members, and up to this many
+administrators.
+"""
 LAST = gettext_noop("The team needs an administrator. Make another member an administrator first.")
 
 
@@ -71,7 +73,7 @@ def remove_member(team: Team, user: Any) -> None:
 
 def check_administrators(team: Team, administrators: Iterable[Any]) -> None:
     """Raise `Refused` if the change would leave the team without an administrator whose account is
-    active. A team without one is not checked.
+    active. A team that already lacks such an administrator is not checked.
     """
     has_one = members_of(team).filter(administered_teams=team).exists()
     if has_one and not any(user.is_active for user in administrators):

@@ -73,8 +73,8 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return found
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
-        """Raise ValidationError with the code TOO_MANY and the seconds to wait after too many
-        failed attempts. Rejected attempts do not count.
+        """After too many failed attempts, raise ValidationError with the code TOO_MANY and the
+        number of seconds to wait. Rejected attempts do not count.
         """
         if not self.seconds_to_wait(request, **credentials):
             with suppress(ValidationError):  # Attempts in other processes have reached the limit.
@@ -104,7 +104,7 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return math.ceil(max(by_name, seconds_until_open(request, BY_ADDRESS)))
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
-        # The key of allauth contains the host, which a client can choose, but not the address.
+        # allauth's key contains the host, which the client can choose, but not the address.
         return f"{self.counted_address(request)} {credentials['username']}"
 
     def get_client_ip(self, request: HttpRequest) -> str:
@@ -128,7 +128,9 @@ class SignInAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return answer
 
     def is_safe_url(self, url: str) -> bool:
-        """Return True if the URL is on the request's host. allauth accepts all ALLOWED_HOSTS."""
+        """Return True if the URL is on the request's host. allauth itself accepts all
+        ALLOWED_HOSTS.
+        """
         host = {self.request.get_host()}
         return url_has_allowed_host_and_scheme(url, host, require_https=self.request.is_secure())
 

@@ -42,8 +42,8 @@ exists.
 
 
 async def find(slug: str, caller: Caller) -> ResolvedApplication:
-    """Return the application with this slug. `slug@3`, or a key pinned to a version, selects a
-    version.
+    """Return the application with this slug. A slug such as `travel@3`, or an API key that is
+    pinned to a version, selects that version.
 
     Raises `ApplicationNotFound` if the application does not exist or the caller may not use it, and
     `ApplicationBroken` if its manifest is invalid.

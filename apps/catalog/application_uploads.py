@@ -1,5 +1,5 @@
-"""Stores, copies and deletes the files that operators upload for an application. Only its users,
-editors and runs can read them.
+"""Stores, copies and deletes the files that operators upload for an application. Only the
+application's users, editors and runs can read these files.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def adopt_uploads() -> int:
     them. Return the number of new links.
 
     During an upgrade, processes of the previous version store files without a link. Nobody can read
-    these files.
+    these files until they are linked.
     """
     rows = SharedFile.objects.filter(name__startswith=APPLICATIONS, uploads=None)
     folders = {pk: name.split("/")[1] for pk, name in rows.values_list("pk", "name")}
@@ -83,7 +83,9 @@ def application_file_ids(application: int) -> QuerySet[Any, Any]:
 
 
 def offered_files(application: Application) -> QuerySet[SharedFile]:
-    """Return the shared files that an application can use: its own, and those of no application."""
+    """Return the shared files that an application can use: its own files, and files that belong to
+    no application.
+    """
     return unrestricted_files(
         SharedFile.objects.all(), Q(pk__in=application_file_ids(application.pk))
     )

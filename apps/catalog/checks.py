@@ -82,8 +82,8 @@ def installation_is_shared(**options: Any) -> list[CheckMessage]:
 def content_is_usable(**options: Any) -> list[CheckMessage]:
     """Warn about each error in the predefined content. Such errors do not prevent startup.
 
-    A missing directory is an error, because applications would run with the items that it should
-    replace.
+    A missing directory is an error, because applications would run with items that the directory
+    should replace.
     """
     content = read_layers(directories())
     hint = "Create the directory, or remove it from PREDEFINED_EXTRA_PATHS."

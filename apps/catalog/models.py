@@ -191,7 +191,7 @@ class Upload(models.Model):
 
 
 class OperatorKey(AbstractAPIKey):
-    """An API key with which scripts use `/api/`, with the permissions of one operator."""
+    """An API key for scripts that call `/api/` with the permissions of one operator."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL,

@@ -73,8 +73,8 @@ def forget_applications() -> None:
 
 
 async def resolve_application(slug: str) -> ResolvedApplication:
-    """Return the enabled application with this slug. It is cached and compared with the database at
-    most once per `MAX_AGE_SECONDS`.
+    """Return the enabled application with this slug. The application is cached, and compared with
+    the database at most once per `MAX_AGE_SECONDS`.
 
     Raises `ApplicationNotFound`, or `ApplicationBroken` if its manifest is invalid.
     """

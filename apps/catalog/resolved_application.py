@@ -157,7 +157,7 @@ def resolve_draft(
     application: Application, document: Any, skills: Skills | None = None
 ) -> ResolvedApplication:
     """Prepare the application to run with `document` as its manifest, the current predefined
-    content, and its own `skills` or, for None, its stored skills.
+    content, and its own `skills`. For `skills`, None means the stored skills.
 
     Queries the database. Raises `ApplicationBroken` if the manifest is invalid.
     """
@@ -203,7 +203,9 @@ def prepare_document(
 
 
 def ignored_previews(name: str, document: dict[str, Any]) -> Iterator[InitializationIssue]:
-    """Yield and log an issue for each preview feature in a manifest, unless they are enabled."""
+    """Yield and log an issue for each preview feature in a manifest, unless preview features are
+    enabled.
+    """
     for problem in (
         () if settings.ENABLE_PREVIEW_FEATURES else cut_problems(preview_problems(document))
     ):

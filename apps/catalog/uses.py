@@ -24,19 +24,21 @@ class ItemUser:
     kind: str
     name: str
     path: str
-    """The path of the use in the manifest or JSON."""
+    """The path of the reference in the manifest or in the item's JSON."""
     pk: int | None = None
     """The ID of an application, or None for a predefined item."""
 
 
 def secret_uses(content: Content) -> dict[str, list[ItemUser]]:
-    """Return the applications and predefined items that use each secret, by name. Runs one query."""
+    """Map the name of each secret to the applications and predefined items that use it. Runs one
+    query.
+    """
     return users_by_name(content, secrets_in)
 
 
 def deployment_uses(content: Content) -> dict[str, list[ItemUser]]:
-    """Return the applications and predefined items that use each deployment, as a model or a tool,
-    by its ID. Runs one query.
+    """Map the ID of each deployment to the applications and predefined items that use it as a model
+    or a tool. Runs one query.
     """
     found = users_by_name(content, deployments_in)
     for item in content.items["agent"].values():
@@ -49,8 +51,8 @@ def deployment_uses(content: Content) -> dict[str, list[ItemUser]]:
 def users_by_name(
     content: Content, names_in: Callable[[Any], Iterable[tuple[str, str]]]
 ) -> dict[str, list[ItemUser]]:
-    """Return the applications and predefined items that use each name. `names_in` yields the name
-    and path of each use in a document.
+    """Map each name to the applications and predefined items that use it. `names_in` yields the
+    name and path of each use in a document.
     """
     found: dict[str, list[ItemUser]] = {}
     rows = Application.objects.order_by("title").values_list("pk", "title", "manifest")
@@ -64,7 +66,9 @@ def users_by_name(
 
 
 def documents(content: Content) -> Iterable[LayerItem]:
-    """Return the predefined tools and toolsets in use: the items with credentials and deployments."""
+    """Return the predefined tools and toolsets in use, which may contain credentials and
+    deployments.
+    """
     return (*content.items["toolset"].values(), *content.items["tool"].values())
 
 
@@ -112,7 +116,7 @@ NOBODY = Uses((), ())
 def uses_of(
     content: Content, applications: Iterable[ReferringApplication]
 ) -> dict[ItemReference, Uses]:
-    """Return the direct uses of each predefined item that has any."""
+    """Return the direct uses of each predefined item. Unused items are omitted."""
     found: dict[ItemReference, tuple[list[ReferringApplication], list[ItemReference]]] = {}
     for application in applications:
         for reference in set(references_in(application.manifest, content)):

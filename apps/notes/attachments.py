@@ -13,7 +13,7 @@ EXPORTED = "attachments/"
 
 
 def attachment_path(owner: str, name: str) -> str:
-    """Return the path of the owner's attachment with this name, as texts contain it."""
+    """Return the path of the owner's attachment with this name, in the form that notes contain."""
     return write_path(owner, f"{FOLDER}{name}")
 
 

@@ -34,7 +34,9 @@ class NoteContent:
 
 
 def title_key(title: str) -> str:
-    """Return a title or tag for comparisons: without case, character width and extra spaces."""
+    """Return a title or tag in the form for comparisons, which ignores case, character width and
+    extra spaces.
+    """
     return " ".join(unicodedata.normalize("NFKC", storable_text(title)).casefold().split())
 
 

@@ -173,8 +173,8 @@ def moment_condition(sign: str, written: str) -> Q:
 
 
 def moments(written: str) -> tuple[datetime, datetime]:
-    """Return the beginning and the exclusive end of a date in UTC. With a time, they are a
-    microsecond apart. Raises `NoteRefused` if the date is invalid.
+    """Return the beginning and the exclusive end of a date in UTC. If the text includes a time, the
+    two are a microsecond apart. Raises `NoteRefused` if the date is invalid.
     """
     try:
         if len(written) <= 10:

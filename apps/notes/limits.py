@@ -2,7 +2,9 @@
 
 LONGEST_TITLE = 200
 LONGEST_KEY = 600
-"""The maximum number of characters of a title's key, in which one letter may become three."""
+"""The maximum length of a title's key (see `title_key`). One letter of a title may become three in
+the key.
+"""
 LONGEST_TEXT = 200_000
 MOST_TAGS = 50
 MOST_FIELDS = 50

@@ -20,7 +20,7 @@ class Note(models.Model):
     """The owner of the workspace, such as `user-7` or `team-3`."""
     title = models.CharField(max_length=LONGEST_TITLE)
     key = models.CharField(max_length=LONGEST_KEY)
-    """The title without case and extra spaces. It is unique in the workspace."""
+    """The title in the form for comparisons (see `title_key`). It is unique in the workspace."""
     text = models.TextField(blank=True)
     tags = models.JSONField(default=list)
     fields = models.JSONField(default=dict)

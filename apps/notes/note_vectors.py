@@ -18,7 +18,9 @@ BATCH = 32
 COMPARED = 1_000
 """The maximum number of embeddings in memory at a time."""
 CHARACTERS = 8_000
-"""Only this many characters of a note's text are embedded. Embedding models read fewer."""
+"""Only this many characters of a note's text are embedded. Embedding models read less text than
+this.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,8 @@ def by_vectors(owner: str, query_embedding: Embeddings, model: str) -> Iterator[
 
 
 def by_letters(owner: str, query: str, model: str, *, is_all: bool) -> Iterator[tuple[int, float]]:
-    """Yield the primary keys of notes, each with the similarity of its letters to the query's.
+    """Yield the primary keys of notes, each with the similarity of its letters to those of the
+    query.
 
     This replaces the comparison of embeddings for notes whose words the model does not know. With
     `is_all`, all notes are compared by letters.

@@ -24,9 +24,9 @@ class NoteSpace:
     """A workspace of notes."""
 
     owner: str
-    """The ID of the owner in the database."""
+    """The owner's ID, such as `user-7` or `team-3`."""
     name: str = OWN
-    """The name for users and models."""
+    """The name that users and models see."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ def change_newest(
     owner: str, title: str, edit: Callable[[NoteContent], NoteContent], author: Author
 ) -> Note:
     """Apply `edit` to the newest version of the note with this title. If the note changes in the
-    meantime, apply it again.
+    meantime, apply `edit` again.
     """
     for _ in range(ATTEMPTS - 1):
         note = find_note(owner, title)
@@ -257,7 +257,7 @@ def columns(content: NoteContent, author: Author) -> dict[str, Any]:
 
 @contextmanager
 def unique(title: str) -> Iterator[None]:
-    """Convert a database error about a duplicate title within the context to `NoteRefused`."""
+    """Context manager that converts a database error about a duplicate title to `NoteRefused`."""
     try:
         with transaction.atomic():
             yield

@@ -8,8 +8,8 @@ INDEX = WordIndex("notes_note_words", "notes_note", ("title", "text"))
 
 
 def containing(word: str) -> Q:
-    """Return a condition for notes whose title or text contains the word. Uses the index if it can
-    find the word.
+    """Return a condition for notes whose title or text contains the word. Uses the index, except
+    for words that an index cannot find.
     """
     if is_indexed(word):
         return Q(pk__in=INDEX.rows_with(word))

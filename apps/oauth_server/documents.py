@@ -32,7 +32,7 @@ COLUMNS = (
 )
 UNUSABLE = (
     *(ValidationError, EgressRefused, HTTPError, InvalidURL, TimeoutError),
-    *(ValueError, RecursionError),  # of the JSON
+    *(ValueError, RecursionError),  # Raised for invalid JSON.
 )
 
 

@@ -134,7 +134,7 @@ def with_any_port(client: Program, address: str) -> Program:
 
 
 def redirects(client: Program, sent: QueryDict) -> bool:
-    """Return True if the redirect URI in the request is allowed, so that it can get errors."""
+    """Return True if the request's redirect URI is allowed, so that errors can be sent to it."""
     return is_redirect_allowed(sent.get("redirect_uri", ""), client.get_redirect_uris())
 
 

@@ -222,7 +222,7 @@ class Schedule(models.Model):
     last_run = models.UUIDField(null=True, editable=False)
     last_conversation = models.UUIDField(null=True, editable=False)
     last_problem = models.CharField(max_length=LONGEST_REASON, blank=True, editable=False)
-    # The data of `apps.schedules.proposals`.
+    # An operator's proposed change; see `apps.schedules.proposals`.
     proposal = models.JSONField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

@@ -63,7 +63,9 @@ def next_time(timing: ScheduleTiming, after: datetime) -> datetime | None:
 
 
 def next_active(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the first run time in active hours, or None. Raises `OverflowError`."""
+    """Return the first run time in active hours, or None. Raises `OverflowError` if a time is out
+    of range.
+    """
     for _ in range(MOST_LOOKS):
         found = next_whenever(timing, after)
         if found is None or timing.is_active(found):
@@ -130,8 +132,8 @@ def due_times(
     """Return the scheduled times for which to run at `now`: `due`, and later times that have
     passed.
 
-    For missed times, `skip` never runs, `once` runs once, and `all` runs for each of the newest
-    `most`.
+    `missed` determines how missed times are handled: `skip` ignores them, `once` runs once for all
+    of them, and `all` runs for each of the newest `most` times.
     """
     passed = [due]
     upcoming = next_time(timing, due)

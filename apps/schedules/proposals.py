@@ -1,4 +1,4 @@
-"""Stores an operator's proposal to change a user's schedule, which is paused until its owner
+"""Stores an operator's proposal to change a user's schedule. The schedule is paused until its owner
 decides.
 
 `Schedule.proposal` contains the new values as texts, the operator's name, and whether the schedule
@@ -126,12 +126,12 @@ def found_differences(row: Schedule, new: Schedule) -> Iterator[ProposedChange]:
     if row.words != new.words:
         yield ProposedChange(gettext("Times"), row.words, new.words)
         names = [name for name in names if name not in TIMES or name == "start_at"]
-        if new.kind == Schedule.Kind.AT:  # Its time is part of the sentence about the timing.
+        if new.kind == Schedule.Kind.AT:  # `words` contains the start time.
             names = [name for name in names if name != "start_at"]
     for name in names:
         label = str(Schedule._meta.get_field(name).verbose_name)  # type: ignore[union-attr]
         before, after = show_field(row, name), show_field(new, name)
-        if before != after:  # Otherwise another zone's clock applies, which the sentence contains.
+        if before != after:  # If equal, only the time zone differs, which `words` contains.
             yield ProposedChange(label[:1].upper() + label[1:], before, after)
 
 

@@ -101,8 +101,8 @@ def end_of_day(written: str) -> datetime:
 
 
 def expand_rule(rule: str, start: datetime, horizon: datetime) -> rrule:
-    """Return the rule for times from `start` to `horizon`, all without a time zone. Raises
-    `ValueError` if it is invalid.
+    """Return the rule as an object that yields its times from `start` to `horizon`. All times are
+    without a time zone. Raises `ValueError` if the rule is invalid.
     """
     parts = parts_of(rule)
     until = parts.pop("UNTIL", None)
@@ -132,8 +132,8 @@ def later_start(parts: Mapping[str, str], start: datetime, until: datetime) -> d
     """Return a later start date that results in the same future times, so that the search skips
     past times.
 
-    The start of monthly and yearly rules does not change: they have few times, and the day of the
-    start is part of them.
+    The start of monthly and yearly rules does not change, because such rules have few times, and
+    the start date determines their days.
     """
     step = STEPS.get(parts["FREQ"])
     if step is None or until <= start:

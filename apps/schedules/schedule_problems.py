@@ -20,7 +20,7 @@ EXPRESSIONS = {"cron": cron_problem, "rrule": rule_problem}
 
 
 def find_problems(row: Schedule) -> dict[str, str]:
-    """Return the error in each invalid field, as a sentence, by field name."""
+    """Map the name of each invalid field to a sentence about its error."""
     found: dict[str, str] = {}
     if not row.message.strip():
         found["message"] = gettext("Enter the message to send to the app.")

@@ -26,7 +26,7 @@ BUDGET_TOKENS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of schedules, as the columns of `Schedule` store it."""
+    """The owner of schedules, in the form that the columns of `Schedule` store."""
 
     bucket: str
     user: int
@@ -119,7 +119,7 @@ class UserSchedules:
         return self.rows.filter(conversation=self.conversation, is_heartbeat=True)
 
     def add(self, fields: Mapping[str, Any]) -> Schedule:
-        """Store a new schedule. Raises the errors of the function `add`."""
+        """Store a new schedule. Raises the same exceptions as the function `add`."""
         defaults = {
             "budget_tokens": BUDGET_TOKENS,
             "pinned_version": self.pinned_version,

@@ -20,7 +20,9 @@ def utc_moment(naive: datetime, zone: ZoneInfo) -> datetime:
 
 
 def end_of_gap(naive: datetime, zone: ZoneInfo, length: timedelta) -> datetime:
-    """Return the moment at which clocks skip the local time `naive`, by a gap of this length."""
+    """Return the moment at which clocks jump over the local time `naive`. `length` is the size of
+    the jump.
+    """
     # With the offset after the gap, the time is before the gap's end. With the offset before the
     # gap, it is after the end.
     low = naive.replace(tzinfo=zone, fold=1).astimezone(UTC)

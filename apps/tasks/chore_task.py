@@ -34,7 +34,7 @@ def do_chore(work: str) -> None:
 
 @task("tasks.do_async_chore", priority=PRIORITY)
 async def do_async_chore(work: str) -> None:
-    """Run the chore with this dotted path, which is a coroutine function, on the event loop."""
+    """Run the chore whose coroutine function has this dotted path, on the event loop."""
     if (chore := find_chore(work)) is not None:
         with reported(chore) as run:
             run.changed = await import_string(work)() or 0
@@ -60,8 +60,8 @@ def find_chore(work: str) -> Chore | None:
 
 @contextmanager
 def reported(chore: Chore) -> Iterator[ChoreRun]:
-    """Measure and log the run of a chore in the block, and set its outcome on the yielded row. The
-    caller saves the row.
+    """Context manager that measures and logs a chore's run, and sets the outcome on the yielded
+    row. The caller saves the row.
     """
     run, began = ChoreRun(work=chore.work, started_at=timezone.now()), time.monotonic()
     try:
@@ -79,4 +79,4 @@ def store(run: ChoreRun) -> None:
     names = ("started_at", "seconds", "changed", "error")
     told = {name: getattr(run, name) for name in names}
     if not ChoreRun.objects.filter(work=run.work).update(**told):
-        run.save()  # It is the chore's only job, because of its lock.
+        run.save()  # The chore's lock prevents concurrent inserts.

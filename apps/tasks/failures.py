@@ -21,8 +21,8 @@ logger = logging.getLogger(__name__)
 FAILURE_DAYS = 30
 LONGEST_ERROR = 4_000
 MOST_LOST = 5
-"""A job is given up if this many processes were killed while running it, because it may be the
-cause.
+"""A job is given up if this many processes were killed while they ran it, because the job may be
+the cause.
 """
 
 
@@ -67,7 +67,7 @@ def record_lost(task: str, job: str, attempt: int) -> bool:
     """Record that a process was killed during an attempt. Return True if the job will run again.
 
     A job is given up after `MOST_LOST` such attempts. The count restarts when an operator retries
-    it.
+    the job.
     """
     earlier = TaskFailure.objects.filter(job=job).order_by("-pk")
     since_final = takewhile(lambda row: not row.is_final, earlier)

@@ -1,8 +1,8 @@
 """Defines the job kinds that operators see and pause. A kind is either a chore or a task that runs
 no chores.
 
-All chores use the same two tasks. Their jobs' lock, the dotted path of the chore's function,
-distinguishes them. Other jobs have no lock.
+All chores use the same two tasks. The lock of a chore's job identifies the chore: it is the dotted
+path of the chore's function. Other jobs have no lock.
 """
 
 from collections.abc import Mapping

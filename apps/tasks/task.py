@@ -30,14 +30,14 @@ class Task(base.Task[P, T]):
     title: str = ""
     """The name that operators see."""
     retries: int = 0
-    """A failed job is retried this often, with exponential backoff."""
+    """The maximum number of retries of a failed job, with exponential backoff."""
     wait: int = 2
     """The pause before the first retry, in seconds."""
     given_up: Callable[..., object] | None = None
     """Called with the job's arguments if it is canceled or its last attempt fails."""
 
     def pause_after(self, attempt: int) -> timedelta | None:
-        """Return the pause after attempt number `attempt`, from 1, or None if it was the last one."""
+        """Return the pause after an attempt, or None if it was the last. Attempts count from 1."""
         if attempt > self.retries:
             return None
         return min(timedelta(seconds=self.wait * 2 ** (attempt - 1)), LONGEST_WAIT)

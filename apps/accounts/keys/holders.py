@@ -1,5 +1,5 @@
-"""Finds the holder of the API key in a request: its user and its limits. Also stores when keys and
-connected programs were last used, at most once a minute for each row.
+"""Finds the holder of the API key in a request: the key's user and limits. Also stores when each
+key and each connected program was last used, at most once a minute.
 
 A key is looked up in the database at most once per `KEY_MAX_AGE_SECONDS`, so a revoked key may be
 accepted for that long. The process caches only the hash of the key.

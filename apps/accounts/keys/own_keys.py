@@ -30,8 +30,8 @@ def keys_of(user_id: int) -> QuerySet[ApiKey]:
 def make_key(
     caller: Caller, name: str, end: datetime | None, applications: Collection[int]
 ) -> tuple[ApiKey, str]:
-    """Create an API key for the caller in their current team. Return its row and the key. The key
-    can use only `applications`, or all applications if this is empty.
+    """Create an API key for the caller in their current team. Return the key's row and the key
+    itself. The key can use only `applications`, or all applications if this is empty.
 
     Raises `Refused` if the user already has `KEYS_PER_PERSON` keys.
     """

@@ -46,7 +46,7 @@ def check_name(name: str) -> None:
 
 
 def check_addresses(addresses: Sequence[str]) -> None:
-    """Raise `ValidationError` if there are no redirect URIs, too many, or one is not allowed."""
+    """Raise `ValidationError` if there are no or too many redirect URIs, or one is not allowed."""
     if not addresses:
         raise ValidationError("Enter at least one redirect URI.")
     if len(addresses) > MOST_ADDRESSES:

@@ -24,7 +24,7 @@ class ConnectedProgram:
     host: str
     """The host of the program's metadata document, or "" if it has none."""
     slugs: tuple[str, ...]
-    """The applications that the program can use. "" means all of them."""
+    """The slugs of the applications that the program can use. "" means all applications."""
     teams: tuple[str, ...]
     """The names of the teams in which the program acts."""
     last_used_at: datetime | None

@@ -30,8 +30,8 @@ MOST_REGISTERED = 500
 UNCONNECTED = timedelta(days=1)
 """The time after which programs that no user has connected are deleted."""
 MOST_UNCONNECTED = 1000
-"""At most this many programs are stored that no user has connected. If a client registers another
-one, the oldest are deleted.
+"""The maximum number of stored programs that no user has connected. If another client registers,
+the oldest of these programs is deleted.
 """
 BY_THEMSELVES = Q(data__has_key=REGISTERED_ITSELF) | Q(data__has_key=DESCRIBED)
 

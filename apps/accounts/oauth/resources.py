@@ -17,7 +17,7 @@ def resource_of(path: str) -> str:
 
 
 def slug_of(resource: str) -> str | None:
-    """Return the application's slug in the URI of an MCP resource, or "" if the resource has all
+    """Return the application's slug in the URI of an MCP resource, or "" if the resource covers all
     applications. Return None for any other URI.
     """
     if not resource.startswith(settings.PUBLIC_URL):

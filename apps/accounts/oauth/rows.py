@@ -68,7 +68,7 @@ class Program(Client):  # type: ignore[misc]  # allauth is not typed
 
 class ProgramConnection(models.Model):
     """A user's permission for a program to act for them, in one team or the personal space, with
-    one application or all of them. It ends when the user leaves the team.
+    one application or all of them. The permission ends when the user leaves the team.
     """
 
     user = models.ForeignKey(

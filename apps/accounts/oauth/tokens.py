@@ -1,7 +1,7 @@
 """Finds the user for whom an MCP client acts, from the access token in its request.
 
 A token is looked up in the database at most once per `KEY_MAX_AGE_SECONDS`. The process caches only
-its hash.
+the token's hash.
 """
 
 import hashlib
@@ -57,7 +57,8 @@ def sends_token(scope: Mapping[str, Any]) -> bool:
 
 
 async def authenticate_token(scope: Mapping[str, Any], resource: str) -> Caller:
-    """Return the user for whom an ASGI request acts, as a caller in the team of the connection.
+    """Return the caller of an ASGI request: the user for whom the program acts, in the team for
+    which the user connected the program.
 
     Raises `NotAuthenticated` if the token is unknown, revoked, expired or not valid at `resource`.
     """

@@ -34,8 +34,8 @@ class UnusableResponse(OAuth2Error):  # type: ignore[misc]
 
 
 def nonce_of(code_verifier: str) -> str:
-    """Return the nonce for a sign-in. It is derived from the code verifier in the browser's
-    session, and does not reveal it.
+    """Return the nonce for a sign-in. The nonce is derived from the code verifier in the browser's
+    session, without revealing the verifier.
     """
     digest = hashlib.sha256(f"nonce:{code_verifier}".encode()).digest()
     return base64.urlsafe_b64encode(digest).decode().rstrip("=")
@@ -47,7 +47,7 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
     @property
     def openid_config(self) -> dict[str, Any]:
         """Return the provider's discovery document. Raises UnusableResponse if the document is
-        rejected, and the errors of `requests`.
+        rejected, and an exception of the library `requests` if the download fails.
         """
         try:
             found = super().openid_config
@@ -62,7 +62,8 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
         self, request: HttpRequest, app: SocialApp, client: Any, pkce_code_verifier: str
     ) -> dict[str, Any]:
         """Exchange the authorization code for a token, and return the provider's response. Raises
-        UnusableResponse if the response is rejected, and the errors of `requests`.
+        UnusableResponse if the response is rejected, and an exception of the library `requests` if
+        the provider cannot be reached.
         """
         self.nonce = nonce_of(pkce_code_verifier)
         try:
@@ -115,8 +116,8 @@ class OpenIDConnectAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]
 def check_claims(claims: Mapping[str, Any], client_id: str, now: float) -> None:
     """Raise UnusableResponse if a claim that allauth does not check is invalid.
 
-    allauth does not verify the signature of these tokens. It accepts tokens that never expire, or
-    that were issued in the future.
+    allauth does not verify the signatures of ID tokens. It also accepts ID tokens that never
+    expire, or that were issued in the future.
     """
     subject = claims.get("sub")
     if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST_SUBJECT:

@@ -37,8 +37,8 @@ class SignInForm(LoginForm):  # type: ignore[misc]
         return "username" if field_name == "login" else field_name
 
     def user_credentials(self) -> dict[str, str]:
-        """Return the username and the password. Replace an email address with its username, so that
-        failed attempts with either count for the same account.
+        """Return the username and the password. Replace an email address with the account's
+        username, so that failed attempts with either one count for the same account.
         """
         typed = self.cleaned_data["login"]
         return {

@@ -19,8 +19,8 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.translation import gettext
 
 NOTED_USE = "noted-use"
-"""A session stores under this key when its last use was recorded, and its session key at that
-time.
+"""The name of a value in the session. The value contains the session key and the time of the last
+recorded use.
 """
 SEEN_SECONDS = 300
 BROWSERS = (
@@ -50,7 +50,7 @@ class SeenSessionMiddleware(MiddlewareMixin):
     def process_request(self, request: HttpRequest) -> None:
         if settings.SESSION_COOKIE_NAME not in request.COOKIES or not request.user.is_authenticated:
             return
-        # When the password changes, the session gets a new key, which its row must have too.
+        # When the password changes, the session gets a new key, and its row must get the same key.
         key, now = request.session.session_key, time.time()
         seen_key, seen_at = request.session.get(NOTED_USE, (None, 0.0))
         if key != seen_key or abs(now - seen_at) >= SEEN_SECONDS:

@@ -38,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 class SocialAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def list_apps(self, request: HttpRequest, **wanted: Any) -> list[SocialApp]:
-        """Return the configured identity providers. Reads client secrets in files on each call."""
+        """Return the configured identity providers. Reads client secrets in files each time."""
         apps: list[SocialApp] = super().list_apps(request, **wanted)
         for app in apps:
             if name := app.settings.get("client_secret_env"):
@@ -140,7 +140,7 @@ def claimed_groups(document: Mapping[str, Any], claim: str) -> frozenset[str]:
 
 def apply_claims(user: User, provider: str, claimed: frozenset[str], address: str = "") -> None:
     """Add a user to the local groups that are mapped to the provider's groups in `claimed`. Remove
-    the user from exclusive groups to which only other groups are mapped.
+    the user from each exclusive local group to which none of the groups in `claimed` is mapped.
     """
     rows = list(ClaimMapping.objects.filter(provider=provider).select_related("group"))
     granted = {row.group for row in rows if row.value in claimed}

@@ -59,7 +59,7 @@ def approve(user: User) -> SignUp | None:
 
 
 def settle(user: User, need: str) -> SignUp | None:
-    # Locked, so that of a concurrent confirmation and approval, the second sees the first.
+    # Locked, so that a concurrent confirmation or approval sees this change.
     waiting = SignUp.objects.select_for_update().filter(user=user).first()
     if waiting is None:
         return None

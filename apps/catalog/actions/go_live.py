@@ -1,4 +1,4 @@
-"""Publishes a definition as a new version, for publishing, republishing and restoring."""
+"""Publishes a definition as a new version, for the actions that publish, republish and restore."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ from apps.listeners import Listeners
 LONGEST_NOTE = 300
 
 checks = Listeners[[Application], Sequence[str]]("the publication of an application")
-"""Each listener returns the reasons why an application must not be published, as sentences."""
+"""Each listener returns sentences that explain why an application must not be published."""
 
 
 def go_live(

@@ -21,9 +21,9 @@ def execute(
     """Replace the grants of an application with those that `revise` returns, and record each change
     in the audit log.
 
-    `revise` gets the current grants. `actor` is the bucket of the user who makes the change.
-    Concurrent changes wait until the new grants are saved. Raises `KeyError` if a user or group
-    does not exist.
+    `revise` gets the current grants. `actor` is the bucket of the user who makes the change, such
+    as `user-7`. Concurrent changes wait until the new grants are saved. Raises `KeyError` if a user
+    or group does not exist.
     """
     lock_application(application)
     before = grants_of(application)
@@ -49,7 +49,7 @@ def record(
     application: Application, before: Mapping[Holder, Role], actor: str, address: str
 ) -> None:
     """Record in the audit log which roles were granted or revoked since `before`. `actor` is the
-    bucket of the user who made the change.
+    bucket of the user who made the change, such as `user-7`.
     """
     after = grants_of(application)
     for holder in sorted({**before, **after}):

@@ -15,7 +15,7 @@ CONTENT_AT_ONCE = (
 
 
 def check(row: Application) -> None:
-    """Raise `SecondPublisherRequired` if two users must publish the application."""
+    """Raise `SecondPublisherRequired` if the application needs a second publisher."""
     if is_required(row):
         raise SecondPublisherRequired(CONTENT_AT_ONCE)
 
@@ -23,8 +23,8 @@ def check(row: Application) -> None:
 def execute(row: Application, note: str, *, user: User | None = None) -> ApplicationVersion:
     """Publish the live version again as a new version, and return it.
 
-    Raises `ValidationError` by field, or `SecondPublisherRequired` if two users must publish the
-    application.
+    Raises `ValidationError` with the errors of each field, or `SecondPublisherRequired` if the
+    application needs a second publisher.
     """
     said = read_note(note)
     with transaction.atomic():

@@ -16,7 +16,7 @@ RESTORED_AT_ONCE = (
 
 
 def check(row: Application) -> None:
-    """Raise `SecondPublisherRequired` if two users must publish the application."""
+    """Raise `SecondPublisherRequired` if the application needs a second publisher."""
     if is_required(row):
         raise SecondPublisherRequired(RESTORED_AT_ONCE)
 
@@ -26,8 +26,8 @@ def execute(
 ) -> ApplicationVersion:
     """Publish version `number` again as a new version, and return it.
 
-    Raises `ValidationError` by field, `SecondPublisherRequired` if two users must publish the
-    application, and `ApplicationVersion.DoesNotExist`.
+    Raises `ValidationError` with the errors of each field, `SecondPublisherRequired` if the
+    application needs a second publisher, and `ApplicationVersion.DoesNotExist`.
     """
     said = read_note(note)
     with transaction.atomic():

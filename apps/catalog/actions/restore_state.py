@@ -64,7 +64,7 @@ def execute(
     `values` maps columns to the values of that state.
 
     `row` is unsaved if the application was deleted. `address` is the user's IP address, for the
-    audit log. Raises the `ValidationError` of `check`.
+    audit log. Raises `ValidationError` under the conditions of `check`.
     """
     with transaction.atomic(), noting(ChangeNote(restored_from=change)):
         if row._state.adding:

@@ -7,8 +7,8 @@ from apps.catalog.versions.version_recorder import save_live
 
 
 def check(row: Application) -> None:
-    """Raise `SecondPublisherRequired` if saving would publish an application that needs two users
-    to publish it.
+    """Raise `SecondPublisherRequired` if saving would publish an application that needs a second
+    publisher.
 
     The rule applies if either the stored or the new values require it. Otherwise, a user could
     disable it and publish in a single save.
@@ -24,7 +24,7 @@ def execute(row: Application) -> ApplicationVersion | None:
     """Save an application that passed its checks. Return the new version, or None if only
     properties changed that are not part of a version.
 
-    Raises `SecondPublisherRequired` if two users must publish the application.
+    Raises `SecondPublisherRequired` under the conditions of `check`.
     """
     check(row)
     return save_live(row)

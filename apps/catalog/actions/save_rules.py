@@ -44,7 +44,7 @@ class Circumstances:
 
 
 FORM = Circumstances()
-"""The circumstances of changes in a form or through the API."""
+"""The circumstances if a user saves an application in a form or through the API."""
 
 
 def check_row(
@@ -66,7 +66,9 @@ def check_row(
 
 
 def check_content(row: Application, circumstances: Circumstances = FORM) -> None:
-    """Raise `ValidationError` if files manage the application, or its manifest or owner is invalid."""
+    """Raise `ValidationError` if the application is loaded from managed files, or if its manifest
+    or owner is invalid.
+    """
     if not circumstances.is_from_files and (refusal := managed_refusal(row.pk)):
         raise ValidationError(refusal)
     stored = Application.objects.filter(pk=row.pk).first() if row.pk else None
@@ -108,8 +110,9 @@ def draft_problems(draft: ApplicationDraft) -> Sequence[Problem]:
 
 
 def added_files(application: Application) -> tuple[bool, list[Problem]]:
-    """Return whether the owner changes, and an error for each of the owner's files that another
-    user is about to attach, with the path of its URL in the manifest.
+    """Return two values: whether the owner changes, and the errors about attached files. Attaching
+    a file of the application's owner is an error for any other user. Each error has the path of the
+    file's URL in the manifest.
     """
     actor, owner = current_actor().user, application.owner_id
     if actor is None or owner is None or actor.pk == owner:  # Commands have all permissions.
@@ -123,7 +126,7 @@ def added_files(application: Application) -> tuple[bool, list[Problem]]:
 
 
 def owner_files(owner: int, manifest: Any) -> Mapping[str, str]:
-    """Map the URLs of the owner's files and folders in the manifest to the paths of these URLs."""
+    """Find the owner's files and folders in a manifest. Map each URL to its manifest path."""
     try:
         contexts = read_manifest(
             manifest,

@@ -30,7 +30,8 @@ def execute(
     """Save new values of properties, and return the stored application. `values` maps columns in
     `PROPERTIES` to their values.
 
-    `address` is the user's IP address, for the audit log. Raises `ValidationError` by field.
+    `address` is the user's IP address, for the audit log. Raises `ValidationError` with the errors
+    of each field.
     """
     with transaction.atomic():
         row = lock_application(row)

@@ -35,7 +35,7 @@ def execute(
     origins: object = None,
 ) -> Widget:
     """Save the arguments that are not None, and return the stored widget. `actor` is the bucket of
-    the user who makes the change.
+    the user who makes the change, such as `user-7`.
 
     Raises `ValidationError` if an origin is invalid.
     """

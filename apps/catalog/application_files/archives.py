@@ -112,8 +112,8 @@ def is_hidden(name: str) -> bool:
 
 
 def applications_in(files: Mapping[str, bytes], name: str = "") -> dict[str, dict[str, bytes]]:
-    """Return the files of each application, by slug and then by path. The paths must have the form
-    that the command `export_content` writes.
+    """Return the files of each application, by slug and then by path. The paths must have the
+    layout that the command `export_content` creates.
 
     A single application may lack the folder `application/`. Its slug is then the name of its
     folder, or `name`. Raises `FilesRefused` if a file belongs to no application.

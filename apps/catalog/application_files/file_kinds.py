@@ -55,7 +55,7 @@ class FileKind:
     shape: type[FileShape]
     model: type[models.Model]
     key: str
-    """The field and column that identifies a row."""
+    """The name of the field that identifies a row, in the file and in the database."""
     columns: Mapping[str, str]
     """Maps a field to its database column if their names differ."""
 

@@ -1,4 +1,5 @@
-"""Loads the applications in the managed directories (`CONTENT_PATHS`). Operators cannot edit them.
+"""Loads the applications in the managed directories (`CONTENT_PATHS`). Operators cannot edit these
+applications.
 
 Every process checks for changed files. The first process that notices a change saves the
 applications, each with a hash of its files, so that other processes do not load them again.
@@ -71,8 +72,8 @@ def refresh() -> None:
 
 
 def load_at_start() -> None:
-    """Load all managed directories. Make applications editable whose directory is no longer in the
-    settings.
+    """Load all managed directories. Make an application editable if its directory is no longer in
+    the settings.
     """
     with _loading:
         look(managed_directories())
@@ -104,7 +105,9 @@ def look(directories: tuple[Path, ...]) -> None:
 
 
 def last_problems() -> tuple[str, ...]:
-    """Return an error, `file: line: path: error`, for each managed file that is not loaded."""
+    """Return an error of the form `file: line: path: error` for each managed file that is not
+    loaded.
+    """
     is_present = _last is not None and _last.directories == managed_directories()
     return _last.problems if _last is not None and is_present else ()
 
@@ -132,7 +135,7 @@ def marks_of(directories: Sequence[Path]) -> dict[str, Mark]:
 
 def load(directories: Sequence[Path]) -> Iterator[str]:
     """Load each managed application separately. Yield the problems of applications that cannot be
-    loaded; these remain unchanged.
+    loaded. Such applications remain unchanged.
     """
     known = {
         slug: (directory, digest)

@@ -42,7 +42,7 @@ class ContentFile:
 
     kind: FileKind
     file: str
-    """The path in the directory."""
+    """The path of the file in the imported directory."""
     key: str
     """The value that identifies the row."""
     fields: Mapping[str, Any]

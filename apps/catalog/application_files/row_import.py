@@ -114,7 +114,9 @@ def import_items(
 
 
 def fallbacks_first(items: Sequence[ContentFile]) -> list[ContentFile]:
-    """Move each deployment after its fallbacks, which must exist when it is saved."""
+    """Sort the files so that each deployment comes after its fallback deployments, which must exist
+    when it is saved.
+    """
     by_name = {(item.kind.name, item.key): item for item in items}
     placed: dict[tuple[str, str], ContentFile] = {}
 
@@ -279,7 +281,9 @@ HALF = 32
 
 
 def digest(fields: Mapping[str, Any]) -> str:
-    """Return a hash of the columns that are not empty. A new, empty column does not change it."""
+    """Return a hash of the columns that are not empty. Adding an empty column does not change the
+    hash.
+    """
     used = {
         column: value
         for column, value in fields.items()
@@ -292,7 +296,7 @@ def digest(fields: Mapping[str, Any]) -> str:
 
 EMPTY: Sequence[object] = ("", None, False, [], {})
 MEANT_NO = {*FLAGS, "is_shared"}
-"""In these columns, False counts as a value. In all others, it counts as empty."""
+"""The columns in which `digest` treats False as a value. Elsewhere, it treats False as empty."""
 ADDED: Mapping[str, object] = {"kind": "chat", "text_tools": True, "is_shared": True}
 """Columns that later versions added, with their defaults. The defaults are left out of the hash, so
 that the hashes of older rows remain valid.

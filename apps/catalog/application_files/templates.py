@@ -1,7 +1,7 @@
 """Reads the templates for new applications in `template/<name>/` of the predefined content.
 
-A template is the folder of an application. It may also contain an OpenAPI document, whose
-operations become tools, and a folder `files/` with files for the application.
+A template is a folder with the files of an application. It may also contain an OpenAPI document,
+whose operations become tools, and a folder `files/` with files for the application.
 """
 
 import logging

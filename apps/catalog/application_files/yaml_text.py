@@ -66,7 +66,9 @@ def parse_yaml_text(text: str) -> YAMLDocument:
 
 
 def composer() -> YAML:
-    """Return a new YAML parser. Parsers hold the state of a text, so they cannot be shared."""
+    """Return a new YAML parser. A parser stores state about the text that it parses, so parsers
+    cannot be shared.
+    """
     found = YAML(typ="rt", pure=True)
     found.preserve_quotes = True
     found.width = 1_000_000  # Do not wrap lines.

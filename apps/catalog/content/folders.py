@@ -39,7 +39,7 @@ changes the mark.
 
 
 def paths_of(kind: ItemKind, directory: Path) -> list[Path]:
-    """Return the paths of all items of this kind in a directory, sorted. The path of a skill is its
+    """Return the sorted paths of all items of this kind in a directory. The path of a skill is its
     folder.
     """
     folder = directory / FOLDERS[kind]
@@ -72,8 +72,8 @@ def read_skill(directory: Path, layer: str) -> LayerItem:
 
 
 def other_texts(skill: Path) -> Iterator[tuple[str, str]]:
-    """Yield the path and text of each of a skill's other files that a model can read. Stop one file
-    after the limit, so that the caller can report the excess.
+    """Yield the path and text of each file of a skill, except SKILL.md and files that models cannot
+    read. Stop one file after the limit, so that the caller can report the excess.
     """
     found = ((path.relative_to(skill).as_posix(), path) for path in sorted(skill.rglob("*")))
     offered = ((name, path) for name, path in found if is_offered(name) and path.is_file())

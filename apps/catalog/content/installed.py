@@ -63,7 +63,9 @@ async def installed_now() -> Content:
 
 
 def recent() -> Content | None:
-    """Return the content of the last refresh, or None if it is older than `MAX_AGE_SECONDS`."""
+    """Return the content of the last refresh. Return None if the refresh is older than
+    `MAX_AGE_SECONDS`, or if the directories in the settings have changed.
+    """
     if _last is None or _last.content.layers != directories():
         return None
     is_recent = time.monotonic() - _last.at < aged_cache.MAX_AGE_SECONDS

@@ -1,4 +1,4 @@
-"""Parses the texts of predefined items: prompts, tools, toolsets, skills, places and agents."""
+"""Parses the texts of predefined prompts, tools, toolsets, skills, chat places and agents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,8 +27,8 @@ class LayerItem:
     """The path of the file, or a text that identifies the database row."""
     text: str = field(default="", repr=False)
     value: Any = None
-    """A string for a prompt, place or agent, a JSON object for a tool or toolset. For a skill, the
-    texts of all its files by path, including `SKILL.md`.
+    """The parsed item: a string for a prompt, chat place or agent, or a JSON object for a tool or
+    toolset. For a skill, it maps the paths of all files to their texts, including `SKILL.md`.
     """
     problem: str = ""
     """The reason why the item cannot be used, or ""."""
@@ -79,7 +79,7 @@ def reason(error: OSError | ValueError) -> str:
 
 LARGEST_FILE = 2 * 1024 * 1024
 """The maximum size of a file of predefined content in bytes. The largest manifests in use have
-about 100,000.
+about 100,000 bytes.
 """
 
 

@@ -25,8 +25,8 @@ from apps.catalog.content.items import (
 logger = logging.getLogger(__name__)
 
 MOST_CONTENTS = 64
-"""The maximum size of each cache keyed by `Content` object: one entry for the installed content,
-the others for published versions.
+"""The maximum number of entries in each cache whose keys are `Content` objects. One entry is for
+the installed content, the others are for published versions.
 """
 MOST_LISTED = 12
 """An error message about an unknown name lists up to this many known names if none is similar."""
@@ -94,7 +94,7 @@ def read_layers(
     """Read all predefined content. Later directories replace earlier ones, and rows replace all
     directories. Never raises.
 
-    Files that have not changed since `before`, the last content, are not read again.
+    `before` is the previous content. Files that have not changed since then are not read again.
     """
     marks = marks_of(directories)  # Before reading, so that the next check notices later changes.
     rows = rows or ContentRows()
@@ -138,7 +138,7 @@ def directory_items(directory: Path, known: Mapping[str, LayerItem]) -> Iterator
 
 
 def read_configuration(directories: Iterable[Path]) -> tuple[dict[str, Any], list[str]]:
-    """Merge the default configurations of all directories. Also return the problems of files."""
+    """Merge the default configurations of all directories. Also return the errors in the files."""
     configuration: dict[str, Any] = {}
     problems = []
     for directory in directories:

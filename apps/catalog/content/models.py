@@ -18,8 +18,8 @@ NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?")
 
 
 class ContentItem(VersionedRow):
-    """A predefined item in the database. For a skill, `files` maps the paths of its other files to
-    their texts.
+    """A predefined item in the database. For a skill, `files` maps the paths of all files except
+    SKILL.md to their texts.
     """
 
     class Kind(models.TextChoices):

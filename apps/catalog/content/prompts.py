@@ -27,7 +27,7 @@ def installed_prompts(content: Content) -> Mapping[str, str]:
 
 @lru_cache(maxsize=MOST_CONTENTS)
 def broken_prompts(content: Content) -> Mapping[str, str]:
-    """Return why each unusable prompt cannot be used, by name."""
+    """Map the name of each unusable prompt to its problem."""
     prompts = content.items["prompt"].items()
     return {name: item.problem for name, item in prompts if item.problem}
 

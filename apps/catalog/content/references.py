@@ -1,7 +1,7 @@
 """Replaces a manifest's references to predefined content with that content.
 
 References that cannot be resolved stay in the manifest, so that the paths of other items do not
-change. Capabilities skip them.
+change. Capabilities skip unresolved references.
 """
 
 from collections.abc import Sequence
@@ -59,8 +59,8 @@ def resolve_references(
     """Replace the references in a manifest with predefined content. Without `preview`, also remove
     preview features.
 
-    With `is_foreign`, the manifest is stored in DIAL Core. It cannot redirect the credentials of
-    predefined content to other servers.
+    `is_foreign` means that the manifest is stored in DIAL Core. Such a manifest cannot redirect the
+    credentials of predefined content to other servers.
     """
     resolver = ReferenceResolver(content, is_foreign=is_foreign)
     changes = {

@@ -1,5 +1,5 @@
-"""Resolves a manifest's references to predefined tools and toolsets, with the patches in the
-references, and validates the result.
+"""Resolves a manifest's references to predefined tools and toolsets. Applies the patches in the
+references, and validates the resulting tools and toolsets.
 """
 
 from collections.abc import Mapping
@@ -43,8 +43,8 @@ TOOL_SLOTS: Mapping[type[WrittenToolSet], type[Slot[Any]]] = {
 }
 """The `Slot` that validates the tools of each toolset model."""
 MEMBERS = {RestToolSet: "rest_api_method_info", DeploymentToolSet: "deployment"}
-"""The field that identifies the tools of a toolset model if they have no `type`. A tool without any
-of these fields is an internal tool.
+"""Maps a toolset model to the field that identifies its tools if they have no `type`. A tool with
+neither of these fields is an internal tool.
 """
 
 

@@ -25,10 +25,11 @@ class AttachingApplication:
     published: int
     """The number of the live version."""
     bucket: str
-    """The bucket of the owner, with whose permissions files are read, or "" without an owner."""
+    """The bucket of the owner, or "" without an owner. Files are read with the owner's permissions.
+    """
     contexts: tuple[Context, ...]
     embedding_deployment_id: str | None
-    """None for the installation's default."""
+    """The deployment that computes vectors, or None for the installation's default."""
     limit: int
     """The maximum size of a file in bytes."""
 
@@ -40,7 +41,9 @@ class AttachingApplication:
 
 @dataclass(slots=True)
 class AttachingApplications:
-    """Finds applications with attached files. Caches their manifests until they are saved."""
+    """Finds applications with attached files. Caches the manifest of an application until the
+    application is saved.
+    """
 
     kept: dict[int, tuple[int, AttachingApplication | None]] = field(default_factory=dict)
 

@@ -25,8 +25,8 @@ MISSING = (
 
 LEAST_DOCUMENTS = 200
 CHUNKS_PER_DOCUMENT = 20
-"""A corpus can have up to `CORPUS_CHUNKS / CHUNKS_PER_DOCUMENT` documents, and always up to
-`LEAST_DOCUMENTS`.
+"""A corpus can have up to `CORPUS_CHUNKS / CHUNKS_PER_DOCUMENT` documents, or up to
+`LEAST_DOCUMENTS` if that is more.
 """
 
 

@@ -133,8 +133,9 @@ def postpone(claim: CorpusClaim, document: CorpusDocument, reason: str) -> None:
 def fail(
     claim: CorpusClaim, document: CorpusDocument, problem: str, pause: timedelta | None = None
 ) -> None:
-    """Record why the document cannot be indexed. It is retried after `pause` or, if that is None,
-    when the file changes. Raises `LeaseLost` if another job has taken over the corpus.
+    """Record why the document cannot be indexed. The document is retried after `pause`. If `pause`
+    is None, it is retried when the file changes. Raises `LeaseLost` if another job has taken over
+    the corpus.
     """
     with claim.held():
         CorpusDocument.objects.filter(pk=document.pk).update(

@@ -40,7 +40,9 @@ class PlainCredential:
 
 
 def plain_credentials(document: Any, called: str = "") -> list[PlainCredential]:
-    """Return the plain credentials of a manifest or of the item `called`, in document order."""
+    """Return the plain credentials of a manifest, or of the predefined item named `called`, in
+    document order.
+    """
     places = find_credentials(document, "plain")
     return [plain_credential(document, place, called) for place in places]
 
@@ -56,8 +58,8 @@ def plain_credential(document: Any, place: CredentialLocation, called: str) -> P
 
 
 def readable_servers(document: Any, keys: Keys) -> tuple[str, ...]:
-    """Return the servers to which the credential at the path `keys` is sent, as a secret stores
-    them. Raises `ValueError` if the credential cannot become a secret.
+    """Return the servers to which the credential at the path `keys` is sent, in the form that a
+    secret stores. Raises `ValueError` if the credential cannot become a secret.
     """
     if ("orchestrator" in document and keys[0] != "tool_sets") or PARAMETERS in pairwise(keys):
         raise ValueError("only credentials of toolsets can become secrets")

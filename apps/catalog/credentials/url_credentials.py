@@ -13,7 +13,7 @@ from apps.manifest.secrets import reads_as_credential
 from apps.manifest.servers import query_pairs
 
 AGENT_URLS = {"a2a-agent": "url", "responses-agent": "base_url"}
-"""The field that contains the agent's URL, by the type of the toolset."""
+"""Maps the type of a toolset to the field that contains the agent's URL."""
 
 
 def without_url_credentials(document: Any) -> Any:
@@ -67,7 +67,9 @@ def with_own_constants(tool: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def with_own_key(server: dict[str, Any]) -> dict[str, Any] | None:
-    """Move the only credential in a server's URL to its authorization, or return None."""
+    """Move the credential in a server's URL to the field `authorization`. Return None if the URL
+    does not contain exactly one credential, or if the field is already set.
+    """
     kind = server.get("type")
     name = "url" if "protocol" in server else AGENT_URLS.get(kind if isinstance(kind, str) else "")
     url = server.get(name or "")

@@ -17,7 +17,7 @@ from apps.catalog.history.models import Change
 from apps.catalog.models import OperatorKey
 
 WAYS = {"admin": Change.Via.ADMIN, "api": Change.Via.API, "dial": Change.Via.EDITOR}
-"""The interface that is recorded with a change, by the first path segment of the request's URL."""
+"""Maps the first path segment of a request's URL to the interface that is recorded with changes."""
 
 
 @dataclass(frozen=True, slots=True)

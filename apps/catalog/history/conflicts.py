@@ -91,8 +91,8 @@ def conflict(
 ) -> MergeConflict:
     """Compare an edit with the changes that were saved since it began.
 
-    `unread` are columns whose entered text cannot be parsed. In these, `mine` must have the values
-    of `theirs`.
+    `unread` are columns whose entered text cannot be parsed. For these columns, `mine` must contain
+    the values of `theirs`.
     """
     found = merge_snapshots(kind, later.base, mine, theirs)
     clashing = {clash.path for clash in found.clashes}
@@ -114,7 +114,7 @@ def last_sentence(kind: RowKind, number: Any) -> str:
 
 def conflict_json(kind: RowKind, row: models.Model, later: LaterChanges) -> dict[str, Any]:
     """Return JSON for an API error: the `changes`, oldest first, and the `differences` that they
-    made, or None if the state before them was not recorded.
+    made. `differences` is None if the state before the changes was not recorded.
     """
     changes = [
         {

@@ -11,7 +11,7 @@ from apps.manifest.problems import join_path
 from apps.manifest.secrets import is_hidden
 
 MOST_LINES = 5_000
-"""Texts with more lines are not compared, because this would take minutes."""
+"""Texts with more lines are not compared, because the comparison would take minutes."""
 
 LineKind = Literal["same", "added", "removed", "place"]
 KINDS: Mapping[str, LineKind] = {"+": "added", "-": "removed", " ": "same", "@": "place"}

@@ -111,9 +111,9 @@ def has_identities(items: Sequence[Any]) -> bool:
 def merged_order(
     base: Mapping[str, Any], mine: Mapping[str, Any], theirs: Mapping[str, Any]
 ) -> list[str]:
-    """Return the identities of all items in the merged order: that of `mine` if this edit moved
-    items, otherwise that of `theirs`. A new item of the other edit follows the same item as it did
-    there.
+    """Return the identities of all items in the merged order. This is the order of `mine` if that
+    edit moved items, otherwise the order of `theirs`. An item that the other edit added comes after
+    the same item as in that edit.
     """
     i_moved = [name for name in mine if name in base] != [name for name in base if name in mine]
     first, second = (mine, theirs) if i_moved else (theirs, mine)

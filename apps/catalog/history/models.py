@@ -79,14 +79,16 @@ class Change(models.Model):
 
     @property
     def how(self) -> str:
-        """Return the interface of the change, such as "the API (operator key nightly)"."""
+        """Return the interface through which the change was made, such as "the API (operator key
+        nightly)".
+        """
         way = str(self.get_via_display())
         return f"{way} ({self.through})" if self.through else way
 
     @property
     def way(self) -> str:
-        """Return how the change was made, like `how`. If there is no actor, `who` returns the
-        interface, so return only the name of the key or command.
+        """Return `how`. For a change without an actor, return only the name of the key or command,
+        because `who` already returns the interface.
         """
         return self.how if self.actor else self.through
 

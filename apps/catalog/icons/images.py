@@ -17,7 +17,7 @@ SVG = re.compile(r"\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<svg[\s/
 
 def image_name(content: bytes) -> str:
     """Return the name under which an image is stored. Raises `ValidationError` if the image is too
-    large or has another format.
+    large, or is not an SVG, PNG or WebP image.
     """
     if len(content) > LARGEST_IMAGE:
         raise ValidationError(
@@ -30,8 +30,8 @@ def image_name(content: bytes) -> str:
 
 
 def keep_image(content: bytes) -> str:
-    """Store the image, and return its name. Raises `ValidationError` if the image is too large or
-    has another format.
+    """Store the image, and return its name. Raises `ValidationError` if the image is too large, or
+    is not an SVG, PNG or WebP image.
     """
     name = image_name(content)
     IconImage.objects.get_or_create(name=name, defaults={"content": content})

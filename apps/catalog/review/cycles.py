@@ -84,10 +84,10 @@ def without_disabled(item: Any) -> Any:
 
 
 def reachable(names: set[str], slug: str, pk: int | None) -> Calls:
-    """Return the calls of each application that is called under these names, directly or through
-    others. Runs two queries per level.
+    """Return the calls of the applications with these names, and of the applications that they
+    call, even indirectly. Runs two queries per level.
 
-    The search ends at enabled models, which take precedence over applications with the same name.
+    The search stops at enabled models, which take precedence over applications with the same name.
     """
     calls: dict[str, tuple[str, ...]] = {slug: ()}
     waiting = names

@@ -24,7 +24,9 @@ from apps.catalog.versions.version_recorder import content_for
 
 @dataclass(frozen=True, slots=True)
 class ContentChange:
-    """A changed predefined item. `before` and `after` are its texts, or None if it does not exist."""
+    """A changed predefined item. `before` and `after` are its old and new text. None means that the
+    item does not exist.
+    """
 
     kind: str
     name: str

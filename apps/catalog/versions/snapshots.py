@@ -16,8 +16,8 @@ from apps.manifest.markdown.skill_files import SKILL_FILE
 LAYER = "published"
 """The layer of predefined items that come from a snapshot."""
 PINNED: tuple[ItemKind, ...] = ("prompt", "tool", "toolset", "skill", "agent")
-"""The kinds of items that a version uses as they were when it was published. Chat places are always
-the installed ones.
+"""The kinds of items that a version uses as they were when it was published. Chat places always
+come from the installed content.
 """
 
 _built: OrderedDict[str, Content] = OrderedDict()
@@ -73,7 +73,8 @@ def keep_snapshot(content: Content) -> ContentSnapshot:
 
 
 def snapshot_content(snapshot: str | None, installed: Content) -> Content:
-    """Return the predefined content of a snapshot, or `installed` if the snapshot is None or equal.
+    """Return the predefined content of a snapshot, or `installed` if the snapshot is None or has
+    the same content.
 
     Runs two queries if the snapshot is not cached.
     """

@@ -64,7 +64,7 @@ def record_version(row: Application, note: str, snapshot: ContentSnapshot) -> Ap
 
 
 def content_for(row: Application, skills: Skills | None = None) -> Content:
-    """Return the current predefined content with the application's own `skills` or, for None, its
+    """Return the current predefined content with the application's own `skills`. None means the
     stored skills.
     """
     return with_own_skills(refreshed_content(), own_skills_of(row, skills))

@@ -31,7 +31,9 @@ class NoteDocument:
 
 
 def write_document(note: Note, text: str) -> str:
-    """Return the Markdown file of a note. `text` is its text with links as in an exported folder."""
+    """Return the Markdown file of a note. `text` is the note's text with the links of an exported
+    folder.
+    """
     facts: dict[str, Any] = {"title": note.title}
     facts |= {"tags": note.tags} if note.tags else {}
     facts |= {"fields": note.fields} if note.fields else {}

@@ -43,8 +43,8 @@ def attached_paths(owner: str) -> list[str]:
 
 
 def file_name(title: str, used_names: set[str]) -> str:
-    """Return a file name for a note with this title, which is valid on all file systems and not in
-    `used_names`. Add it to `used_names`.
+    """Return a file name for a note with this title, and add the name to `used_names`. The name is
+    valid on all file systems, and was not in `used_names`.
     """
     plain = _unfit.sub("-", title).strip(" .-") or "note"
     stem = plain.encode()[:LONGEST_NAME].decode(errors="ignore").rstrip(" .")

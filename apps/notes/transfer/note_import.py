@@ -25,7 +25,7 @@ ENDINGS = (".md", ".markdown")
 
 @dataclass(frozen=True, slots=True)
 class ImportedNotes:
-    """The numbers of notes and files in an import."""
+    """Counts the notes and files of an import."""
 
     new: int = 0
     changed: int = 0
@@ -84,8 +84,8 @@ def read_documents(
 def import_documents(
     owner: str, documents: Mapping[str, NoteDocument], author: Author
 ) -> ImportedNotes:
-    """Create and change notes from parsed files, by file name. Raises `NoteRefused` with the file's
-    name if a note is invalid.
+    """Create and change notes from parsed files. `documents` maps file names to the parsed files.
+    Raises `NoteRefused` with the file's name if a note is invalid.
     """
     # Read the texts to compare one by one, because all texts together may be gigabytes.
     there = {note.key: note for note in notes_of(owner).defer("text")}

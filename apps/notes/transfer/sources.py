@@ -1,5 +1,5 @@
-"""Reads imported files one at a time from a ZIP archive or a folder on this machine. The limit
-applies to the bytes that are read, whatever sizes an archive declares.
+"""Reads imported files one at a time from a ZIP archive or a folder on this machine. The size
+limits apply to the bytes that are actually read, not to the sizes that an archive declares.
 """
 
 import stat

@@ -21,7 +21,7 @@ enqueued: Listeners[[], None] = Listeners("new jobs")
 
 
 class EmbeddedBackend(BaseTaskBackend):
-    task_class = Task  # type: ignore[assignment]  # with its options
+    task_class = Task  # type: ignore[assignment]  # it has additional options
     supports_defer = supports_async_task = supports_priority = True
 
     def enqueue(self, task: Any, args: Any, kwargs: Any) -> TaskResult[Any]:
@@ -71,8 +71,8 @@ class EmbeddedBackend(BaseTaskBackend):
         return [job_of(row, state) for row in rows.filter(of_kind(kind))[:most]]
 
     def cancel(self, job: str) -> Job | None:
-        """Delete and return the job, or return None if it does not exist. If a worker is running
-        the job, it cancels it.
+        """Delete and return the job, or return None if it does not exist. A worker that is running
+        the job then cancels it.
         """
         row = QueuedJob.objects.filter(pk=job).first()
         if row is None or not QueuedJob.objects.filter(pk=job, status=row.status).delete()[0]:
@@ -105,8 +105,8 @@ def unpaused() -> QuerySet[QueuedJob]:
 
 
 def pauses() -> QuerySet[PausedKind]:
-    """Return a subquery for the pauses that apply to a job. It saves an idle process a separate
-    statement per check.
+    """Return a subquery for the pauses that apply to a job. Without the subquery, an idle process
+    would run one more statement for each check.
     """
     kinds = (Value(ALL), OuterRef("lock"), OuterRef("task"))
     return PausedKind.objects.filter(kind__in=kinds)

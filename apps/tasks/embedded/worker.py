@@ -190,8 +190,8 @@ def renew(jobs: list[int]) -> None:
 
 
 def release(row: QueuedJob) -> None:
-    """Make a job available again. If another job with the same lock, and so the same work, is
-    queued, delete it.
+    """Make a running job available again. If another job with the same lock, and therefore the same
+    work, is queued, delete this job instead.
     """
     mine = QueuedJob.objects.filter(pk=row.pk)
     try:

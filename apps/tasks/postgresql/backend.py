@@ -25,12 +25,12 @@ RERUN = "tasks.rerun_lost_jobs"
 NAMES = {"todo": "ready", "doing": "running", "failed": "failed"}
 QUEUE = "default"
 PAUSED_QUEUE = "paused"
-"""The queue of jobs whose kind was paused when they were due. No worker reads it."""
+"""The queue of jobs whose kind was paused when they were due. No worker reads this queue."""
 ENDED = ("failed", "cancelled", "aborted")
 
 
 class PostgreSQLBackend(BaseTaskBackend):
-    task_class = Task  # type: ignore[assignment]  # with its options
+    task_class = Task  # type: ignore[assignment]  # it has additional options
     supports_defer = supports_async_task = supports_priority = True
 
     def enqueue(self, task: Any, args: Any, kwargs: Any) -> TaskResult[Any]:
@@ -89,8 +89,8 @@ class PostgreSQLBackend(BaseTaskBackend):
         return job_of(row, NAMES[row.status])
 
     def resume(self, kind: str) -> bool:
-        """End the pause of a kind, and move its jobs back to the normal queue. The attempt that
-        moved a job away does not count.
+        """End the pause of a kind, and move its jobs back to the normal queue. The attempt in which
+        a job was moved to the paused queue does not count.
         """
         held = ProcrastinateJob.objects.filter(of_kind(kind, "task_name"), queue_name=PAUSED_QUEUE)
         with transaction.atomic():
@@ -137,7 +137,7 @@ def job_of(row: Any, state: str) -> Job:
         state,
         row.args.get("args", ()),
         row.args.get("kwargs") or {},
-        row.attempts - (state == "paused"),  # The attempt that moved the job does not count.
+        row.attempts - (state == "paused"),  # The attempt that paused the job does not count.
         row.enqueued_at,
         row.started_at,
         row.scheduled_at,

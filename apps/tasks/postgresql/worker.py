@@ -131,8 +131,8 @@ def runner_of(task: Task[Any, Any], threads: JobThreads) -> Callable[..., Awaita
 
 
 class NotStarted(Exception):
-    """Raised if a job's kind is paused or the pauses cannot be read. The job waits in `queue` for
-    at least `pause`.
+    """Raised if a job's kind is paused, or if the paused kinds cannot be read. The job waits in
+    `queue` for at least `pause`.
     """
 
     def __init__(self, queue: str, pause: timedelta = timedelta()) -> None:

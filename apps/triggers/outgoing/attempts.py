@@ -165,7 +165,7 @@ def retry(rows: Iterable[Delivery]) -> int:
 
 
 def enqueue_overdue() -> int:
-    """Enqueue overdue deliveries without a job, for example those of a subscription that was
+    """Enqueue overdue deliveries that have no job, for example because their subscription was
     disabled. Return their number.
     """
     overdue = waiting().filter(due_at__lt=timezone.now() - OVERDUE, subscription__is_enabled=True)

@@ -89,7 +89,7 @@ def enqueue(notice: MailNotice) -> None:
 def send_mail_notice(run: str, event: str) -> None:
     """Email the user about a run's event, unless the user has seen it or does not want emails.
 
-    Raises the errors of the mail server, so that the job is retried.
+    Raises an exception if the mail server fails, so that the job is retried.
     """
     notice = MailNotice.objects.filter(run=run, event=event).select_related("user").first()
     if notice is None:

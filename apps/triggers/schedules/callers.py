@@ -47,7 +47,7 @@ class Callers:
         return Budget.objects.exists()
 
     def of(self, row: Schedule, application: ResolvedApplication) -> Caller:
-        """Return the cached caller of a schedule. Raises the errors of `look_up`."""
+        """Return the cached caller of a schedule. Raises the same exceptions as `look_up`."""
         key = (row.owner, row.application_id, row.time_zone, row.saved_by_id)
         if key not in self.found:
             try:

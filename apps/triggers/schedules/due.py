@@ -73,7 +73,7 @@ class FiringReport:
     woken: Sequence[ScheduledMessageResult]
     """The sent messages."""
     rows: int
-    """The number of schedules."""
+    """The number of due schedules that were processed."""
     stopped: frozenset[str] = frozenset()
     """The owners of schedules that were paused because of a problem."""
 

@@ -53,13 +53,13 @@ class ZonedForm(forms.ModelForm):  # type: ignore[type-arg]
             self.initial["start_at"] = ""
 
     def full_clean(self) -> None:
-        # Before any field is read, because the field of a time needs the zone.
+        # Set the time zone before any field is read, because time fields use it.
         name = str((self.data or {}).get("time_zone", "")).strip()
         with timezone.override(zone_of(name) if name in zone_names() else zone_of("UTC")):
             super().full_clean()
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Add an error. Show errors of fields that the form lacks at the top."""
+        """Add an error. If the form has no such field, show the error at the top of the form."""
         known = getattr(error, "error_dict", None)
         if known is not None:
             for name in [name for name in known if name not in self.fields]:
@@ -259,7 +259,7 @@ class ScheduleForm(ZonedForm):
         return {"kind": Schedule.Kind.AT, "expression": "", "start_at": moment}
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Add an error. Show errors of model columns at the corresponding form fields."""
+        """Add an error. Show the error of a model column at the corresponding form field."""
         known = getattr(error, "error_dict", None)
         if known is not None:
             shown = {"interval_seconds": "every"}

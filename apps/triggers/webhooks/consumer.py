@@ -28,7 +28,9 @@ from apps.triggers.webhooks.templates import render_message
 OWN_STATUS = {"empty_text": 422, "too_long": 413, "queue_full": 429}
 """The HTTP statuses of error codes that have another status on the chat page."""
 RETRY_SECONDS = 30
-"""The default `Retry-After` in seconds for a full queue. When a slot becomes free is unknown."""
+"""The default `Retry-After` in seconds if the queue is full. The server cannot predict when a
+message leaves the queue.
+"""
 SECONDS = {
     one.code: outages.RETRY_SECONDS for one in (outages.DATABASE, outages.BUSY, outages.STORAGE)
 }

@@ -93,10 +93,10 @@ def accept_message(
     message_id: str,
     text: str,
 ) -> AcceptedRequest:
-    """Store the message as a user message, unless it was accepted before. Raises the errors of
-    `begin_answer`.
+    """Store the message as a user message, unless it was accepted before. Raises the same
+    exceptions as `begin_answer`.
     """
-    # Locked, so that a second process with the same message ID finds the row of the first.
+    # Locked, so that a second process with the same message ID finds the first one's row.
     row = Webhook.objects.select_for_update().filter(pk=webhook.pk).first()
     if row is None:
         raise no_webhook()

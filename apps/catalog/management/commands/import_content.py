@@ -15,7 +15,7 @@ from apps.catalog.history.display import rendered_difference
 
 OVERWRITE = "--overwrite"
 LONGEST = 100
-"""The maximum number of characters of a value in a line."""
+"""The length to which the report of changes truncates each value."""
 SIGNS: Mapping[LineKind, str] = {"added": "+", "removed": "-", "same": " ", "place": " "}
 
 
