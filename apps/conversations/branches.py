@@ -231,8 +231,8 @@ def format_id(digits: str) -> str:
 
 
 def write_parents(found: Tree[OutlineRow]) -> None:
-    """Store the parents that only the order of the messages implies, as in copied conversations. A
-    new branch would otherwise change them.
+    """Store the parent of each message that has none in the database, as in copied conversations.
+    The parent of such a message is the message before it, so a new branch would change the parent.
     """
     unwritten = [
         Message(pk=row.pk, parent_id=found.parents[row.pk])

@@ -303,8 +303,8 @@ class Message(models.Model):
     parent = models.ForeignKey(
         "self", on_delete=models.DO_NOTHING, null=True, blank=True, related_name="followers"
     )
-    """The previous message, by default the message stored before. A first question on another
-    branch is its own parent. A summary replaces the messages up to its parent.
+    """The previous message. None means the message that was stored before this one. A first
+    question on another branch is its own parent. A summary replaces the messages up to its parent.
     """
     role = models.CharField(max_length=10, choices=Role)
     text = models.TextField(blank=True)

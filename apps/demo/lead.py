@@ -16,7 +16,7 @@ from apps.demo.results import one_line
 
 SPAWN, TODO, SUMMARY = "spawn-agent", "manage-todo", "summary"
 LEADS = frozenset({SPAWN, TODO, SUMMARY})
-"""The tools that only this module calls. Other modules must not match them by words."""
+"""The tools that only this module calls. Other modules must not select them by matching words."""
 MOST_TASKS = 4
 REPORT = "Report what the sub-agents found"
 

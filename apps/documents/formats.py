@@ -43,9 +43,7 @@ OTHER = "windows-1252"
 assigns a character to nearly every byte.
 """
 CONTROL_SHARE = 50
-"""The minimum number of characters per control character in a text. A file with more control
-characters counts as binary.
-"""
+"""A file counts as binary if it has more than one control character per this many characters."""
 TITLES = {
     "pdf": "PDF",
     "docx": "Word",

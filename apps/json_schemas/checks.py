@@ -1,7 +1,7 @@
 """Validates JSON values against JSON Schemas from users and servers.
 
-A schema can refer only to itself: nothing is fetched or read. Reading a schema limits its size and
-depth, and each check has a time limit.
+A schema can refer only to itself, so nothing is fetched from URLs or files. Schemas are limited in
+size and depth, and each check has a time limit.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from jsonschema.exceptions import ValidationError
 from apps.patterns import compile_pattern
 
 MESSAGE_CHARACTERS = 1_000
-"""The maximum length of a message in characters. Each of thousands of errors repeats the value,
-which may be megabytes.
+"""The maximum length of a message in characters. A check can find thousands of errors, each with a
+message that repeats the value, which may have megabytes.
 """
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]

@@ -113,8 +113,8 @@ VALUES: Mapping[str, Test] = {
     "type": (is_type, f"one of {', '.join(TYPES)}, or a list of them"),
     "uniqueItems": (is_flag, "true or false"),
 }
-"""These keywords have an effect of their own. Each maps to a test of its value and a description of
-valid values.
+"""Maps keywords whose values are not schemas to a test of the value and a description of valid
+values.
 """
 
 
@@ -185,7 +185,9 @@ class StructureReader:
                 self.count_all(one, depth + 1)
 
     def check(self, key: str, value: Any, path: str) -> None:
-        """Check the value of a keyword, but not the schemas in it. Raises `JsonSchemaInvalid`."""
+        """Check the value of a keyword, but not the schemas in it. Raises `JsonSchemaInvalid` if
+        the value is invalid.
+        """
         if key in UNSUPPORTED:
             raise JsonSchemaUnsupported(f"{path} is not supported; use `$ref`.")
         if key in VALUES:

@@ -1,4 +1,6 @@
-"""Stores, tests and deletes users' own API keys for model services, on the page "Connections"."""
+"""Stores, tests and deletes users' own API keys for model services. The page "Connections" shows
+these keys.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -191,8 +191,8 @@ def write(
 
 
 def name_of(tree: MessageTree) -> str:
-    """Return the first file's name. It becomes the conversation's title if the first message has no
-    text.
+    """Return the name of the first file in the conversation's first message, or "" if there is
+    none. It becomes the conversation's title if that message has no text.
     """
     first = tree.messages[0]
     return next(iter((*(file["title"] for file in first.attachments), *first.left_out)), "")

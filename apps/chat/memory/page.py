@@ -121,7 +121,7 @@ def undo(request: HttpRequest, collection: int) -> HttpResponse:
 @never_cache
 def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
     """Show the confirmation page. A POST deletes all memories in the collection, or in all
-    collections if it is None.
+    collections if `collection` is None.
     """
     caller = visitor(request)
     mine = own_collections(caller)

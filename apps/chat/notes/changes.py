@@ -170,7 +170,9 @@ def page(
 @login_required
 @require_POST
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Mark the note as deleted, unless it has changed since version `number` of the form."""
+    """Mark the note as deleted, unless it has changed since the version in the form field
+    `number`.
+    """
     _, note = living_note(request, pk)
     if not is_as_seen(request, note):
         messages.error(request, GONE)
@@ -186,7 +188,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def restore(request: HttpRequest, pk: int) -> HttpResponse:
-    """Restore the content of the form's `version` as a new version."""
+    """Restore the note's content from the version in the form field `version`, as a new version."""
     _, note = own_note(request, pk)
     return undone(
         request,
@@ -198,7 +200,9 @@ def restore(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def undo(request: HttpRequest, pk: int) -> HttpResponse:
-    """Undo the note's newest change, unless it has changed since version `number` of the form."""
+    """Undo the note's newest change, unless the note has changed since the version in the form
+    field `number`.
+    """
     _, note = own_note(request, pk)
     if not is_as_seen(request, note):
         messages.error(request, GONE)

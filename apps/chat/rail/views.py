@@ -216,7 +216,7 @@ def upload_to_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
 
 @csrf_protect
 def receive_file(request: HttpRequest, folder: int) -> HttpResponseBase:
-    """Store the form's `file` in the folder."""
+    """Store the uploaded file in the folder."""
     caller = visitor(request)
     found = arrangement.find_folder(caller, str(folder))
     sent = request.FILES.getlist("file")

@@ -193,8 +193,8 @@ def find_usable(request: HttpRequest, row: Share) -> Application | None:
 @require_safe
 @unlisted_view
 def file(request: HttpRequest, token: str, number: int, name: str) -> HttpResponseBase:
-    """Return the file with this number from a shared conversation, or a 404 page if it has been
-    changed or deleted since.
+    """Return the file with this number from a shared conversation, or a 404 page if the file has
+    changed or was deleted since it was shared.
     """
     row = links.find(token, request.user)
     if row is None or not row.with_files or not 0 < number <= len(row.files):

@@ -98,8 +98,8 @@ class SnapshotFiles:
         return [dict(one) for one in wanted if not self.is_foreign(str(one.get("url") or ""))]
 
     def is_foreign(self, url: str) -> bool:
-        """Return True if the file at this URL belongs to another user. The owner might not be
-        allowed to read it, so it is not shared.
+        """Return True if the file at this URL belongs to another user. Such a file is not shared,
+        because the conversation's owner might not be allowed to read it.
         """
         if not url.startswith(f"{ROOT}/"):
             return False

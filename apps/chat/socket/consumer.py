@@ -193,7 +193,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self.hub.streams.wake(self.person)  # The tab now shows another queue.
 
     async def attend(self, sent: WatchFrame | Visibility) -> None:
-        """Subscribe the tab to the conversation list, or record whether the tab is hidden."""
+        """Subscribe the tab to the conversation list, or record whether the tab is hidden,
+        depending on the frame.
+        """
         if isinstance(sent, Visibility):
             if await self.viewed.hide(sent.hidden):
                 await wake_viewers(self.hub.streams, self.person)

@@ -83,8 +83,8 @@ def frame(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def language_of(request: HttpRequest) -> str:
-    """Return the language in the query parameter `locale`, or else the browser's. The language of
-    an account is ignored.
+    """Return the language in the query parameter `locale` or, if it is unsupported, the browser's
+    language. The language in the user's account is ignored.
     """
     asked = request.GET.get("locale", "").lower().partition("-")[0]
     return supported_language(asked) or accepted_language(

@@ -131,8 +131,8 @@ def offered_models(application: ResolvedApplication) -> tuple[str, ...]:
 
 
 def with_model(application: ResolvedApplication, deployment_id: str) -> ResolvedApplication:
-    """Return the application with another model. Its capabilities are prepared again, because some
-    depend on the model.
+    """Return the application with another model. The application's capabilities are prepared again,
+    because some depend on the model.
     """
     if deployment_id in ("", application.deployment_id):
         return application

@@ -23,7 +23,7 @@ from apps.workspace.local.memories.remembered import former_name, rename_applica
 
 def delete_belongings(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
     """Delete the journal, runs, alarm and files of a deleted conversation, and stop its active run.
-    Each run leaves a `RunSummary` row without content.
+    For each run, a `RunSummary` row without content remains.
     """
     run_rows.stop(instance.pk)
     journal.delete(instance.pk)
