@@ -246,7 +246,7 @@ class QueuedMessage(models.Model):
     """A message that is sent when earlier answers in the conversation have ended."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    """The message's ID, which becomes the ID of its run."""
+    """The message's ID. The run that answers the message gets the same ID."""
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="queued")
     request = models.UUIDField()
     """The ID that the client sent."""

@@ -206,10 +206,10 @@ def is_latin(text: str, letters: str) -> bool:
 
 
 def score_of(text: str, encoding: str) -> float:
-    """Return a score from 0 to 1: how frequent the text's letter pairs are in the languages of the
-    encoding.
+    """Return a score from 0 to 1. It is high if the text's letter pairs are frequent in the
+    languages of the encoding.
 
-    The score is computed for the lowercase text, which identifies the languages better.
+    The score is computed for the lowercase text, because it identifies the languages better.
     """
     try:
         content = text.lower().encode(encoding)

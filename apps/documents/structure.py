@@ -39,8 +39,8 @@ class PagedText:
     notice: str = ""
     """A sentence about text that is missing, or ""."""
     images: Mapping[int, str] = field(default_factory=dict)
-    """Maps the numbers of pages without text, which a vision model may read, to the reason why an
-    earlier attempt failed, or "".
+    """Maps the number of each page without text to the reason why a vision model failed to read it,
+    or to "" if it was not tried.
     """
 
     @property

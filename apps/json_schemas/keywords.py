@@ -29,15 +29,15 @@ class ValidationBudget:
     """The time budget of a check."""
 
     ends: float
-    """The deadline in CPU time of the thread, which does not depend on other processes."""
+    """The deadline in the thread's CPU time. Other processes do not affect this time."""
 
     @classmethod
     def of(cls, seconds: float) -> "ValidationBudget":
         return cls(time.thread_time() + seconds)
 
     def left(self) -> float:
-        """Return the remaining seconds, which are more than 0. Raises `ValidationBudgetSpent` if
-        none remain.
+        """Return the remaining seconds, always more than 0. Raises `ValidationBudgetSpent` if none
+        remain.
         """
         left = self.ends - time.thread_time()
         if left <= 0:

@@ -12,8 +12,8 @@ from apps.patterns import PatternRefused, states_of
 MOST_VALUES = 20_000
 """The maximum number of JSON values of a schema, including the schema itself."""
 MOST_DEPTH = 80
-"""The maximum nesting depth of schemas, the same as of a manifest. Checks recurse, and the stack
-allows about 150 levels.
+"""The maximum nesting depth of a schema, equal to that of a manifest. Checks are recursive, and the
+stack allows about 150 levels.
 """
 MOST_STATES = 20_000
 """The maximum number of states of all patterns of a schema; see `apps.patterns`."""

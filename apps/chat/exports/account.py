@@ -34,8 +34,8 @@ from apps.workspace.local.secrets.field import SecretField
 
 @dataclass(frozen=True, slots=True)
 class ExportedRows:
-    """The rows of a model to export: those that match `condition`, without the `hidden` columns.
-    Secrets and binary columns are never exported.
+    """The rows of a model that an export contains: the rows that match `condition`, without the
+    columns in `hidden`. Secrets and binary columns are never exported.
     """
 
     model: type[Model]

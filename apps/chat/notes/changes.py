@@ -141,7 +141,7 @@ def store_file(owner: str, sent: UploadedFile[Any]) -> str:
 
 def conflict(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -> HttpResponse:
     """Show the form again with the differences from a concurrent change. If the user saves again,
-    the form's content replaces that change, which remains in the history.
+    the form's content replaces the concurrent change, which remains in the note's history.
     """
     theirs = newest_version(note)
     mine = form.cleaned_data["text"].replace("\r\n", "\n").split("\n")

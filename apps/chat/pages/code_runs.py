@@ -138,8 +138,8 @@ def prepare(caller: Caller, slug: str, conversation: UUID, code: str) -> list[Mo
 
 
 def named_files(conversation: Conversation, code: str) -> Iterator[Attachment]:
-    """Yield the attachments whose file names occur in the code. If several have the same name, only
-    the newest is used.
+    """Yield the attachments whose file names occur in the code. Of several attachments with the
+    same name, only the newest is included.
     """
     names: set[str] = set()
     for message in reversed(path(conversation)):

@@ -147,8 +147,8 @@ class ViewedConversation:
 
 
 class FrameWriter:
-    """Encodes events as frames for one socket. Values that equal those of the previous frame are
-    omitted.
+    """Encodes events as frames for one socket. A frame omits values that have not changed since the
+    previous frame.
     """
 
     def __init__(self) -> None:

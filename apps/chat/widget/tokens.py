@@ -1,4 +1,4 @@
-"""Creates and checks the tokens of a widget's visitors, which replace cookies.
+"""Creates and checks the tokens that a widget's visitors send instead of cookies.
 
 Tokens are signed, not stored. A token is valid for a day, for one application, and only on the site
 that shows the widget.

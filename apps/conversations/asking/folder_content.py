@@ -1,5 +1,5 @@
-"""Reads and changes the instructions and files of a folder, which are sent with every question in
-its conversations.
+"""Reads and changes the instructions and files of a folder. They are sent with every question in
+the folder's conversations.
 """
 
 from collections.abc import Sequence

@@ -56,7 +56,7 @@ def follow_slug(
     update_fields: Collection[str] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Rename the memories of an application whose slug changes, in the same transaction."""
+    """Rename an application's memories in the transaction that changes its slug."""
     if update_fields is not None and "slug" not in update_fields:
         return
     rows = Application.objects.using(using).filter(pk=instance.pk)

@@ -27,7 +27,7 @@ MOST_MESSAGES = 20_000
 """The maximum number of messages that a search reads for one word, newest first."""
 MOST_FOUND = 10_000
 """A word is frequent if more than this many messages of the whole installation contain it. A search
-for a frequent word does not use the index, which would read all of these messages.
+for a frequent word does not use the index, because the database would read all of these messages.
 """
 MOST_CONVERSATIONS = 1_000
 """The number of the user's newest conversations that are searched for words for which the index is

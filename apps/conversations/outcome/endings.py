@@ -1,4 +1,4 @@
-"""Ends answers: emits their last events, and stores the answers in the same transaction."""
+"""Ends an answer: emits its last events, and stores it in the same transaction."""
 
 from collections.abc import Mapping
 from functools import partial
