@@ -156,10 +156,10 @@ def record_denials(caller: Caller, conversations: Collection[UUID]) -> None:
 
 
 def find_open(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """Return the caller's conversation with this ID, unless its application was deleted.
+    """Return the caller's conversation with this ID.
 
-    Raises `Refused` if there is no such conversation or its application was deleted. Whether the
-    caller can still use the application is not checked; see `check_continuable`.
+    Raises `Refused` if there is no such conversation or its application was deleted. Does not check
+    whether the caller can still use the application; see `check_continuable`.
     """
     found = find_conversation(caller, conversation, application)
     if found.application_id is None:

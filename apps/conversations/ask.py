@@ -49,7 +49,9 @@ class Ask(BaseModel):
     surface: Surface = ""
     """`page` if the page's scripts can run tools, else ""."""
     while_running: Literal["refuse", "queue", "stop"] = "refuse"
-    """Decides whether the question is rejected, is queued, or replaces a running answer."""
+    """The effect if an answer is running: `refuse` rejects the question, `queue` queues it, and
+    `stop` stops the answer first.
+    """
     memory: bool = True
     """True if a new conversation can use the user's memories."""
     temporary: bool = False
@@ -68,9 +70,9 @@ class Ask(BaseModel):
     again: UUID | None = None
     """The ID of a question to answer again."""
     edits: UUID | None = None
-    """The ID of a question that this one replaces, on a new branch."""
+    """The ID of an earlier question. The new question replaces it on a new branch."""
     continues: UUID | None = None
-    """The ID of the last answer, to continue it after it reached the length limit."""
+    """The ID of the last answer, if it reached the length limit and the user continues it."""
 
     @property
     def is_branching(self) -> bool:

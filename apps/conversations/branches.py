@@ -49,7 +49,7 @@ class Digits(Cast):
 
 
 OUTLINE = {"run_id": Digits("run_id"), "uuid": Digits("uuid")}
-"""The columns of an `OutlineRow` that the database converts."""
+"""The columns of an `OutlineRow` that the database converts to hexadecimal digits."""
 
 
 MessageRow = Message | OutlineRow
@@ -87,8 +87,9 @@ class Tree(Generic[Row]):
         return cls(rows, parents, dict(followers))
 
     def end(self, leaf: int | None) -> int | None:
-        """Return the primary key of the last message of the branch that ends with `leaf` or its
-        answer. If the tree does not contain `leaf`, return the newest message's key, or None.
+        """Return the primary key of the last message on the branch to `leaf`: `leaf` itself or, if
+        it is an answered question, its answer. If the tree does not contain `leaf`, return the
+        newest message's key, or None if there are no messages.
         """
         if leaf not in self.parents:
             return self.messages[-1].pk if self.messages else None

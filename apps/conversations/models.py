@@ -33,8 +33,8 @@ def question_title(question: str) -> str:
 
 
 class Folder(models.Model):
-    """A folder in which a user organizes conversations. The conversations remain if it is
-    deleted.
+    """A folder in which a user organizes conversations. If the folder is deleted, its conversations
+    remain.
     """
 
     owner = models.CharField(max_length=100)
@@ -249,7 +249,7 @@ class QueuedMessage(models.Model):
     """The message's ID. The run that answers the message gets the same ID."""
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="queued")
     request = models.UUIDField()
-    """The ID that the client sent."""
+    """The request ID that the client sent with the message."""
     position = models.IntegerField()
     text = models.TextField(blank=True)
     attachments = models.JSONField(default=list, blank=True)

@@ -55,7 +55,8 @@ class Order:
     title: str
     """The format's name in messages."""
     pages: tuple[int, int] | None = None
-    """The first page, from 1, and the page after the last, or None for all."""
+    """The numbers of the first page, from 1, and of the page after the last. None means all pages.
+    """
     base_url: str = ""
 
 

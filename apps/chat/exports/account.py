@@ -53,7 +53,7 @@ class ExportedRows:
 
 
 def rows_of(user: int) -> Mapping[str, ExportedRows]:
-    """Return the rows to export, by their keys in `account.json`."""
+    """Map each key of `account.json` to the rows that it contains."""
     theirs, owned = Q(user=user), of_person(user, "owner")
     return {
         "account": ExportedRows(User, Q(pk=user), frozenset({"password"})),

@@ -63,7 +63,7 @@ class ConversationImportReport:
     """The number of conversations in the file that had already been imported."""
     unreadable: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
-    """The titles of the first failed conversations, with the reasons."""
+    """The titles of up to `MOST_LISTED` failed conversations, with the reasons."""
 
     @property
     def conversations(self) -> int:

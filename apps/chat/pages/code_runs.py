@@ -51,8 +51,8 @@ on_reset(running.clear)
 
 @require_POST
 async def run_code(request: HttpRequest, slug: str, conversation: UUID) -> JsonResponse:
-    """Run the form's `code`, and return its output and files as JSON. The code is stopped if the
-    client disconnects.
+    """Run the code in the form field `code`, and return its output and files as JSON. The code is
+    stopped if the client disconnects.
     """
     code = request.POST.get("code", "")
     try:

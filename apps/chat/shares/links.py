@@ -174,8 +174,8 @@ def find(token: str, reader: User | AnonymousUser) -> Share | None:
 
 
 def is_sharer_active(row: Share) -> bool:
-    """Return True if the user who shared the conversation is active and can still access its
-    workspace.
+    """Return True if the user who shared the conversation is active and can still access the
+    conversation's workspace.
     """
     place = owner_ids(row.owner)
     return place is not None and may_work_in(row.user, place[1])

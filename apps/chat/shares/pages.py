@@ -101,8 +101,8 @@ def describe_row(request: HttpRequest, row: Share) -> dict[str, Any]:
 
 
 def extent(conversation: Conversation) -> dict[str, Any]:
-    """Return the number of answers that a new link would show and the beginning of the last
-    question, for the sharing dialog.
+    """Return data for the sharing dialog: the number of answers that a new link would show, and the
+    beginning of the last question.
     """
     runs = shared_runs(conversation)
     asked = Message.objects.filter(run__in=runs[-1:], role=Message.Role.USER)

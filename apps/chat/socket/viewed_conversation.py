@@ -34,8 +34,8 @@ CUT_OFF, RESTARTING = 3011, 3012
 reconnects after both.
 """
 FRAME_SECONDS = 0.04
-"""The pause in seconds after a batch of frames, in which new events accumulate. The first event
-after an idle period is sent immediately.
+"""The pause in seconds after a batch of frames was sent. New events accumulate during the pause.
+The first event after an idle period is sent immediately.
 """
 
 
