@@ -125,7 +125,7 @@ class StructureReader:
         self.most_values = self.left = most_values
         self.states = 0
         self.references: list[tuple[str, str]] = []
-        self.schemas: set[int] = set()  # The copies, by `id`.
+        self.schemas: set[int] = set()  # The `id()` of each copied schema.
         self.keywords: dict[str, str] = {}  # The path of the last occurrence of each keyword.
 
     def read(self, schema: object) -> dict[str, Any]:

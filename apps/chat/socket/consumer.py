@@ -63,7 +63,7 @@ from apps.workspace.local import read_only
 
 logger = logging.getLogger(__name__)
 
-MOVED = 4409  # Sent after the frame `team.changed`.
+MOVED = 4409  # The close code after the frame `team.changed`.
 LONGEST_INBOX = 8
 """The maximum number of received frames in the queue. Further frames are rejected with an error."""
 

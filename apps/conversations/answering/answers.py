@@ -293,7 +293,7 @@ class RunningAnswer:
         model = self.started.model
         with translation.override(
             accepted_language(self.caller.client.locale)
-        ):  # The events that this method emits.
+        ):  # For the events that this method emits.
             chosen = await answering(self.application, model, self.workspace, self.emit)
         switched = with_switches(chosen, self.started.conversation.tool_switches)
         asked = (switched, self.request, self.workspace, self.caller)

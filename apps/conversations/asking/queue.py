@@ -119,8 +119,8 @@ def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUI
 
 
 def remove(caller: Caller, pk: UUID) -> UUID:
-    """Remove a queued message, and return the conversation's ID. Raises `Refused` if it is no
-    longer queued.
+    """Remove a queued message, and return the conversation's ID. Raises `Refused` if the message is
+    no longer queued.
     """
     row = find(caller, pk)
     if not mine(caller).filter(pk=pk).delete()[0]:
