@@ -68,7 +68,7 @@ async def run_until_stopped(
 @asynccontextmanager
 async def admit_case(caller: Caller, application: ResolvedApplication) -> AsyncIterator[Spend]:
     """Wait until the caller's rate limits allow a request, and charge the request to them. Yield a
-    function that charges its tokens.
+    function that charges the tokens that the request uses.
     """
     rates = rates_of(caller, application)
     while True:

@@ -67,8 +67,8 @@ def case_problems(case: Case) -> Iterator[str]:
 
 
 def case_documents(application: Application, with_real_runs: bool) -> Iterable[dict[str, Any]]:
-    """Return the application's test cases as documents, sorted by name. `with_real_runs` includes
-    those that were created from real runs.
+    """Return the application's test cases as documents, sorted by name. Test cases that were
+    created from real runs are included only if `with_real_runs` is True.
     """
     rows = Case.objects.filter(application=application).order_by("name")
     if not with_real_runs:

@@ -261,8 +261,8 @@ def check_called(one: Called, calls: Sequence[CalledTool], called: str) -> str:
 
 
 def includes(whole: Any, part: Any) -> bool:
-    """Return True if the JSON value `whole` contains `part`: objects may have additional members,
-    but lists must have the same length.
+    """Return True if the JSON value `whole` contains `part`. Objects in `whole` may have additional
+    members, but lists must have the same length as in `part`.
     """
     if isinstance(part, Mapping):
         return isinstance(whole, Mapping) and all(

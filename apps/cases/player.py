@@ -217,8 +217,8 @@ def error_of(form: Mapping[str, str]) -> Exception:
 
 
 def failure_form(failure: ModelFailed) -> dict[str, Any]:
-    """Convert a model's failure to its stored form. It is never transient, because a replay does
-    not retry calls.
+    """Convert a model's failure to its stored form. The stored failure is never transient, because
+    a replay does not retry calls.
     """
     return {
         "message": str(failure),

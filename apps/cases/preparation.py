@@ -84,9 +84,7 @@ def newest_recordings(cases: Sequence[Case]) -> dict[int, tuple[Recording, Casse
 
 
 def installation_mask(document: Any) -> Mask:
-    """Return a mask that hides this installation's credentials, and those in the manifest
-    `document`.
-    """
+    """Return a mask that hides the credentials of this installation and of the manifest `document`."""
     known = [
         *Secret.objects.all().values_list("value", flat=True),
         *vault.known_texts(),

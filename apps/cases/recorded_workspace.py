@@ -121,7 +121,9 @@ def played_opener(name: str, opener: Open, player: Player) -> Open:
 
 
 def played_delegate(delegate: Delegate, player: Player) -> Delegate:
-    """Wrap the delegate so that the tools of sub-agents are also called through the player."""
+    """Wrap the delegate, which runs sub-agents, so that the sub-agents' tools are also called
+    through the player.
+    """
 
     async def handed_on(delegation: Delegation, emit: Emit, ledger: Ledger) -> str | None:
         inside = replace(delegation, prepared=play_capabilities(delegation.prepared, player))

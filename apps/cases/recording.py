@@ -129,7 +129,9 @@ def read_recording(written: Mapping[str, Any]) -> Recording:
 
 
 class RecordingReader:
-    """Finds recorded calls. Repeated calls get their recordings in order, and then the last one."""
+    """Finds recorded calls. If equal calls were recorded several times, they are returned in order.
+    Further equal calls get the last recording again.
+    """
 
     def __init__(self, entries: Sequence[Any]) -> None:
         self.by_key: dict[str, list[Any]] = {}

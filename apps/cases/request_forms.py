@@ -22,7 +22,7 @@ HIDDEN_TEXT = "(hidden)"
 SHORTEST_SECRET = 6
 """Secrets with fewer characters are not masked, because they may be parts of words."""
 SHOWN = 160
-"""A difference shows at most this many characters of each side."""
+"""The description of a difference quotes at most this many characters of each of the two texts."""
 
 _month = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"
@@ -163,7 +163,7 @@ def tool_form(name: str, arguments: Mapping[str, Any], mask: Mask) -> Form:
 
 
 def first_difference(recorded: Form, current: Form) -> str:
-    """Describe the first difference between a recorded model request and a new one in a sentence."""
+    """Return a sentence about the first difference between a recorded model request and a new one."""
     if recorded["deployment"] != current["deployment"]:
         return f"The recording is of {recorded['deployment']!r}, but the run calls {current['deployment']!r}."
     if found := message_difference(recorded["messages"], current["messages"]):

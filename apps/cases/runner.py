@@ -196,8 +196,8 @@ def delete_files(bucket: str) -> None:
 def store_result(
     run: CaseRun, planned: PlannedAttempt, trial: FinishedAttempt, cassette: Cassette | None
 ) -> CaseResult:
-    """Store the result of an attempt. If the run records, the first attempt's recording replaces
-    the test case's recording.
+    """Store the result of an attempt. If the run makes recordings, the recording of the first
+    attempt replaces the test case's recording.
     """
     case, found, player = planned.case, trial.attempt, trial.player
     failures = list(trial.failures)

@@ -51,7 +51,7 @@ def resolve_target(application: Application, target: str) -> ResolvedApplication
 
 def number_of(application: Application, target: str) -> int | None:
     """Parse a version number. Return None for the live version. Raises `TargetUnknown` if `target`
-    is neither.
+    is neither a version number nor the live version.
     """
     if target == LIVE:
         return None

@@ -49,8 +49,8 @@ LOCKED = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline';
 requests, and isolates the file from this site's origin.
 """
 LOCKED_PDF = "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'"
-"""The content security policy for PDF files. It has no `sandbox`, because browsers show no PDF in a
-sandbox. Their PDF viewers are sandboxed anyway.
+"""The content security policy for PDF files. It has no `sandbox`, because browsers do not show PDF
+files in a sandbox. Their PDF viewers are sandboxed anyway.
 """
 
 View = Callable[..., HttpResponseBase]
@@ -86,7 +86,7 @@ def problem(code: str, text: str, status: int) -> JsonResponse:
 @with_json_errors
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Upload one file for a conversation, before or after its first message."""
+    """Store an uploaded file for a conversation. The conversation may not have any messages yet."""
     check_length(request, settings.CHAT_UPLOAD_MAX_BYTES)
     return receive_upload(request, slug)
 
@@ -116,8 +116,9 @@ def store_sent(
     limit: int,
     types: Sequence[str] = (),
 ) -> HttpResponseBase:
-    """Store the form's `file` of up to `limit` bytes for its `conversation`.
+    """Store the uploaded file for the conversation whose ID is in the form field `conversation`.
 
+    `limit` is the file's maximum size in bytes.
     `types` limits the content type; () allows all types. Raises `Refused`, `FileRefused` or
     Http404.
     """
@@ -181,8 +182,8 @@ def show_or_delete(
 
 
 def reader_of(caller: Caller, bucket: str, name: str) -> FileReader | str:
-    """Return the reader whose access to the file is checked: the team's bucket for files in the
-    team's notes, otherwise the caller.
+    """Return the reader whose access to the file is checked: the owner of the notes (a user or a
+    team) for a file in notes, otherwise the caller.
     """
     return bucket if is_file_of_notes(caller, bucket, name) else reader_for(caller)
 

@@ -133,10 +133,11 @@ def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Co
 
 
 def conversation_of(caller: Caller, slug: str, conversation: UUID) -> Conversation:
-    """Return the caller's conversation with the application `slug`, which may have been deleted.
+    """Return the caller's conversation with the application `slug`, even if the application was
+    deleted.
 
-    Raises `ConversationMoved` if it was handed over to another application, and Http404 if the
-    caller has no such conversation.
+    Raises `ConversationMoved` if the conversation was handed over to another application, and
+    Http404 if the caller has no such conversation.
     """
     found = own(caller).filter(pk=conversation).select_related("application").first()
     if found is not None and found.application_slug == slug:

@@ -104,8 +104,8 @@ def mark_read(conversation: UUID) -> None:
 
 
 def under(slug: str) -> Q:
-    """Return a filter for conversations of the application with this slug, which may have been
-    deleted.
+    """Return a filter for conversations of the application with this slug, even if the application
+    was deleted.
     """
     return Q(application__slug=slug) | Q(application=None, former_slug=slug)
 
@@ -156,10 +156,10 @@ def record_denials(caller: Caller, conversations: Collection[UUID]) -> None:
 
 
 def find_open(caller: Caller, conversation: UUID, application: str) -> Conversation:
-    """Return the caller's conversation with this ID, unless its application was deleted.
+    """Return the caller's conversation with this ID.
 
-    Raises `Refused` if there is no such conversation or its application was deleted. Whether the
-    caller can still use the application is not checked; see `check_continuable`.
+    Raises `Refused` if there is no such conversation or its application was deleted. Does not check
+    whether the caller can still use the application; see `check_continuable`.
     """
     found = find_conversation(caller, conversation, application)
     if found.application_id is None:
@@ -177,7 +177,9 @@ def check_continuable(caller: Caller, conversation: UUID, application: str) -> N
 
 
 def continuable(caller: Caller, conversations: Iterable[Conversation]) -> set[int]:
-    """Return the primary keys of the conversations' applications that the caller can still use."""
+    """Return the primary keys of the applications with which the caller can continue these
+    conversations.
+    """
     asked = {one.application_id for one in conversations if one.application_id is not None}
     return set(usable(caller).filter(pk__in=asked).values_list("pk", flat=True)) if asked else set()
 

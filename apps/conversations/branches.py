@@ -49,7 +49,7 @@ class Digits(Cast):
 
 
 OUTLINE = {"run_id": Digits("run_id"), "uuid": Digits("uuid")}
-"""The columns of an `OutlineRow` that the database converts."""
+"""The columns of an `OutlineRow` that the database converts to hexadecimal digits."""
 
 
 MessageRow = Message | OutlineRow
@@ -87,8 +87,9 @@ class Tree(Generic[Row]):
         return cls(rows, parents, dict(followers))
 
     def end(self, leaf: int | None) -> int | None:
-        """Return the primary key of the last message of the branch that ends with `leaf` or its
-        answer. If the tree does not contain `leaf`, return the newest message's key, or None.
+        """Return the primary key of the last message on the branch to `leaf`: `leaf` itself or, if
+        it is an answered question, its answer. If the tree does not contain `leaf`, return the
+        newest message's key, or None if there are no messages.
         """
         if leaf not in self.parents:
             return self.messages[-1].pk if self.messages else None
@@ -231,8 +232,8 @@ def format_id(digits: str) -> str:
 
 
 def write_parents(found: Tree[OutlineRow]) -> None:
-    """Store the parents that only the order of the messages implies, as in copied conversations. A
-    new branch would otherwise change them.
+    """Store the parent of each message that has none in the database, as in copied conversations.
+    The parent of such a message is the message before it, so a new branch would change the parent.
     """
     unwritten = [
         Message(pk=row.pk, parent_id=found.parents[row.pk])

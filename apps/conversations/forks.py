@@ -62,7 +62,7 @@ copied messages.
 def fork(caller: Caller, slug: str, conversation: UUID, message: UUID) -> Conversation:
     """Copy a conversation up to the answer `message`, including its steps, and return the copy.
 
-    The copy refers to the same files, and counts no usage. Raises `Refused` if the answer does not
+    The copy refers to the same files, and does not count as usage. Raises `Refused` if the answer does not
     exist or the caller cannot use the application.
     """
     check_continuable(caller, conversation, slug)

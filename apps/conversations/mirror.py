@@ -88,8 +88,8 @@ def mirror(conversation: UUID) -> None:
 
 
 async def mirror_aside(conversation: UUID) -> None:
-    """Call `mirror` in a separate thread. In the thread that commits the journals, a long write
-    would delay all of them.
+    """Call `mirror` in a separate thread. In the thread that commits the runs' journals, a slow
+    write would delay all runs.
     """
     if settings.CONVERSATION_MIRROR:
         await database_sync_to_async(mirror)(conversation)

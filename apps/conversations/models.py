@@ -33,8 +33,8 @@ def question_title(question: str) -> str:
 
 
 class Folder(models.Model):
-    """A folder in which a user organizes conversations. The conversations remain if it is
-    deleted.
+    """A folder in which a user organizes conversations. If the folder is deleted, its conversations
+    remain.
     """
 
     owner = models.CharField(max_length=100)
@@ -246,10 +246,10 @@ class QueuedMessage(models.Model):
     """A message that is sent when earlier answers in the conversation have ended."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    """The message's ID, which becomes the ID of its run."""
+    """The message's ID. The run that answers the message gets the same ID."""
     conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="queued")
     request = models.UUIDField()
-    """The ID that the client sent."""
+    """The request ID that the client sent with the message."""
     position = models.IntegerField()
     text = models.TextField(blank=True)
     attachments = models.JSONField(default=list, blank=True)
@@ -303,8 +303,8 @@ class Message(models.Model):
     parent = models.ForeignKey(
         "self", on_delete=models.DO_NOTHING, null=True, blank=True, related_name="followers"
     )
-    """The previous message, by default the message stored before. A first question on another
-    branch is its own parent. A summary replaces the messages up to its parent.
+    """The previous message. None means the message that was stored before this one. A first
+    question on another branch is its own parent. A summary replaces the messages up to its parent.
     """
     role = models.CharField(max_length=10, choices=Role)
     text = models.TextField(blank=True)

@@ -14,7 +14,7 @@ from apps.errors import ApplicationNotFound
 
 
 def pin_version(row: Application, number: int) -> None:
-    """Pin the application's unpinned conversations to version `number`. Called before another
+    """Pin the application's unpinned conversations to version `number`. Call this before another
     version is published.
     """
     Conversation.objects.filter(application=row.pk, pinned_version=None).update(

@@ -65,9 +65,7 @@ class Sender:
 
     @property
     def unattended(self) -> dict[str, Any]:
-        """Return the limits of the run that answers the message and the responsible user, as JSON
-        for `Run.unattended`.
-        """
+        """Return the run's limits and the responsible user's ID, as JSON for `Run.unattended`."""
         limits: dict[str, Any] = {"seconds": self.seconds}
         if self.saved_by is not None:
             limits["saved_by"] = self.saved_by

@@ -16,7 +16,7 @@ FOR_MODELS = "(This message had attachments that are not available: {names}.)"
 
 
 class SpokenRow(NamedTuple):
-    """The columns of a message that runs read. Creating it is four times faster than creating a
+    """The columns of a message that runs read. Creating a row is four times faster than creating a
     model instance.
     """
 

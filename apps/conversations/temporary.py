@@ -1,7 +1,8 @@
 """Manages the lifetime of temporary conversations, which are not listed, searched or remembered.
 
 They are deleted `GRACE` after the user leaves them, or `STAY` after the last message. A lost
-connection does not count as leaving, so that a closed laptop does not lose its conversation.
+connection does not count as leaving, so that users do not lose the conversation when they close a
+laptop.
 """
 
 from datetime import datetime, timedelta

@@ -32,8 +32,8 @@ TEXT_KINDS = (
     (re.compile(r"city|cities|place|location|town|country", re.IGNORECASE), "place"),
     (re.compile(""), "text"),
 )
-"""Maps patterns in a text parameter's name or description to the kind of clue that it takes. The
-first match wins.
+"""Maps patterns in a text parameter's name or description to the kind of clue that the parameter
+takes. The first match wins.
 """
 
 _word = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_]+")
@@ -85,11 +85,11 @@ def plan_calls(
 
 
 def read_requests(question: str, tools: Sequence[ToolSpec]) -> list[Request]:
-    """Split a question into tools with clues for their arguments.
+    """Find the tools to which a question refers, with clues for their arguments.
 
-    The clues of a clause without a tool belong to the tools of the previous clause, or else of the
-    first one. Tools without clues share the clues of the next clause: "the weather and the time in
-    Oslo" calls two tools for one place.
+    The clues of a clause without a tool belong to the tools that were found before or, if there are
+    none, to the first tool that follows. Tools without clues share the clues of the next clause:
+    "the weather and the time in Oslo" calls two tools for one place.
     """
     requests: list[Request] = []
     before: list[Clue] = []

@@ -224,7 +224,9 @@ def computations(question: DemoQuestion) -> Iterator[PlannedCall]:
 
 
 def find_tool(name: str, tools: Iterable[str]) -> str:
-    """Return the offered name of a tool, which may begin with the name of its toolset, or ""."""
+    """Return the name under which a tool is offered, or "" if it is not offered. The tool's name may
+    follow the name of its toolset, as in `toolset_tool`.
+    """
     return next((one for one in tools if one == name or one.endswith(f"_{name}")), "")
 
 

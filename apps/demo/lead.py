@@ -16,7 +16,7 @@ from apps.demo.results import one_line
 
 SPAWN, TODO, SUMMARY = "spawn-agent", "manage-todo", "summary"
 LEADS = frozenset({SPAWN, TODO, SUMMARY})
-"""The tools that only this module calls. Other modules must not match them by words."""
+"""The tools that only this module calls. Other modules must not select them by matching words."""
 MOST_TASKS = 4
 REPORT = "Report what the sub-agents found"
 
@@ -98,8 +98,8 @@ def list_of(tasks: Sequence[str], done: Sequence[bool]) -> str:
 
 
 def changed_list(question: str, messages: Sequence[ModelMessage]) -> str:
-    """Return the to-do list that the question describes, the current list with an item ticked, or
-    "".
+    """Return the to-do list that the question describes. If the question states that an item is
+    done, return the current list with this item ticked. Return "" in all other cases.
     """
     if found := _list.search(question):
         items = filter(None, _between.split(found["items"].strip(" .!?")))

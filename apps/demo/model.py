@@ -164,7 +164,7 @@ def demo_question(question: str, request: ModelRequest) -> DemoQuestion:
 def plan_for(
     question: str, request: ModelRequest, choice: object, earlier: Sequence[str]
 ) -> CallPlan:
-    """Plan the calls for a question. If it names a skill, only the skill is read."""
+    """Plan the calls for a question. If the question names a skill, only read this skill."""
     tools = request.tools
     if choice in (None, "auto", "required"):
         if calls := skill_reads(question, request):
@@ -182,8 +182,8 @@ def plan_for(
 
 
 def skill_reads(question: str, request: ModelRequest) -> list[PlannedCall]:
-    """Return calls that read the skills in the system prompt to which the question refers, or the
-    files that it names in these skills.
+    """Return calls that read the skills in the system prompt that the question names. If the
+    question also names files, return calls that read these files from the skills.
     """
     said = set(re.findall(r"[\w-]+", question.casefold()))
     if not said & {"skill", "skills"} or READ_SKILL not in [spec.name for spec in request.tools]:

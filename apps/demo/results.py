@@ -9,8 +9,8 @@ import msgspec
 from apps.agent.messages import ModelMessage, ToolCall
 
 MOST_CHARACTERS = 3_000
-"""The maximum number of characters of a tool's result in an answer. The call's step shows all of
-it.
+"""The maximum number of characters of a tool's result in an answer. The step of the call shows the
+whole result.
 """
 MOST_LINES = 40
 LONGEST_VALUE = 200

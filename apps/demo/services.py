@@ -19,7 +19,7 @@ SKIES = ("clear", "partly cloudy", "overcast", "light rain", "rain", "fog", "win
 
 
 def weather_of(city: City) -> dict[str, str | int]:
-    """Return an invented weather report, which is always the same for a city."""
+    """Return an invented weather report. The report for a city is always the same."""
     draw = hashlib.sha256(city.name.encode()).digest()
     sky = SKIES[draw[0] % len(SKIES)]
     return {

@@ -19,8 +19,8 @@ QUERY_TERMS = 64
 
 _word = re.compile(r"[^\W_]+")
 _unspaced = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0e7f]{2,}")
-"""Matches runs of characters from scripts without spaces between words. These runs are indexed in
-pairs of characters.
+"""Matches runs of characters from scripts without spaces between words. These runs are indexed as
+pairs of adjacent characters.
 """
 
 
@@ -60,7 +60,7 @@ def word_scores(indexes: Sequence[Bm25Index], query: str) -> Iterator[tuple[int,
     """Yield a score for each word of the query and each text that contains it.
 
     Each tuple contains the position of the text's index in `indexes`, the text's position in this
-    index, and the score. Word frequency and average text length refer to all indexes together.
+    index, and the score. Word frequency and average text length are computed over all indexes.
     """
     count = sum(len(index.lengths) for index in indexes)
     average = sum(sum(index.lengths) for index in indexes) / count if count else 0.0

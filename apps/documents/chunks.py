@@ -106,7 +106,7 @@ def split_text(text: str, start: int, end: int, level: int) -> Iterator[Span]:
 
 def join_spans(text: str, spans: Iterable[Span]) -> Iterator[Span]:
     """Join consecutive spans to spans of up to `MOST` characters. A heading ends the previous span
-    if that has at least `LEAST` characters.
+    if that span has at least `LEAST` characters.
     """
     begin = end = 0
     for start, stop in spans:

@@ -94,8 +94,8 @@ class Document:
         self.complete()
 
     async def grow(self, seconds: float) -> int:
-        """Read more pages, for up to `seconds`, and return how many were read. Raises
-        `UnreadableDocument` if the document cannot be read at all.
+        """Read more pages, for up to `seconds`, and return the number of pages that were read.
+        Raises `UnreadableDocument` if the document cannot be read at all.
         """
         first = self.pages + 1
         order = Order("pdf", TITLES["pdf"], pages=(first, first + self.at_once))
@@ -116,7 +116,7 @@ class Document:
 
     def without_pages(self, seconds: float) -> Extract:
         """Return the extract for pages that could not be read. It is empty, unless a single page
-        has used the whole time limit and is reported as unreadable.
+        has used the whole time limit. The extract then reports that the page is unreadable.
         """
         is_hopeless = self.at_once == 1 and seconds == self.bounds.seconds
         number = self.pages + 1

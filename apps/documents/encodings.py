@@ -75,7 +75,7 @@ def encoding_of(content: bytes) -> str | None:
 
 
 def best_encoding(content: bytes) -> str:
-    """Return the encoding of a text, UTF-8 if it is unknown."""
+    """Return the encoding of a text, or "utf-8" if it is unknown."""
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -103,8 +103,8 @@ def is_written(character: str) -> bool:
 
 
 def telling(content: bytes) -> bytes:
-    """Return the first lines with bytes that are not ASCII, about `SCORED_BYTES` of them. No
-    encoding splits a character between lines.
+    """Return the first lines that contain non-ASCII bytes, about `SCORED_BYTES` bytes in total.
+    Lines can be decoded separately, because no encoding splits a character between two lines.
     """
     found = bytearray()
     start = 0
@@ -206,10 +206,10 @@ def is_latin(text: str, letters: str) -> bool:
 
 
 def score_of(text: str, encoding: str) -> float:
-    """Return a score from 0 to 1: how frequent the text's letter pairs are in the languages of the
-    encoding.
+    """Return a score from 0 to 1. It is high if the text's letter pairs are frequent in the
+    languages of the encoding.
 
-    The score is computed for the lowercase text, which identifies the languages better.
+    The score is computed for the lowercase text, because it identifies the languages better.
     """
     try:
         content = text.lower().encode(encoding)

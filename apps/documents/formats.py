@@ -27,8 +27,8 @@ OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 ZIP = b"PK\x03\x04"
 RTF = b"{\\rtf"
 LOCKED = "EncryptedPackage".encode("utf-16-le")
-"""The name of an entry that occurs only in password-protected .docx, .xlsx and .pptx files, which
-are OLE files.
+"""The name of an entry in OLE files. It occurs only in password-protected .docx, .xlsx and .pptx
+files.
 """
 ARCHIVED: tuple[Archived, ...] = ("docx", "xlsx", "pptx", "epub")
 MARKS = {
@@ -43,9 +43,7 @@ OTHER = "windows-1252"
 assigns a character to nearly every byte.
 """
 CONTROL_SHARE = 50
-"""The minimum number of characters per control character in a text. A file with more control
-characters counts as binary.
-"""
+"""A file counts as binary if it has more than one control character per this many characters."""
 TITLES = {
     "pdf": "PDF",
     "docx": "Word",

@@ -22,8 +22,8 @@ LARGE_IMAGE = 20_000_000
 renderer omits images that exceed its memory.
 """
 LARGEST_SCALE = 3.0
-"""The maximum number of pixels per point: 216 dpi. It limits the images of pages smaller than US
-Letter.
+"""The maximum number of pixels per point: 216 dpi. It limits the images of pages whose longer side
+is shorter than 533 points, such as A6.
 """
 
 
@@ -38,7 +38,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 def picture(page: PdfPage) -> str:
     """Return a page as a PNG in base64, or "" if it has only one color. Raises `UnreadableDocument`
-    if it has an image that is too large to be rendered.
+    if the page contains an image that is too large to be rendered.
     """
     scale = min(LONGER_SIDE / max(*page.get_size(), 1.0), LARGEST_SCALE)
     bitmap = page.render(scale=scale, grayscale=True)

@@ -12,7 +12,9 @@ class PagePart(NamedTuple):
 
     text: str
     mark: str = ""
-    """The line that begins a page in the whole text, or "" within a page."""
+    """The line that precedes a page in the whole text, or "" if the part continues a page or the
+    format has no pages.
+    """
     page: int = 0
     """The number of the page, slide, sheet or chapter, from 1, or 0 if the format has none."""
     title: str = ""

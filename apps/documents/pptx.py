@@ -38,8 +38,8 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 
 def targets(archive: Archive, name: str) -> dict[str, tuple[str, str]]:
-    """Return the archive parts to which the part `name` refers. Relationship IDs map to the types
-    and names of these parts.
+    """Return the archive parts to which the part `name` refers: a map of relationship IDs to the
+    types and names of these parts.
     """
     folder, _, file = name.rpartition("/")
     links = f"{folder}/_rels/{file}.rels"

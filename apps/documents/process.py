@@ -30,8 +30,8 @@ JSON.
 OVERHEAD_BYTES = 4_096
 """The maximum number of bytes of the process's response in addition to the text."""
 GRACE_SECONDS = 2.0
-"""The process is killed this many seconds after the time limit, so that it can first report itself
-that the limit is exceeded.
+"""The process is killed this many seconds after the time limit, so that it can first report that
+the limit was exceeded.
 """
 
 
@@ -55,7 +55,8 @@ class Order:
     title: str
     """The format's name in messages."""
     pages: tuple[int, int] | None = None
-    """The first page, from 1, and the page after the last, or None for all."""
+    """The numbers of the first page, from 1, and of the page after the last. None means all pages.
+    """
     base_url: str = ""
 
 

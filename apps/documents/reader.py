@@ -1,5 +1,5 @@
 """Extracts the text of documents. A line such as [page 2 of 9] precedes the text of each page of a
-PDF, and [sheet Prices] the rows of each sheet of a workbook.
+PDF. A line such as [sheet Prices] precedes the rows of each sheet of a workbook.
 """
 
 from apps.documents.formats import TITLES, decode_document, detect_format

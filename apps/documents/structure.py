@@ -39,8 +39,8 @@ class PagedText:
     notice: str = ""
     """A sentence about text that is missing, or ""."""
     images: Mapping[int, str] = field(default_factory=dict)
-    """Maps the numbers of pages without text, which a vision model may read, to the reason why an
-    earlier attempt failed, or "".
+    """Maps the number of each page without text to the reason why a vision model failed to read it,
+    or to "" if it was not tried.
     """
 
     @property
@@ -60,8 +60,8 @@ class PagedText:
         return not any(page.text for page in self.pages)
 
     def with_images_read(self, texts: Mapping[int, str], unread: Mapping[int, str]) -> "PagedText":
-        """Return the document with the texts that a vision model has read, by page number. `unread`
-        replaces `images`.
+        """Return the document with the texts that a vision model has read. `texts` maps page numbers
+        to texts, and `unread` replaces `images`.
         """
         pages = tuple(replace(p, text=tidy(texts.get(p.number, p.text))) for p in self.pages)
         return replace(self, pages=pages, images=dict(unread))

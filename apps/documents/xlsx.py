@@ -39,7 +39,7 @@ def parts(content: BytesIO, order: dict[str, Any]) -> Iterator[PagePart]:
 
 def rows_of(sheet: Any) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """Yield the number and the cells of each row that the sheet's XML contains. `iter_rows` would
-    also create the rows and cells in between, which can be millions.
+    also create the empty rows and cells in between, possibly millions.
     """
     book = sheet.parent
     with sheet._get_source() as source:  # noqa: SLF001 - as `iter_rows` opens it

@@ -60,8 +60,8 @@ def raw_name(entry: ZipInfo) -> bytes:
 
 
 def unicode_path(entry: ZipInfo, raw: bytes) -> bytes:
-    """Return the UTF-8 name in an entry's extra field, or b"" if there is none or it belongs to
-    another name. `raw` is the entry's name as stored.
+    """Return the UTF-8 name in an entry's extra field. Return b"" if there is none, or if the
+    field's checksum is not that of `raw`, the entry's name as stored.
     """
     extra = entry.extra
     while len(extra) >= 4:

@@ -1,7 +1,7 @@
 """Validates JSON values against JSON Schemas from users and servers.
 
-A schema can refer only to itself: nothing is fetched or read. Reading a schema limits its size and
-depth, and each check has a time limit.
+A schema can refer only to itself, so nothing is fetched from URLs or files. Schemas are limited in
+size and depth, and each check has a time limit.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from apps.json_schemas.keywords import (
 from apps.json_schemas.structure import MOST_VALUES, StructureReader
 
 CHECK_SECONDS = 0.2
-"""The maximum CPU time of one check in seconds, because it may run on the event loop. It is enough
-for about 10,000 values.
+"""The maximum CPU time of one check in seconds, because a check may run on the event loop. This
+time is enough for about 10,000 values.
 """
 MOST_VIOLATIONS = 100
 

@@ -13,8 +13,8 @@ from jsonschema.exceptions import ValidationError
 from apps.patterns import compile_pattern
 
 MESSAGE_CHARACTERS = 1_000
-"""The maximum length of a message in characters. Each of thousands of errors repeats the value,
-which may be megabytes.
+"""The maximum length of a message in characters. A check can find thousands of errors, each with a
+message that repeats the value, which may have megabytes.
 """
 
 Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
@@ -29,15 +29,15 @@ class ValidationBudget:
     """The time budget of a check."""
 
     ends: float
-    """The deadline in CPU time of the thread, which does not depend on other processes."""
+    """The deadline in the thread's CPU time. Other processes do not affect this time."""
 
     @classmethod
     def of(cls, seconds: float) -> "ValidationBudget":
         return cls(time.thread_time() + seconds)
 
     def left(self) -> float:
-        """Return the remaining seconds, which are more than 0. Raises `ValidationBudgetSpent` if
-        none remain.
+        """Return the remaining seconds, always more than 0. Raises `ValidationBudgetSpent` if none
+        remain.
         """
         left = self.ends - time.thread_time()
         if left <= 0:

@@ -12,8 +12,8 @@ from apps.patterns import PatternRefused, states_of
 MOST_VALUES = 20_000
 """The maximum number of JSON values of a schema, including the schema itself."""
 MOST_DEPTH = 80
-"""The maximum nesting depth of schemas, the same as of a manifest. Checks recurse, and the stack
-allows about 150 levels.
+"""The maximum nesting depth of a schema, equal to that of a manifest. Checks are recursive, and the
+stack allows about 150 levels.
 """
 MOST_STATES = 20_000
 """The maximum number of states of all patterns of a schema; see `apps.patterns`."""
@@ -113,8 +113,8 @@ VALUES: Mapping[str, Test] = {
     "type": (is_type, f"one of {', '.join(TYPES)}, or a list of them"),
     "uniqueItems": (is_flag, "true or false"),
 }
-"""These keywords have an effect of their own. Each maps to a test of its value and a description of
-valid values.
+"""Maps keywords whose values are not schemas to a test of the value and a description of valid
+values.
 """
 
 
@@ -125,7 +125,7 @@ class StructureReader:
         self.most_values = self.left = most_values
         self.states = 0
         self.references: list[tuple[str, str]] = []
-        self.schemas: set[int] = set()  # The copies, by `id`.
+        self.schemas: set[int] = set()  # The `id()` of each copied schema.
         self.keywords: dict[str, str] = {}  # The path of the last occurrence of each keyword.
 
     def read(self, schema: object) -> dict[str, Any]:
@@ -185,7 +185,9 @@ class StructureReader:
                 self.count_all(one, depth + 1)
 
     def check(self, key: str, value: Any, path: str) -> None:
-        """Check the value of a keyword, but not the schemas in it. Raises `JsonSchemaInvalid`."""
+        """Check the value of a keyword, but not the schemas in it. Raises `JsonSchemaInvalid` if
+        the value is invalid.
+        """
         if key in UNSUPPORTED:
             raise JsonSchemaUnsupported(f"{path} is not supported; use `$ref`.")
         if key in VALUES:

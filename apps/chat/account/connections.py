@@ -84,8 +84,8 @@ def not_connected(request: HttpRequest, error: ToolError, status: int) -> HttpRe
 
 
 async def resume_waiting_runs(account: ToolAccount) -> None:
-    """Resume the runs that wait for the user to sign in to this account. Runs that are busy are
-    retried in the background, every 0.5 seconds for 10 seconds.
+    """Resume the runs that wait for the user to sign in to this account. If a run is busy, a
+    background task retries every 0.5 seconds for 10 seconds.
     """
     busy = await resume(await database_sync_to_async(waiting_runs)(account), account)
     if busy:
@@ -102,7 +102,7 @@ async def retry_busy_runs(runs: list[Run], account: ToolAccount) -> None:
 
 async def resume(runs: list[Run], account: ToolAccount) -> list[Run]:
     """Mark the runs' sign-in cards for this account as answered, so that the runs resume. Return
-    the runs that are busy, because the user has just answered another of their cards.
+    the busy runs. A run is busy if the user has just answered another card of the same run.
     """
     busy = []
     for run in runs:

@@ -23,9 +23,9 @@ LISTED = 500
 def approvals(request: HttpRequest) -> HttpResponse:
     """Show the user's stored approval choices, or change them.
 
-    A POST with `consent` deletes the choice with this ID. A POST with `ask` requires approval for
-    each call to a tool: `7:pay` means the tool `pay` of the application with primary key 7, and
-    `7:` means all its tools.
+    A POST with the form field `consent` deletes the choice with this ID. A POST with the field
+    `ask` requires approval for each call to a tool: `7:pay` means the tool `pay` of the application
+    with primary key 7, and `7:` means all its tools.
     """
     caller = visitor(request)
     mine = Consent.objects.filter(bucket=caller.bucket)
@@ -46,8 +46,9 @@ def approvals(request: HttpRequest) -> HttpResponse:
 
 
 def ask_from_now_on(caller: Caller, written: str) -> None:
-    """Require approval for the tool in `written`, such as `7:pay`, or for all tools of application
-    7 if it is `7:`. Raises Http404 if the user cannot use the application.
+    """Require approval for the tool that `written` names. `7:pay` means the tool `pay` of the
+    application with primary key 7, and `7:` means all its tools. Raises Http404 if the user cannot
+    use the application.
     """
     key, _, tool = written.partition(":")
     application = get_object_or_404(usable(caller), pk=read_integer(key))

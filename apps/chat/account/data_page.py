@@ -58,7 +58,7 @@ def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
 @login_required
 @require_POST
 def import_conversations(request: HttpRequest) -> HttpResponse:
-    """Import conversations from the form's `file` into the application whose slug is in the form
+    """Import conversations from the uploaded file into the application whose slug is in the form
     field `application`.
     """
     caller = visitor(request)
@@ -105,8 +105,8 @@ def export(request: HttpRequest) -> StreamingHttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete_all(request: HttpRequest) -> HttpResponse:
-    """Show the confirmation page. A POST whose `confirmation` is “delete” deletes all
-    conversations.
+    """Show the confirmation page. A POST deletes all conversations if the form field `confirmation`
+    contains “delete”.
     """
     caller, user = visitor(request), account_user(request)
     context = {"belongings": belongings_of(user.pk)}
@@ -131,8 +131,8 @@ def delete_all(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def delete_own_account(request: HttpRequest) -> HttpResponse:
-    """Show the confirmation page. A POST whose `confirmation` is the username deletes the
-    account.
+    """Show the confirmation page. A POST deletes the account if the form field `confirmation`
+    contains the username.
     """
     caller, user = visitor(request), account_user(request)
     context = {"belongings": belongings_of(user.pk), "refusal": refusal_of(request)}

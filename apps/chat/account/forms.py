@@ -37,8 +37,8 @@ class PictureForm(forms.Form):
     )
 
     def clean_picture(self) -> "UploadedFile[Any]":
-        """Return the file, with a `content_type` detected from its bytes. Raises `ValidationError`
-        if it is too large or is not a PNG, JPEG or WebP image.
+        """Return the uploaded picture, with a `content_type` detected from its bytes. Raises
+        `ValidationError` if it is too large or is not a PNG, JPEG or WebP image.
         """
         sent: UploadedFile[Any] = self.cleaned_data["picture"]
         if sent.size is None or sent.size > LARGEST_PICTURE:

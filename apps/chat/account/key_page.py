@@ -1,4 +1,6 @@
-"""Stores, tests and deletes users' own API keys for model services, on the page "Connections"."""
+"""Stores, tests and deletes users' own API keys for model services. The page "Connections" shows
+these keys.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -50,8 +52,8 @@ def key_entries(user: AbstractBaseUser | AnonymousUser) -> Sequence[Mapping[str,
 @login_required
 @require_POST
 def store(request: HttpRequest) -> HttpResponse:
-    """Store the form's `key` as the user's key for the selected `service`. It replaces the previous
-    key.
+    """Store the key in the form field `key` as the user's key for the selected service. It replaces
+    the user's previous key.
     """
     service = chosen_service(request)
     key = request.POST.get("key", "").strip()

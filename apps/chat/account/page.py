@@ -109,7 +109,9 @@ def change_notices(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def change_picture(request: HttpRequest) -> HttpResponse:
-    """Store the form's `picture`, or delete the user's picture if the form contains `delete`."""
+    """Store the uploaded picture. If the form contains the field `delete`, delete the user's
+    picture instead.
+    """
     user = account_user(request)
     if "delete" in request.POST:
         Picture.objects.filter(user=user).delete()
@@ -130,8 +132,8 @@ def change_picture(request: HttpRequest) -> HttpResponse:
 def picture(request: HttpRequest, user: int) -> HttpResponse:
     """Return the profile picture of the user with this primary key.
 
-    Users can see their own picture and those of users in the same teams. Users with the permission
-    `auth.view_user` can see all pictures. Otherwise, raises Http404.
+    Users can see their own picture and the pictures of users in the same teams. Users with the
+    permission `auth.view_user` can see all pictures. Otherwise, raises Http404.
     """
     mine = account_user(request)
     people = get_user_model().objects.filter(is_active=True)
@@ -197,7 +199,7 @@ def create_key(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_key(request: HttpRequest) -> HttpResponse:
-    """Revoke the user's API key with the form's `prefix`."""
+    """Revoke the user's API key whose prefix is in the form field `prefix`."""
     if not revoke_own_key(
         account_user(request), request.POST.get("prefix", ""), address_of(request)
     ):

@@ -1,4 +1,4 @@
-"""The page with the model requests of one of the user's answers."""
+"""The page that shows the requests that an answer sent to models."""
 
 from uuid import UUID
 

@@ -162,8 +162,8 @@ def change(request: HttpRequest, part: str) -> HttpResponse:
 def activate_language(
     request: HttpRequest, response: HttpResponse, preferences: Preferences
 ) -> None:
-    """Activate the language in the preferences for this response, and store it in a cookie
-    for the sign-in page. If no language is set, delete the cookie.
+    """Use the language in `preferences` for this response, and store it in a cookie for the sign-in
+    page. If `preferences` contains no language, delete the cookie.
     """
     name = site_settings.LANGUAGE_COOKIE_NAME
     setattr(request, CACHE_ATTRIBUTE, preferences)

@@ -34,8 +34,8 @@ from apps.workspace.local.secrets.field import SecretField
 
 @dataclass(frozen=True, slots=True)
 class ExportedRows:
-    """The rows of a model to export: those that match `condition`, without the `hidden` columns.
-    Secrets and binary columns are never exported.
+    """The rows of a model that an export contains: the rows that match `condition`, without the
+    columns in `hidden`. Secrets and binary columns are never exported.
     """
 
     model: type[Model]
@@ -53,7 +53,7 @@ class ExportedRows:
 
 
 def rows_of(user: int) -> Mapping[str, ExportedRows]:
-    """Return the rows to export, by their keys in `account.json`."""
+    """Map each key of `account.json` to the rows that it contains."""
     theirs, owned = Q(user=user), of_person(user, "owner")
     return {
         "account": ExportedRows(User, Q(pk=user), frozenset({"password"})),

@@ -116,8 +116,8 @@ def feedback_line(row: Feedback | None) -> str:
 
 
 def place_line(message: Message) -> str:
-    """Return the title and screen description of the host application's page from which the user
-    sent the message, or "" if it was not sent from a host application.
+    """Return the title and the screen description of the page from which the user sent the message.
+    Return "" if the message was not sent from a host application.
     """
     place = message.place or {}
     return ": ".join(filter(None, (place.get("title"), place.get("narrative"))))

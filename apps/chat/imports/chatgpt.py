@@ -1,5 +1,5 @@
-"""Reads conversations from ChatGPT exports (`conversations.json`), which are trees of nodes with
-IDs.
+"""Reads conversations from ChatGPT exports (`conversations.json`). Each conversation is a tree of
+nodes with IDs.
 """
 
 import re
@@ -135,7 +135,7 @@ def is_picture(file: dict[str, Any]) -> bool:
 
 
 def files_of(message: dict[str, Any]) -> Iterator[SourceFile]:
-    """Yield the message's images and attachments, which a ZIP export can contain."""
+    """Yield the message's images and attachments. A ZIP export can contain these files."""
     written = entries(item(message, "metadata").get("attachments"))
     names = {string(file.get("id")): string(file.get("name")) for file in written}
     for part in entries(item(message, "content").get("parts")):

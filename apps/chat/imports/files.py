@@ -170,7 +170,7 @@ def read_at_most(file: IO[bytes], most: int) -> bytes:
 
 def decode_text(content: bytes) -> str:
     """Decode text by its byte order mark, or as UTF-8 if it has none. Raises
-    `UnreadableConversation` if this fails.
+    `UnreadableConversation` if the content cannot be decoded.
     """
     encoding = next(name for mark, name in ENCODINGS if content.startswith(mark))
     try:

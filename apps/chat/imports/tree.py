@@ -29,7 +29,7 @@ class SourceFile:
     """An image or a file in an imported message."""
 
     key: str
-    """The file's ID in the ZIP's file names, or a `data:` URL."""
+    """The ID that is part of the file's name in the ZIP, or a `data:` URL with the content."""
     name: str
     line: str
     """The file's placeholder in the message's text."""

@@ -63,7 +63,7 @@ class ConversationImportReport:
     """The number of conversations in the file that had already been imported."""
     unreadable: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
-    """The titles of the first failed conversations, with the reasons."""
+    """The titles of up to `MOST_LISTED` failed conversations, with the reasons."""
 
     @property
     def conversations(self) -> int:
@@ -191,8 +191,8 @@ def write(
 
 
 def name_of(tree: MessageTree) -> str:
-    """Return the first file's name. It becomes the conversation's title if the first message has no
-    text.
+    """Return the name of the first file in the conversation's first message, or "" if there is
+    none. It becomes the conversation's title if that message has no text.
     """
     first = tree.messages[0]
     return next(iter((*(file["title"] for file in first.attachments), *first.left_out)), "")

@@ -27,12 +27,13 @@ LISTED_MERGES = 50
 class ListedMemory:
     row: StoredMemory
     stored_at: datetime | None
-    """The time from the memory's number, or None if an imported number is not a valid time."""
+    """The time at which the memory was stored, or None if its imported number is not a valid time.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class MemorySection:
-    """The memories of one application, or the shared memories, on one page."""
+    """The part of a page that lists the memories of one application, or the shared memories."""
 
     collection: MemoryCollection
     title: str

@@ -121,7 +121,7 @@ def undo(request: HttpRequest, collection: int) -> HttpResponse:
 @never_cache
 def delete(request: HttpRequest, collection: int | None = None) -> HttpResponse:
     """Show the confirmation page. A POST deletes all memories in the collection, or in all
-    collections if it is None.
+    collections if `collection` is None.
     """
     caller = visitor(request)
     mine = own_collections(caller)
@@ -149,8 +149,8 @@ def export(request: HttpRequest, collection: int) -> HttpResponse:
 @login_required
 @require_POST
 def import_file(request: HttpRequest) -> HttpResponse:
-    """Import memories from the form's `file` for the application whose slug is in `application`.
-    The slug "" means the shared memory.
+    """Import memories from the uploaded file for the application whose slug is in the form field
+    `application`. The slug "" means the shared memory.
     """
     caller = visitor(request)
     application = request.POST.get("application", "")

@@ -22,16 +22,16 @@ def own_space(request: HttpRequest) -> NoteSpace:
 
 
 def own_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """Return a note and its space. The note may be marked as deleted. Raises Http404 if there is no
-    such note in the user's space.
+    """Return a note, and the space (the notes of a user or a team) that contains it. The note may
+    be marked as deleted. Raises Http404 if there is no such note in the user's space.
     """
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk)
 
 
 def living_note(request: HttpRequest, pk: int) -> tuple[NoteSpace, Note]:
-    """Return a note and its space. Raises Http404 if there is no such note in the user's space or
-    it is marked as deleted.
+    """Return a note, and the space (the notes of a user or a team) that contains it. Raises Http404
+    if there is no such note in the user's space, or if the note is marked as deleted.
     """
     space = own_space(request)
     return space, get_object_or_404(Note, owner=space.owner, pk=pk, deleted_at=None)

@@ -141,7 +141,7 @@ def store_file(owner: str, sent: UploadedFile[Any]) -> str:
 
 def conflict(request: HttpRequest, space: NoteSpace, note: Note, form: NoteForm) -> HttpResponse:
     """Show the form again with the differences from a concurrent change. If the user saves again,
-    the form's content replaces that change, which remains in the history.
+    the form's content replaces the concurrent change, which remains in the note's history.
     """
     theirs = newest_version(note)
     mine = form.cleaned_data["text"].replace("\r\n", "\n").split("\n")
@@ -170,7 +170,9 @@ def page(
 @login_required
 @require_POST
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Mark the note as deleted, unless it has changed since version `number` of the form."""
+    """Mark the note as deleted, unless it has changed since the version in the form field
+    `number`.
+    """
     _, note = living_note(request, pk)
     if not is_as_seen(request, note):
         messages.error(request, GONE)
@@ -186,7 +188,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def restore(request: HttpRequest, pk: int) -> HttpResponse:
-    """Restore the content of the form's `version` as a new version."""
+    """Restore the note's content from the version in the form field `version`, as a new version."""
     _, note = own_note(request, pk)
     return undone(
         request,
@@ -198,7 +200,9 @@ def restore(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def undo(request: HttpRequest, pk: int) -> HttpResponse:
-    """Undo the note's newest change, unless it has changed since version `number` of the form."""
+    """Undo the note's newest change, unless the note has changed since the version in the form
+    field `number`.
+    """
     _, note = own_note(request, pk)
     if not is_as_seen(request, note):
         messages.error(request, GONE)

@@ -14,8 +14,8 @@ tools.
 
 
 def quote_of(caller: Caller, number: str) -> str:
-    """Return a link to the caller's note with this primary key and an excerpt, or "" if there is no
-    such note.
+    """Return a link to the caller's note with this primary key, followed by an excerpt of the note.
+    Return "" if there is no such note.
     """
     space = space_of(caller)
     note = (

@@ -1,4 +1,4 @@
-"""Serves the alternative answers to one question, which the page shows side by side."""
+"""Serves the alternative answers to a question. The page shows them side by side."""
 
 from typing import Any
 from uuid import UUID

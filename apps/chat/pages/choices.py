@@ -183,7 +183,9 @@ def stored_choices(caller: Caller, slug: str, conversation: str) -> Conversation
 
 @require_POST
 def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Set the conversation's reasoning effort to the form's `effort`. "" restores the default."""
+    """Set the conversation's reasoning effort to the value of the form field `effort`. The value ""
+    restores the default.
+    """
     found = find_conversation(request, slug, conversation)
     caller = visitor(request)
     effort = request.POST.get("effort", "")
@@ -196,8 +198,8 @@ def change_effort(request: HttpRequest, slug: str, conversation: UUID) -> HttpRe
 
 @require_POST
 def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Set the model for the conversation's next questions to the form's `deployment`. "" restores
-    the application's own model.
+    """Set the model for the conversation's next questions to the value of the form field
+    `deployment`. The value "" restores the application's own model.
     """
     found = find_conversation(request, slug, conversation)
     application, deployment_id = find_resolved(slug), request.POST.get("deployment", "")

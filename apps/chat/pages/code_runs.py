@@ -51,8 +51,8 @@ on_reset(running.clear)
 
 @require_POST
 async def run_code(request: HttpRequest, slug: str, conversation: UUID) -> JsonResponse:
-    """Run the form's `code`, and return its output and files as JSON. The code is stopped if the
-    client disconnects.
+    """Run the code in the form field `code`, and return its output and files as JSON. The code is
+    stopped if the client disconnects.
     """
     code = request.POST.get("code", "")
     try:
@@ -138,8 +138,8 @@ def prepare(caller: Caller, slug: str, conversation: UUID, code: str) -> list[Mo
 
 
 def named_files(conversation: Conversation, code: str) -> Iterator[Attachment]:
-    """Yield the attachments whose file names occur in the code. If several have the same name, only
-    the newest is used.
+    """Yield the attachments whose file names occur in the code. Of several attachments with the
+    same name, only the newest is included.
     """
     names: set[str] = set()
     for message in reversed(path(conversation)):

@@ -40,8 +40,8 @@ from apps.workspace.local.memories.remembered import settings_of
 def conversation_data(
     request: HttpRequest, caller: Caller, slug: str, conversation: UUID | None
 ) -> dict[str, Any]:
-    """Return the template context for a conversation, or for a new one if it is None. Raises
-    Http404 if the caller cannot access the conversation or the application.
+    """Return the template context for a conversation, or for a new one if `conversation` is None.
+    Raises Http404 if the caller cannot access the conversation or the application.
     """
     opened = None if conversation is None else conversation_of(caller, slug, conversation)
     ended = "" if opened is None else why_ended(caller, opened)

@@ -88,8 +88,8 @@ def change_feedback(request: HttpRequest, caller: Caller, message: UUID) -> Http
 def find_answer(caller: Caller, message: UUID) -> RatedAnswer:
     """Return the caller's answer with this ID.
 
-    Raises Http404 if there is none. Also raises Http404 if its application was deleted, because no
-    operator would see the feedback.
+    Raises Http404 if there is none. Also raises Http404 if the conversation's application was
+    deleted, because no operator would see the feedback.
     """
     conversations = own(caller)
     if caller.limits.scope is not None:

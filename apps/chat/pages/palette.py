@@ -46,8 +46,7 @@ def find(request: HttpRequest) -> HttpResponseBase:
     """Return the search results as JSON, such as `{"groups": [{"title": "Apps", "found": [{"title",
     "detail", "url"}]}]}`.
 
-    If the query contains filters (the same as in the sidebar's search), only conversations are
-    searched.
+    If the query contains filters, as in the sidebar's search, only conversations are searched.
     """
     caller = visitor(request)
     words = request.GET.get("q", "").strip()[:LONGEST_QUERY]

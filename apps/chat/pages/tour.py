@@ -1,5 +1,5 @@
-"""The tour on the home page, which leads the administrator of a new installation through the first
-steps. It ends when all steps are complete or the administrator skips it.
+"""The tour on the home page. It leads the administrator of a new installation through the first
+steps, and ends when all steps are complete or the administrator skips it.
 """
 
 from datetime import timedelta
@@ -42,7 +42,7 @@ def tour_of(request: HttpRequest) -> list[FirstStep]:
 @login_required
 @require_POST
 def skip(request: HttpRequest) -> HttpResponse:
-    """End the tour. If the form's `step` is `model`, only skip the step that adds a model."""
+    """End the tour. If the form field `step` is `model`, only skip the step that adds a model."""
     only_model = request.POST.get("step") == "model"
     tour = Preferences.Tour.WITH_DEMO if only_model else Preferences.Tour.ENDED
     store_state(account_user(request).pk, tour)

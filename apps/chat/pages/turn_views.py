@@ -33,7 +33,7 @@ def turns(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 def send_turns(request: HttpRequest, found: Conversation) -> HttpResponse:
     """Return the turns that the query selects as JSON, or status 400 if the query is invalid.
-    Raises Http404 if they are not on the shown branch.
+    Raises Http404 if the turns are not on the shown branch.
     """
     asked = {name: str(value) for name, value in request.GET.items() if value}
     try:

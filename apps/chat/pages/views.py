@@ -44,8 +44,8 @@ LONGEST_ADDRESSED = 8001
 page accepts, so that the page rejects longer questions as too long.
 """
 LOCKED = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-"""The content security policy for icons. An SVG runs no scripts and loads nothing, even if a user
-opens its URL.
+"""The content security policy for icons. With this policy, an SVG image runs no scripts and loads
+nothing, even if a user opens its URL.
 """
 
 

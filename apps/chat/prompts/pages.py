@@ -130,8 +130,8 @@ def export_prompts(user: int) -> dict[str, Any]:
 
 @transaction.atomic
 def import_prompts(user: int, content: bytes) -> int:
-    """Store the prompts from an exported JSON file, and return their number. They replace the
-    user's prompts with the same names. Raises `Refused` if the file is invalid.
+    """Store the prompts from an exported JSON file, and return their number. An imported prompt
+    replaces the user's prompt with the same name. Raises `Refused` if the file is invalid.
     """
     entries = read_prompts(content)
     known = {row.name: row for row in own_prompts(user)}

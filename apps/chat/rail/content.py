@@ -141,7 +141,7 @@ def rows_of(
     states: Mapping[UUID, str] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the conversations as JSON for the sidebar. `states` maps the IDs of active
-    conversations to `running` or `waiting`. If it is None, it is queried.
+    conversations to `running` or `waiting`. If it is None, the states are read from the database.
     """
     shown = list(conversations)
     states = states_of(caller) if states is None else states
@@ -208,7 +208,8 @@ class RailUpdates:
         """Return the changed conversations and the IDs of deleted conversations, or None if nothing
         has changed.
 
-        If `is_whole` is False, there are more changes, and the page must reload its list.
+        If `is_whole` in the result is False, there are more changes, and the page must reload its
+        list.
         """
         now = timezone.now()
         states = states_of(caller)

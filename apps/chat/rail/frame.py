@@ -36,7 +36,7 @@ def applications(request: HttpRequest) -> list[Application]:
 
 
 def picture_of(user: int | None) -> Mapping[str, Any] | None:
-    """Return the time at which the user's picture was last changed, or None if the user has no
-    picture.
+    """Return the time of the last change to the user's picture as template data, or None if the
+    user has no picture.
     """
     return Picture.objects.filter(user=user).values("changed_at").first() if user else None

@@ -41,7 +41,7 @@ def conversations(request: HttpRequest) -> HttpResponseBase:
     """Return one page of the conversation list as JSON.
 
     `?folder=` selects a folder, and `?part=archived` the archive. `after` is the cursor of the
-    previous page. Without it, the main list includes pinned conversations and folders.
+    previous page. Without `after`, the main list includes pinned conversations and folders.
     """
     caller, after = visitor(request), request.GET.get("after", "")
     folder, part = request.GET.get("folder", ""), request.GET.get("part", "main")
@@ -197,7 +197,9 @@ def delete_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def folder_content(request: HttpRequest, folder: int) -> HttpResponseBase:
-    """Return the folder's instructions and files. A POST first stores the form's `instructions`."""
+    """Return the folder's instructions and files. A POST first stores the instructions in the form
+    field `instructions`.
+    """
     found = arrangement.find_folder(visitor(request), str(folder))
     if request.method == "POST":
         instruct(found, request.POST.get("instructions", ""))
@@ -216,7 +218,7 @@ def upload_to_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
 
 @csrf_protect
 def receive_file(request: HttpRequest, folder: int) -> HttpResponseBase:
-    """Store the form's `file` in the folder."""
+    """Store the uploaded file in the folder."""
     caller = visitor(request)
     found = arrangement.find_folder(caller, str(folder))
     sent = request.FILES.getlist("file")

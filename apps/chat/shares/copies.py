@@ -38,12 +38,12 @@ class CopiedFiles:
     bucket: str
     conversation: UUID
     paths: dict[str, str] = field(default_factory=dict)
-    """Maps shared URLs to the copies' URLs."""
+    """Maps the URLs of shared files to the URLs of their copies."""
     names: list[str] = field(default_factory=list)
 
     def copy(self, address: str, found: FileContent, written: str) -> None:
-        """Copy a shared file. `address` is its shared URL, and `written` its name. Raises
-        `FileRefused` if it exceeds the reader's quota.
+        """Copy a shared file. `address` is its URL in the shared conversation, and `written` is its
+        name. Raises `FileRefused` if the copy exceeds the reader's quota.
         """
         name = free_file_name(safe_name(written), self.names)
         kept = files.keep(

@@ -26,7 +26,8 @@ from apps.conversations.models import Conversation
 from apps.errors import Refused, TooLarge
 
 MOST_LINKS = 100
-"""The maximum number of active links that a user can have in a team, and in their own workspace."""
+"""The maximum number of active links that a user can have in each team and in their own workspace.
+"""
 MOST_BYTES = 4 * 1024 * 1024
 """The maximum size of a link's turns as JSON, enough for about 500 long answers, or 50 answers with
 many steps.
@@ -173,8 +174,8 @@ def find(token: str, reader: User | AnonymousUser) -> Share | None:
 
 
 def is_sharer_active(row: Share) -> bool:
-    """Return True if the user who shared the conversation is active and can still access its
-    workspace.
+    """Return True if the user who shared the conversation is active and can still access the
+    conversation's workspace.
     """
     place = owner_ids(row.owner)
     return place is not None and may_work_in(row.user, place[1])

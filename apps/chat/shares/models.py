@@ -39,10 +39,10 @@ class Share(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="shares"
     )
     owner = models.CharField(max_length=100)
-    """The bucket of `user`, who shared the conversation. Queries for a user filter by it."""
+    """The bucket of `user`, who shared the conversation. Queries for a user's links filter by it."""
     title = models.CharField(max_length=200)
     turns = models.JSONField(default=list)
-    """The turns as JSON. File URLs in it contain the file's number in `files`, from 1."""
+    """The turns as JSON. The URL of a shared file contains the file's number in `files`, from 1."""
     files = models.JSONField(default=list)
     """The files as `{"path", "etag", "name"}`. A file with a changed ETag is not served."""
     with_steps = models.BooleanField(default=False)

@@ -101,8 +101,8 @@ def describe_row(request: HttpRequest, row: Share) -> dict[str, Any]:
 
 
 def extent(conversation: Conversation) -> dict[str, Any]:
-    """Return the number of answers that a new link would show and the beginning of the last
-    question, for the sharing dialog.
+    """Return data for the sharing dialog: the number of answers that a new link would show, and the
+    beginning of the last question.
     """
     runs = shared_runs(conversation)
     asked = Message.objects.filter(run__in=runs[-1:], role=Message.Role.USER)
@@ -193,8 +193,8 @@ def find_usable(request: HttpRequest, row: Share) -> Application | None:
 @require_safe
 @unlisted_view
 def file(request: HttpRequest, token: str, number: int, name: str) -> HttpResponseBase:
-    """Return the file with this number from a shared conversation, or a 404 page if it has been
-    changed or deleted since.
+    """Return the file with this number from a shared conversation, or a 404 page if the file has
+    changed or was deleted since it was shared.
     """
     row = links.find(token, request.user)
     if row is None or not row.with_files or not 0 < number <= len(row.files):

@@ -98,8 +98,8 @@ class SnapshotFiles:
         return [dict(one) for one in wanted if not self.is_foreign(str(one.get("url") or ""))]
 
     def is_foreign(self, url: str) -> bool:
-        """Return True if the file at this URL belongs to another user. The owner might not be
-        allowed to read it, so it is not shared.
+        """Return True if the file at this URL belongs to another user. Such a file is not shared,
+        because the conversation's owner might not be allowed to read it.
         """
         if not url.startswith(f"{ROOT}/"):
             return False
@@ -165,7 +165,9 @@ def memory_steps(conversation: Conversation) -> frozenset[str]:
 def without_steps(
     frames: Iterable[dict[str, Any]], hidden: frozenset[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the frames, except those of the steps with IDs in `hidden` and of their substeps."""
+    """Yield the frames. Omit the frames of the steps whose IDs are in `hidden`, and of their
+    substeps.
+    """
     gone = set(hidden)
     for frame in frames:
         if frame["type"] == "stage.opened" and frame["parent"] in gone:

@@ -63,7 +63,7 @@ from apps.workspace.local import read_only
 
 logger = logging.getLogger(__name__)
 
-MOVED = 4409  # Sent after the frame `team.changed`.
+MOVED = 4409  # The close code after the frame `team.changed`.
 LONGEST_INBOX = 8
 """The maximum number of received frames in the queue. Further frames are rejected with an error."""
 
@@ -193,7 +193,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self.hub.streams.wake(self.person)  # The tab now shows another queue.
 
     async def attend(self, sent: WatchFrame | Visibility) -> None:
-        """Subscribe the tab to the conversation list, or record whether the tab is hidden."""
+        """Subscribe the tab to the conversation list, or record whether the tab is hidden,
+        depending on the frame.
+        """
         if isinstance(sent, Visibility):
             if await self.viewed.hide(sent.hidden):
                 await wake_viewers(self.hub.streams, self.person)

@@ -18,7 +18,7 @@ class Frame(BaseModel):
 
 
 class OpenFrame(Frame):
-    """Opens a conversation in the tab, or none if `conversation` is null."""
+    """Opens a conversation in the tab, or closes the open one if `conversation` is null."""
 
     type: Literal["open"]
     conversation: UUID | None
@@ -35,7 +35,7 @@ class AskFrame(Ask):
 
 
 class BranchSwitch(Frame):
-    """Shows the newest branch that contains this message, in all tabs."""
+    """Switches all tabs to the newest branch that contains this message."""
 
     type: Literal["branch.switch"]
     conversation: UUID

@@ -34,8 +34,8 @@ CUT_OFF, RESTARTING = 3011, 3012
 reconnects after both.
 """
 FRAME_SECONDS = 0.04
-"""The pause in seconds after a batch of frames, in which new events accumulate. The first event
-after an idle period is sent immediately.
+"""The pause in seconds after a batch of frames was sent. New events accumulate during the pause.
+The first event after an idle period is sent immediately.
 """
 
 
@@ -60,8 +60,9 @@ class ViewedConversation:
         """True if the tab is in the background."""
 
     async def show(self, caller: Caller, slug: str, sent: OpenFrame) -> None:
-        """Show the requested conversation instead of the previous one, or none. Raises `Refused`
-        and keeps the previous one if the caller has no such conversation.
+        """Show the conversation that `sent` requests instead of the previous one. If it requests
+        none, show no conversation. Raises `Refused`, and still shows the previous conversation, if
+        the caller has no such conversation.
         """
         if sent.conversation != self.id:
             await self.leave_temporary()
@@ -95,8 +96,8 @@ class ViewedConversation:
             await database_sync_to_async(mark_read)(conversation)
 
     async def send_expired_results(self, conversation: UUID) -> None:
-        """Send the list of expired tool results, which the model no longer reads, if there are
-        any.
+        """Send the list of expired tool results, if there are any. The model no longer reads
+        these results.
         """
         if (told := await results_expired(conversation, self.slug)) is not None:
             await self.send(to_json(told))
@@ -138,7 +139,7 @@ class ViewedConversation:
 
     async def tend(self, conversation: UUID) -> None:
         """Resume an answer whose process has died, and postpone the deletion of a temporary
-        conversation. Called while there are no new events.
+        conversation. This method is called while there are no new events.
         """
         await self.sweeper.sweep(conversation)
         if self.temporary == conversation:
@@ -146,8 +147,8 @@ class ViewedConversation:
 
 
 class FrameWriter:
-    """Encodes events as frames for one socket. Values that equal those of the previous frame are
-    omitted.
+    """Encodes events as frames for one socket. A frame omits values that have not changed since the
+    previous frame.
     """
 
     def __init__(self) -> None:
@@ -168,11 +169,11 @@ class FrameWriter:
 
 @dataclass(frozen=True, slots=True)
 class OpenedConversation:
-    """The first frame for an opened conversation, and which events follow it."""
+    """The first frame for an opened conversation, and the selection of events to send after it."""
 
     frame: dict[str, Any]
     after: int
-    """Events with higher numbers follow the frame."""
+    """Only events with higher numbers are sent after the frame."""
     shown: ShownEvents
     is_temporary: bool
 

@@ -1,7 +1,8 @@
 """Shows a team's conversations to its members.
 
-The team's visibility setting when a conversation starts determines who can read it. Only its author
-can change or continue it. Each read is recorded in the audit log.
+The team's visibility setting at the start of a conversation determines who can read the
+conversation. Only the conversation's author can change or continue it. Each read is recorded in the
+audit log.
 """
 
 from collections.abc import Mapping
@@ -44,7 +45,9 @@ MEMBERS, ADMINISTRATORS = Team.Visibility.MEMBERS, Team.Visibility.ADMINISTRATOR
 
 
 def readable(caller: Caller) -> QuerySet[Conversation]:
-    """Return the conversations of other members that the caller can read in the current team."""
+    """Return the conversations in the caller's current team that other members started and the
+    caller can read.
+    """
     if caller.user_id is None or caller.team is None:
         return Conversation.objects.none()
     rows = Conversation.objects.lasting().filter(team=caller.team).exclude(owner=caller.bucket)

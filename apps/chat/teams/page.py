@@ -74,7 +74,7 @@ def change(request: HttpRequest, found: Team, *, may_manage: bool) -> HttpRespon
 
 def done(request: HttpRequest, found: Team, what: str) -> str:
     """Make a change to the team, such as "add" or "leave", and return a message for the user.
-    Raises `Refused` if the change is not possible, and Http404 if it is unknown.
+    Raises `Refused` if the change is not possible, and Http404 if `what` is unknown.
     """
     match what:
         case "add":

@@ -14,8 +14,8 @@ register = template.Library()
 
 @register.simple_tag
 def texts_of_scripts() -> SafeString:
-    """Return the script tag for the scripts' translated texts, or "" in English. It must precede
-    all other scripts.
+    """Return the script tag for the scripts' translated texts, or "" in English. The tag must
+    precede all other scripts.
     """
     language = get_language() or settings.LANGUAGE_CODE
     if language == settings.LANGUAGE_CODE:

@@ -30,7 +30,7 @@ REQUIRED = ("aud", "exp", "jti", "sub")
 
 
 def use_identity(widget: Widget, identity: str) -> str:
-    """Return the user's name (the claim `sub`) from an identity, which can be used only once.
+    """Return the user's name (the claim `sub`) from an identity. An identity can be used only once.
     Raises `NotAdmitted` if it is invalid, expired or already used.
     """
     claims = verified_claims(widget, identity)

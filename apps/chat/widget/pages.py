@@ -68,8 +68,8 @@ def loader_source() -> bytes:
 @never_cache
 @xframe_options_exempt
 def frame(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the page in the widget's frame, which only the widget's listed origins can show.
-    Raises Http404 if the application has no active widget.
+    """Return the page that the widget's frame shows. Only sites with the widget's listed origins
+    can show this frame. Raises Http404 if the application has no active widget.
     """
     widget = find_widget(slug)
     with translation.override(language_of(request)):
@@ -83,8 +83,8 @@ def frame(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def language_of(request: HttpRequest) -> str:
-    """Return the language in the query parameter `locale`, or else the browser's. The language of
-    an account is ignored.
+    """Return the language in the query parameter `locale` or, if it is unsupported, the browser's
+    language. The language in the user's account is ignored.
     """
     asked = request.GET.get("locale", "").lower().partition("-")[0]
     return supported_language(asked) or accepted_language(
@@ -114,8 +114,8 @@ def page_context(request: HttpRequest, widget: Widget) -> dict[str, Any]:
 
 
 def upload_limits(manifest: Manifest | None) -> dict[str, Any] | None:
-    """Return the limits for visitors' uploads. Return None, which disables uploads, if the
-    application does not list the file types that it accepts.
+    """Return the limits for visitors' uploads. Return None if the application does not list the
+    file types that it accepts. Uploads are then disabled.
     """
     if manifest is None or not manifest.input_attachment_types:
         return None

@@ -1,4 +1,4 @@
-"""Creates and checks the tokens of a widget's visitors, which replace cookies.
+"""Creates and checks the tokens that a widget's visitors send instead of cookies.
 
 Tokens are signed, not stored. A token is valid for a day, for one application, and only on the site
 that shows the widget.
@@ -40,8 +40,8 @@ class VisitorToken:
     bucket: str
     expires: int
     key: str = ""
-    """The ID of the account's session, or a mark of the key that verified the visitor's identity.
-    "" for anonymous visitors.
+    """The primary key of the session of a signed-in user, a digest of the key that verified the
+    visitor's identity, or "" for anonymous visitors.
     """
 
     def write(self, salt: str = SALT) -> str:
@@ -74,8 +74,8 @@ def new_token(widget: Widget, host: str, user: str | None) -> VisitorToken:
 
 
 def token_of_account(widget: Widget, host: str, user_id: int, session: int) -> VisitorToken:
-    """Return a token for a user of this installation. It is no longer valid once the session ends.
-    `session` is the session's primary key.
+    """Return a token for a user of this installation. `session` is the primary key of the user's
+    session. The token becomes invalid when the session ends.
     """
     expires = int(time.time()) + LIFE
     return VisitorToken(widget.pk, host, bucket_of(user_id), expires, str(session))

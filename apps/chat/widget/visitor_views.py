@@ -81,8 +81,8 @@ def refusal(error: QuickAppError) -> JsonResponse:
 @for_visitors
 @require_POST
 def upload(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
-    """Upload one file for a conversation, before or after its first message. The upload counts
-    toward the rate limits.
+    """Store an uploaded file for a conversation. The conversation may not have any messages yet.
+    The upload counts toward the rate limits.
     """
     limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
     check_length(request, limit)

@@ -191,7 +191,7 @@ async def ask_due(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -
 
 async def ask_all_due(open_workspace: OpenWorkspace, hub: Hub) -> None:
     """Send the next message from every queue that is not waiting for an answer. The process that
-    should have sent it may have died.
+    should have sent the message may have died.
     """
     for conversation in await database_sync_to_async(queue.due_conversations)():
         await ask_next(hub, open_workspace, conversation)
@@ -293,7 +293,7 @@ class RunningAnswer:
         model = self.started.model
         with translation.override(
             accepted_language(self.caller.client.locale)
-        ):  # The events that this method emits.
+        ):  # For the events that this method emits.
             chosen = await answering(self.application, model, self.workspace, self.emit)
         switched = with_switches(chosen, self.started.conversation.tool_switches)
         asked = (switched, self.request, self.workspace, self.caller)
@@ -310,7 +310,7 @@ class RunningAnswer:
 
     async def follow_up(self, stored: asyncio.Task[None]) -> None:
         """Wait until the answer is stored. Then summarize the conversation for the next question,
-        send the next queued message and update the conversation's mirror.
+        send the next queued message, and update the conversation's file in the mirror.
         """
         await asyncio.wait([stored])
         row = self.started.run
@@ -326,8 +326,8 @@ class RunningAnswer:
 
 
 async def summarise_ahead(row: Run, progress: Progress) -> None:
-    """Summarize the conversation if it may be too long for the next question, and store the new
-    context use. Errors are only logged.
+    """Summarize the conversation if it may be too long for the next question. Store how much of the
+    model's context window it then uses. Errors are only logged.
     """
     try:
         if await write_ahead(row.stream, progress):

@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ResumedRun:
-    """A run that this process has resumed over, and the data for resuming it."""
+    """A run that this process resumes, and the data for resuming it."""
 
     started: StartedAnswer
     application: ResolvedApplication

@@ -19,8 +19,8 @@ from apps.conversations.outcome.transcript import Transcript
 from apps.errors import BudgetSpent
 
 LIMITED: frozenset[InteractionKind] = frozenset({"approval", "question", "sign_in"})
-"""The kinds of questions to the user whose timeout is overridden, because their default timeouts
-assume that the user is present.
+"""The timeouts of these kinds of questions are overridden, because the default timeouts assume that
+the user is present.
 """
 
 

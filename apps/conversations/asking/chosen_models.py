@@ -36,8 +36,8 @@ def choice_of(
     application: ResolvedApplication, ask: Ask, conversation: Conversation
 ) -> ModelChoice:
     """Return the model that the question selects or, if it selects none, the model of its
-    conversation. Raises `Refused` if the question may not select a model, or the application does
-    not offer it.
+    conversation. Raises `Refused` if the question may not select a model, or if the application
+    does not offer the selected model.
     """
     if ask.deployment:
         check_question(ask)
@@ -131,8 +131,8 @@ def offered_models(application: ResolvedApplication) -> tuple[str, ...]:
 
 
 def with_model(application: ResolvedApplication, deployment_id: str) -> ResolvedApplication:
-    """Return the application with another model. Its capabilities are prepared again, because some
-    depend on the model.
+    """Return the application with another model. The application's capabilities are prepared again,
+    because some depend on the model.
     """
     if deployment_id in ("", application.deployment_id):
         return application

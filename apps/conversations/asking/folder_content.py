@@ -1,5 +1,5 @@
-"""Reads and changes the instructions and files of a folder, which are sent with every question in
-its conversations.
+"""Reads and changes the instructions and files of a folder. They are sent with every question in
+the folder's conversations.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ MOST_FILES = 50
 
 @dataclass(frozen=True, slots=True)
 class FolderContent:
-    """A folder's instructions, or "", and its files as attachments."""
+    """A folder's instructions ("" if it has none), and its files as attachments."""
 
     instructions: str = ""
     attachments: tuple[Attachment, ...] = ()
@@ -51,7 +51,7 @@ NOTHING = FolderContent()
 
 def content_for(conversation: Conversation, types: Sequence[str] = ()) -> FolderContent:
     """Return the content of the conversation's folder, or `NOTHING` if it has none. `types` limits
-    the files to these types; () means all.
+    the content types of the files; () allows all types.
     """
     mine = Folder.objects.filter(owner=conversation.owner)
     folder = mine.filter(pk=conversation.folder_id).first() if conversation.folder_id else None

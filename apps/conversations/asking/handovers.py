@@ -72,8 +72,8 @@ def hand_over(caller: Caller, conversation: Conversation, slug: str) -> None:
 def of_application(
     conversation: Conversation, messages: Sequence[Message], application: ResolvedApplication
 ) -> Sequence[Message]:
-    """Return the messages without the state that the tools of other applications stored. Marks of
-    untrusted content remain.
+    """Return the messages without the state that the tools of other applications stored. If a
+    message is marked as untrusted, the mark remains.
     """
     if conversation.handed_over_at is None:
         return messages

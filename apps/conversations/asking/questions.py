@@ -232,7 +232,7 @@ def create(
 
 def store_manifest(application: ResolvedApplication) -> KeptManifest:
     """Return the stored row of the application's manifest. Create the row if the manifest is new.
-    Must be called in the transaction that stores the run.
+    Call this function in the transaction that stores the run.
     """
     kept = KeptManifest(digest=application.digest, text=json.dumps(application.document))
     if not KeptManifest.hold(kept.pk):

@@ -50,7 +50,8 @@ def has_to_wait(conversation: UUID, request: UUID) -> bool:
 
 
 def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> QueuedMessage:
-    """Append a message to the conversation's queue. With `while_running="stop"`, put it first.
+    """Append a message to the conversation's queue. With `while_running="stop"`, the message
+    becomes the first one.
     Raises `Refused` if the message is invalid, the conversation cannot be continued or the queue is
     full.
     """
@@ -118,8 +119,8 @@ def change(caller: Caller, pk: UUID, text: str | None, held: bool | None) -> UUI
 
 
 def remove(caller: Caller, pk: UUID) -> UUID:
-    """Remove a queued message, and return the conversation's ID. Raises `Refused` if it is no
-    longer queued.
+    """Remove a queued message, and return the conversation's ID. Raises `Refused` if the message is
+    no longer queued.
     """
     row = find(caller, pk)
     if not mine(caller).filter(pk=pk).delete()[0]:
@@ -130,7 +131,7 @@ def remove(caller: Caller, pk: UUID) -> UUID:
 @transaction.atomic
 def put_first(caller: Caller, pk: UUID) -> UUID:
     """Move a message to the front of its queue, resume the queue, and return the conversation's ID.
-    Raises `Refused` if it is no longer queued.
+    Raises `Refused` if the message is no longer queued.
     """
     row = find(caller, pk)
     waiting = QueuedMessage.objects.filter(conversation=row.conversation_id)

@@ -63,8 +63,9 @@ FULL = gettext_noop("Too many messages are already waiting in the conversation."
 
 
 def send_all(messages: Sequence[ScheduledMessage]) -> list[ScheduledMessageResult]:
-    """Store the messages as questions with queued runs, in the current transaction, and return
-    their results. A message waits in its conversation's queue if a run is active there.
+    """Store the messages as questions with queued runs, in the current transaction, and return the
+    results. If a conversation has an active run, its message is added to the conversation's queue
+    instead.
     """
     if not messages:
         return []
@@ -91,9 +92,7 @@ def send_all(messages: Sequence[ScheduledMessage]) -> list[ScheduledMessageResul
 
 
 def conversations_of(messages: Sequence[ScheduledMessage]) -> dict[UUID, UUID]:
-    """Return the ID of each message's conversation, by the message's run ID. Missing conversations
-    are created.
-    """
+    """Map the run ID of each message to the ID of its conversation. Create missing conversations."""
     wanted = [message.conversation for message in messages if message.conversation is not None]
     rows = Conversation.objects.undeleted().filter(pk__in=wanted)
     known = {(row.pk, row.owner, row.application_id) for row in rows}

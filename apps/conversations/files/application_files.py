@@ -10,8 +10,8 @@ from apps.workspace.local.files.store import buckets_of
 
 
 def is_within_scope(caller: Caller, bucket: str, name: str) -> bool:
-    """Return False if the caller's scope excludes one of the caller's own files, because it comes
-    from a conversation with another application.
+    """Return False if the file is the caller's own, but comes from a conversation with an
+    application that the caller's scope excludes.
     """
     scope = caller.limits.scope
     if scope is None or bucket not in buckets_of(caller.bucket):
@@ -34,8 +34,8 @@ def is_in_folder(conversations: QuerySet[Conversation], name: str) -> bool:
 
 
 def is_attached(conversations: QuerySet[Conversation], path: str) -> bool:
-    """Return True if the file is attached to a message of these conversations. Copied conversations
-    refer to files of their originals.
+    """Return True if the file is attached to a message of these conversations. The file may be in
+    another conversation's folder, because a copied conversation refers to the original's files.
     """
     rows = Message.objects.filter(
         conversation__in=conversations.order_by().values("pk"), attachments__icontains=path

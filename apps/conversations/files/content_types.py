@@ -19,7 +19,8 @@ HEAD_BYTES = 8192
 """The number of bytes at the beginning of a file that are examined to detect its type."""
 
 CONTAINERS = frozenset({"application/zip"})
-"""Container formats, in which the file's extension determines its content type."""
+"""Container formats. If a file has one of these formats, its extension determines its content type.
+"""
 WRITTEN = frozenset(
     {
         "application/javascript",

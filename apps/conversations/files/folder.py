@@ -75,8 +75,8 @@ def store_file(
 ) -> FileInfo:
     """Store a file in a folder.
 
-    `written` is its name, and `used_names` are the other files' names. `types` and `limit` are as
-    in `store_upload`. Raises `Refused` or `FileRefused`.
+    `written` is the name that the user gave it, and `used_names` are the names of the other files
+    in the folder. `types` and `limit` are as in `store_upload`. Raises `Refused` or `FileRefused`.
     """
     name = safe_name(written)
     if not content.size:

@@ -15,7 +15,7 @@ from apps.workspace.local.models import StoredFile
 HOURS = 24
 """The files of an unsent question are deleted this many hours after the last upload."""
 AT_ONCE = 500
-"""The number of values in one query. Databases limit it."""
+"""The maximum number of values in one query. Databases limit this number."""
 
 
 def delete(buckets: Collection[str] | None = None, *, but: UUID | None = None) -> int:

@@ -28,7 +28,7 @@ LARGEST_RESULT = 200_000
 LONGEST_LABEL = 1_000
 MOST_CHOICES = 100
 LARGEST_ARGUMENTS = 200_000
-"""The maximum number of characters in the JSON of the arguments that a user has changed."""
+"""The maximum number of characters in the tool call arguments that a user has changed, as JSON."""
 
 
 class InteractionResponse(BaseModel):
@@ -99,7 +99,7 @@ class ClientToolResponse(InteractionResponse):
 
 class ElicitationResponse(InteractionResponse):
     """A user's answer to a question of an MCP server. `content` maps the names of form fields to
-    values. It is empty if the server request the user to open a URL.
+    values. It is empty if the server asked the user to open a URL.
     """
 
     outcome: Literal["accepted", "declined", "cancelled"]

@@ -42,8 +42,8 @@ def arrange(caller: Caller, conversation: Conversation, form: Mapping[str, str])
 
 
 def read_changes(caller: Caller, form: Mapping[str, str]) -> dict[str, Any]:
-    """Return the new values of the columns that the form fields in `form` change. Raises `Refused`
-    if a field is invalid, or if all fields are unknown.
+    """Return the columns that the form fields in `form` change, with their new values. Raises
+    `Refused` if a field is invalid, or if all fields are unknown.
     """
     now, changes = timezone.now(), dict[str, Any]()
     for name, column in (("pinned", "pinned_at"), ("archived", "archived_at")):
@@ -156,8 +156,8 @@ def find_folder(caller: Caller, written: str) -> Folder:
 
 
 def create_folder(caller: Caller, name: str) -> Folder:
-    """Create a folder after all others. Raises `Refused` if the name is invalid or the caller has
-    too many folders.
+    """Create a folder at the end of the caller's list of folders. Raises `Refused` if the name is
+    invalid or the caller has too many folders.
     """
     mine = Folder.objects.filter(owner=caller.bucket)
     if mine.count() >= MOST_FOLDERS:

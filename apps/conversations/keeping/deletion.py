@@ -23,7 +23,7 @@ from apps.workspace.local.memories.remembered import former_name, rename_applica
 
 def delete_belongings(sender: type[Conversation], instance: Conversation, **kwargs: Any) -> None:
     """Delete the journal, runs, alarm and files of a deleted conversation, and stop its active run.
-    Each run leaves a `RunSummary` row without content.
+    For each run, a `RunSummary` row without content remains.
     """
     run_rows.stop(instance.pk)
     journal.delete(instance.pk)
@@ -56,7 +56,7 @@ def follow_slug(
     update_fields: Collection[str] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Rename the memories of an application whose slug changes, in the same transaction."""
+    """Rename an application's memories in the transaction that changes its slug."""
     if update_fields is not None and "slug" not in update_fields:
         return
     rows = Application.objects.using(using).filter(pk=instance.pk)

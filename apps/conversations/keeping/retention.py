@@ -1,7 +1,7 @@
 """Deletes inactive conversations after the retention period of the application or the user.
 
-The shorter period applies. It begins with the last message, rename, move or import. The user's
-period does not apply to pinned conversations.
+The shorter period applies. The period begins with the last message, rename, move or import. The
+user's period does not apply to pinned conversations.
 """
 
 import logging

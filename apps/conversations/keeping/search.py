@@ -27,11 +27,11 @@ MOST_MESSAGES = 20_000
 """The maximum number of messages that a search reads for one word, newest first."""
 MOST_FOUND = 10_000
 """A word is frequent if more than this many messages of the whole installation contain it. A search
-for a frequent word does not use the index, which would read all of these messages.
+for a frequent word does not use the index, because the database would read all of these messages.
 """
 MOST_CONVERSATIONS = 1_000
-"""The number of the user's newest conversations that are searched for frequent words and for words
-without an index.
+"""The number of the user's newest conversations that are searched for words for which the index is
+not used: frequent words, and words that it cannot find.
 """
 EXCERPT_CHARACTERS = 300
 BEFORE_CHARACTERS = 30
@@ -120,8 +120,8 @@ class Match:
 
 
 def find_matches(mine: QuerySet[Conversation], words: list[str]) -> dict[UUID, Match]:
-    """Return the matches in each conversation, by the conversation's ID. Each word takes up to
-    three queries.
+    """Return the matches in each conversation, by the conversation's ID. Runs up to three database
+    queries per word.
     """
     found: defaultdict[UUID, Match] = defaultdict(Match)
     for word in words:
@@ -154,7 +154,7 @@ def newest_of(mine: QuerySet[Conversation]) -> QuerySet[Conversation]:
 
 def plain_excerpt(text: str, words: list[str]) -> str:
     """Return an excerpt of a Markdown text without its markup. If the words occur only in the
-    markup, such as in the URL of a link, return the excerpt with it.
+    markup, such as in the URL of a link, return the excerpt with its markup.
     """
     match = match_index(text, words)
     begin, end = max(match - 10 * BEFORE_CHARACTERS, 0), match + 2 * EXCERPT_CHARACTERS

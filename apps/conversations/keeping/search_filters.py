@@ -34,7 +34,7 @@ class SearchFilters:
         return self != ANY
 
     def narrow(self, mine: QuerySet[Conversation], now: datetime) -> QuerySet[Conversation]:
-        """Return the conversations that match the application, the age and the tag."""
+        """Return the conversations that match the filters for application, age and tag."""
         found = mine.filter(under(self.application)) if self.application else mine
         if self.days:
             found = found.filter(updated_at__gte=now - timedelta(days=self.days))

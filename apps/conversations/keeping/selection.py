@@ -26,7 +26,7 @@ MOST_SELECTED = 100
 
 
 def change_selected(hub: Hub, caller: Caller, form: Mapping[str, str]) -> list[UUID]:
-    """Change several of the caller's conversations, and return the IDs of those that changed.
+    """Change several of the caller's conversations, and return the IDs of the changed ones.
 
     `form["conversations"]` contains the IDs, separated by commas. The other fields are `deleted`
     and the fields that `arrange` accepts. Other users' conversations are skipped. Raises `Refused`

@@ -50,8 +50,8 @@ def clean_tag(written: str) -> str:
 
 
 def change_tags(caller: Caller, conversations: Collection[UUID], changes: TagChanges) -> None:
-    """Add and remove tags of the caller's conversations. Their rows must already be locked in the
-    current transaction.
+    """Add and remove tags of the caller's conversations. The conversations' rows must already be
+    locked in the current transaction.
 
     If the caller already uses a new tag in another case, the existing spelling is used. Raises
     `Conflict` if there would be too many tags.

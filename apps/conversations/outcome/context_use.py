@@ -19,7 +19,7 @@ from apps.runs.history import expand
 WARNING = 0.8
 DANGER = 0.95
 RECENT = 20
-"""The last stored context use is looked up in this many of the newest messages."""
+"""The number of the newest messages that are searched for the last stored context use."""
 CONTEXT = "context"
 """The key of the context use in `Message.usage`."""
 

@@ -1,4 +1,4 @@
-"""Ends answers: emits their last events, and stores the answers in the same transaction."""
+"""Ends an answer: emits its last events, and stores it in the same transaction."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -74,8 +74,8 @@ def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunO
 def end_lost(run: Run) -> bool:
     """End a run that no process can resume, and store its answer so far.
 
-    The run has failed or, if a stop was requested, is stopped. Return False if another process
-    ended it first.
+    The run's status becomes failed or, if a user has requested a stop, stopped. Return False if
+    another process ended the run first.
     """
     outcome = RunOutcome(Run.Status.FAILED, RunAbandoned())
     if run.is_stop_requested:
@@ -84,8 +84,8 @@ def end_lost(run: Run) -> bool:
 
 
 def stop_waiting(conversation: UUID) -> bool:
-    """Stop the conversation's run if it waits and no process holds it. Return False if there is no
-    such run.
+    """Stop the conversation's run if it waits for a user or is queued, so that no process executes
+    it. Return False if there is no such run.
     """
     resting = leases.waiting_or_queued().filter(stream=conversation)
     run = resting.first()

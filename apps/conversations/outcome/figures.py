@@ -1,4 +1,4 @@
-"""Computes the metrics that are stored with an answer, and selects those that users see."""
+"""Computes the metrics that are stored with an answer, and selects the metrics that users see."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -66,8 +66,8 @@ def usage_to_dict(usage: Usage) -> dict[str, Any]:
 
 
 def figures_to_dict(figures: AnswerFigures) -> dict[str, Any]:
-    """Return the metrics as JSON. The costs are omitted if one call's cost is unknown, because
-    their sum would be too low.
+    """Return the metrics as JSON. The costs are omitted if the cost of any call is unknown, because
+    the total would be too low.
     """
     found: dict[str, Any] = {}
     if figures.version:

@@ -22,7 +22,7 @@ ACTIONS = {
     "forget_memory": "forgotten",
     "delete_all_memories": "deleted",
 }
-"""The actions of the memory tools, by tool name."""
+"""Maps the names of memory tools to the actions that the list shows."""
 MOST = 50
 CHARACTERS = 300
 """A memory's text is truncated to this many characters. The memory page shows the whole text."""

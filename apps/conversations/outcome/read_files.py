@@ -25,7 +25,7 @@ FILES_OF = {
     USUAL.answer: (FILE_URL, FILE_URLS),
     SOURCE.answer: (FILE_URLS,),
 }
-"""The names of the arguments that contain file URLs, by tool name."""
+"""Maps tool names to the names of the arguments that contain file URLs."""
 FAILED = ("Error", "> ##### Error")
 """The results of failed tool calls begin with one of these texts."""
 MOST = 50

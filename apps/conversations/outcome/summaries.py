@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 _being_written: dict[UUID, tuple[object, asyncio.Event]] = {}
 """The summaries that this process is writing, by conversation ID. Each value is the task that
-writes the summary, and an event that is set when it ends.
+writes the summary, and an event that is set when the task ends.
 """
 
 
@@ -93,7 +93,7 @@ def questions_of(messages: Sequence[Message]) -> list[Message]:
 
 async def write_ahead(conversation: UUID, progress: Progress) -> bool:
     """Write a summary after an answer, so that the next question does not have to wait for it.
-    Return False if none is needed or writing fails.
+    Return False if no summary is needed, or if writing it fails.
     """
     if progress.fitter is None:
         return False

@@ -38,7 +38,7 @@ class Transcript:
     figures: AnswerFigures = field(default_factory=AnswerFigures)
     first_text_at: float | None = None
     """The Unix time of the first token. None if there is no token yet, 0 if another process wrote
-    it.
+    that token.
     """
     status: str = ""
     """The run's status in the last event."""

@@ -1,4 +1,4 @@
-"""Deletes the files of unsent questions, and stored content that no row refers to."""
+"""Deletes the files of unsent questions, and stored content to which no database row refers."""
 
 from typing import Any
 
