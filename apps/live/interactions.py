@@ -149,8 +149,8 @@ def open_calls(run: Run) -> QuerySet[Interaction]:
 
 
 def delete_unfinished_accounts() -> int:
-    """Delete tool accounts whose users never completed the sign-in, unless a run waits for it.
-    Return the number of deleted accounts.
+    """Delete tool accounts whose users never completed the sign-in, unless a run is waiting for the
+    sign-in. Return the number of deleted accounts.
     """
     open_now = Interaction.objects.filter(
         kind="sign_in", answer__isnull=True, run__status__in=Run.OPEN
@@ -183,9 +183,7 @@ def due() -> QuerySet[Interaction]:
 
 
 def answer_due() -> list[UUID]:
-    """Close expired questions with a timeout as their answer. Return the stream IDs of the runs
-    that asked them.
-    """
+    """Answer expired questions with `TIMEOUT`. Return the stream IDs of the runs that asked them."""
     answered: list[UUID] = []
     for question in due().select_related("run")[:AT_ONCE]:
         with suppress(Refused), transaction.atomic():
@@ -195,8 +193,8 @@ def answer_due() -> list[UUID]:
 
 
 async def claim_answer(id: str, due: float) -> bool:
-    """Record that the calls with this ID were answered. Return False if they were answered before.
-    `due` is the deadline for answers, in seconds since 1970.
+    """Record that the set of tool calls with this ID was answered. Return False if it was answered
+    before. `due` is the deadline for answers, in seconds since 1970.
     """
     is_new: bool = await database_sync_to_async(store_answered_call)(id, due)
     return is_new

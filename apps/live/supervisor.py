@@ -41,8 +41,8 @@ Conclude = Callable[[RunOutcome], Ending]
 class RunSupervisor:
     """Supervises a run in this process.
 
-    `conclude` returns the ending for an outcome. `steps` and `interactions` are those that other
-    processes stored before.
+    `conclude` returns the ending for an outcome. `steps` and `interactions` are those that were
+    stored by the processes that executed the run earlier.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ class DeploymentInfo:
     features: Mapping[str, bool] = field(default_factory=dict)
     """DIAL's flags (`tools`, `url_attachments`, …)."""
     reasoning_efforts: tuple[str, ...] = ()
-    """The supported efforts, or () if they are unknown."""
+    """The supported values of `reasoning_effort`, or () if they are unknown."""
     input_attachment_types: tuple[str, ...] = ()
     context_window: int | None = None  # in tokens; None if unknown
     defaults: Mapping[str, Any] = field(default_factory=dict)
@@ -50,7 +50,8 @@ class DeploymentInfo:
     kind: DeploymentKind = "chat"
     """Image models answer with images. Embedding models get no completion requests."""
     is_application: bool = False
-    """Requests to applications are never retried, because their tools might run twice."""
+    """True for an application. Requests to it are never retried, because its tools might run twice.
+    """
     is_recorded: bool = False
     """True for an application of this installation, whose steps are recorded with the steps of the
     calling run.

@@ -134,8 +134,8 @@ def within_limits(count: int) -> int:
 
 
 def figures_of(run: Run, status: str, progress: Progress, reference: str = "") -> RunFigures:
-    """Return the summary of a stored run that ends with this status. `reference` identifies its
-    error in the log, or is "".
+    """Return the summary of a stored run that ends with this status. `reference` identifies the
+    run's error in the log, or is "".
     """
     row = RunFigures(
         run.door,

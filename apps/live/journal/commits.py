@@ -58,8 +58,8 @@ class RunSignals:
 
 
 def read_signals(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> RunSignals:
-    """Return the runs whose lease the process `holder` has lost, and those that it must stop.
-    `helped` contains the runs with sub-agents.
+    """Return the runs whose lease the process `holder` has lost, and the runs and sub-agents that
+    it must stop. `helped` contains the runs with sub-agents.
     """
     held = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
     wishes = dict(held.values_list("pk", "is_stop_requested"))

@@ -29,7 +29,7 @@ scope (`…/external_services/…`). Clients do not respond to unknown methods, 
 spelling time out.
 """
 MOST_BYTES = 1024 * 1024
-"""The maximum number of bytes of an answer, including its heartbeats."""
+"""The size limit for an answer in bytes, including its heartbeats."""
 
 
 async def sign_in(calls: Calls, toolset_ids: Sequence[str]) -> dict[str, SignIn]:

@@ -41,7 +41,9 @@ secrets.
 """
 
 _facts = AgedCache[tuple[str, str, str], DeploymentInfo]()
-"""The cached technical facts, by Core, the application of the caller's key, and deployment."""
+"""The cached technical facts. The key is Core's URL, the application of the caller's API key, and
+the deployment's ID.
+"""
 on_reset(_facts.clear)
 
 

@@ -18,8 +18,7 @@ MOST_HEADER_BYTES = 64 * 1024
 body.
 """
 MOST_HEADERS = 256
-"""The maximum number of headers and trailers of a response, including those of interim responses.
-"""
+"""The maximum number of headers and trailers per response, including those of interim responses."""
 MOST_BUFFERED_BYTES = 256 * 1024
 """The number of buffered bytes above which reading pauses, so that a slow consumer slows down the
 service instead of filling memory.

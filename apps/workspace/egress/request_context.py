@@ -30,7 +30,7 @@ Takes = Callable[[bytes], bool]
 
 @dataclass(slots=True)
 class RequestContext:
-    """Headers, time limit and outcome of one operation over HTTP."""
+    """The headers, time limit and outcome of one operation over HTTP."""
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     seconds: float = 60.0
@@ -42,7 +42,9 @@ class RequestContext:
     """A sentence about a failed connection, or ""."""
     timed_out: bool = False
     first_status: int = 0
-    """The status of the first POST. An error status means that the server did nothing."""
+    """The status of the response to the first POST. An error status means that the server did
+    nothing.
+    """
     challenge: str = field(default="", repr=False)
     """An error response's `WWW-Authenticate` header."""
     refusal: bytes = field(default=b"", repr=False)
@@ -112,10 +114,10 @@ class RewrittenMessages:
     """Rewrites the messages of a body that arrives in chunks: a JSON body, or the data of each
     event.
 
-    Events that are too long remain unchanged. If `rewrite` returns several messages for one, an
-    event becomes as many events. A JSON body is reduced to the last message, unless `as_events` is
-    set. Messages that `takes` rejects are dropped from events. A last event without a final blank
-    line gets one, because the SDK would ignore the event otherwise.
+    Events that are too long remain unchanged. If `rewrite` returns several messages for an event's
+    message, each of them becomes an event. A JSON body is reduced to the last message, unless
+    `as_events` is set. Messages that `takes` rejects are dropped from events. A last event without
+    a final blank line gets one, because the SDK would ignore the event otherwise.
     """
 
     def __init__(

@@ -22,8 +22,8 @@ from apps.workspace.egress.headers import with_mark
 
 MOST_LEFT_BYTES = 64 * 1024
 LEFT_SECONDS = 0.05
-"""The time in seconds that the client waits for the last bytes of a body when its reader has
-finished, so that the connection can be reused.
+"""When a reader has finished, the client waits this many seconds for the last bytes of the body, so
+that the connection can be reused.
 """
 REFUSAL_SECONDS = 10.0
 """The timeout for the body of an error response, in seconds."""
@@ -164,10 +164,10 @@ class HttpEndpoint:
     def request(
         self, method: str, target: str, headers: Mapping[str, str], content: bytes
     ) -> bytes:
-        """Return the bytes of a request. `target` is appended to the endpoint's path; `headers` are
-        sent in Latin-1, as received.
+        """Return the bytes of a request. `target` is appended to the endpoint's path. The `headers`
+        are sent in Latin-1, as received.
 
-        Raises `httpx2.LocalProtocolError`.
+        Raises `httpx2.LocalProtocolError` if a header contains a line break.
         """
         named = [(k.encode("latin-1"), v.encode("latin-1", "replace")) for k, v in headers.items()]
         more = header_lines(named)

@@ -1,5 +1,5 @@
-"""Computes the model all-MiniLM-L6-v2: six layers of BERT. The mean of their outputs is a text's
-vector.
+"""Runs the embedding model all-MiniLM-L6-v2, which has six layers of BERT. A text's vector is the
+mean of the outputs for its tokens.
 
 Tokens of several texts pass through the dense layers as rows of one matrix. Attention handles each
 text separately, so nothing is padded or masked.

@@ -129,7 +129,7 @@ Change = Callable[[MemoryList], ChangedMemories[T]]
 
 
 class MemoryIndex(Protocol):
-    """Searches the memories of one owner. There is at least one memory."""
+    """Searches the memories of an owner who has at least one memory."""
 
     async def nearest(
         self, query: str, embedding: Embeddings, limit: int

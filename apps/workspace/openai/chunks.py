@@ -33,7 +33,7 @@ from apps.workspace.services.finish_reasons import finish_reason
 from apps.workspace.services.logprobs import read_logprobs
 
 UNNAMED = ""
-"""The name of reasoning that is not sent back to the service."""
+"""The name of a `ReasoningDelta` whose text is not sent back to the service."""
 REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 """The keys under which services send a model's reasoning."""
 MOST_TOKENS = 10**12
@@ -81,7 +81,9 @@ class ChoiceDelta(msgspec.Struct, gc=False):
     thinking: Any = None
     """The model's reasoning, ignored unless it is a string."""
     thought: str | None = None
-    """The model's reasoning, in a form that the service does not accept back."""
+    """The model's reasoning. It is not sent back, because the service does not accept it in this
+    form.
+    """
     function_call: FunctionPart | None = None
     """A call in the API's deprecated format."""
     reasoning_details: Any = None

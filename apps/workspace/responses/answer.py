@@ -77,9 +77,9 @@ class ResponseAnswer:
         self.call_ids: dict[int, str] = {}
         """Maps the number of a function call to its call ID."""
         self.latest: dict[int, int] = {}
-        """Maps each number that the service sends to the number of the newest call with it."""
+        """Maps each number that the service sends to our number for the newest call that has it."""
         self.streamed: set[int] = set()
-        """The numbers of items of which parts have arrived."""
+        """The numbers of the items that have arrived at least in part."""
         self.cited: set[int] = set()
         self.lengths: dict[int, int] = {}
         """Maps the number of an item to the length of its text in characters."""

@@ -27,7 +27,7 @@ from apps.workspace.services.failures import (
 )
 
 MOST_BYTES = 32 * 1024 * 1024
-"""The maximum number of bytes of an answer that is not streamed."""
+"""The maximum size in bytes of an answer that is not streamed."""
 
 
 class CompletionService(Protocol):

@@ -17,7 +17,7 @@ from apps.documents.chunks import TextChunk
 from apps.workspace.local.corpora.corpus import ChunkTerms, CorpusDocument
 
 MOST_HAVING = 5_000
-"""The maximum number of chunks that are ranked. These are the chunks with the rarest terms of the
+"""A search ranks up to this many chunks. It selects the chunks with the rarest terms of the
 request, because rare terms are the most significant.
 """
 

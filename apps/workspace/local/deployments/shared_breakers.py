@@ -29,8 +29,8 @@ KEY = "{quickapps-breakers}"
 scripts require.
 """
 FORGOTTEN_MS = 24 * 3600 * 1000
-"""The retention of breakers in milliseconds after the last failure of any deployment, because the
-breakers of changed rows are not deleted.
+"""Redis deletes breakers this many milliseconds after the last failure of any deployment, because
+the breakers of changed rows are not deleted otherwise.
 """
 
 NOW = """
