@@ -22,8 +22,8 @@ if (
     from apps.workspace.memories.port import MemoryStore
 
 KeyUse = Literal["platform", "person", "person_first"]
-"""Decides which API keys pay for models: the installation's (`platform`), the caller's (`person`),
-or the caller's with the installation's as a fallback (`person_first`).
+"""The API keys that pay for models: the installation's (`platform`), the caller's (`person`), or
+the caller's with the installation's as a fallback (`person_first`).
 """
 DeploymentKind = Literal["chat", "embedding", "image"]
 

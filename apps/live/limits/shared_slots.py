@@ -48,8 +48,8 @@ for _, key in ipairs(KEYS) do
 end
 return 0
 """
-# Arguments: the lease in milliseconds, and the slots' IDs. XX keeps released slots from being added
-# again.
+# Arguments: the lease in milliseconds, and the slots' IDs. XX updates only existing slots, so that
+# released slots are not added again.
 RENEW = f"""{NOW}
 for number = 2, #ARGV do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[1], ARGV[number]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])

@@ -92,7 +92,7 @@ async def interact(
 
 
 async def first_event(body: Body) -> bytes:
-    """Return the data of the first event with data, or b"" if there is none."""
+    """Return the data of the first event that has any, or b"" if there is none."""
     rest = b""
     async for chunk in body.chunks(MOST_BYTES):
         *blocks, rest = unify(rest + chunk).split(b"\n\n")

@@ -1,5 +1,5 @@
-"""Converts failed calls to Core to errors. The body of a failed call is plain text, DIAL's JSON, or
-empty.
+"""Converts failed calls to Core to errors. The body of an error response is plain text, DIAL's
+JSON, or empty.
 """
 
 from apps.accounts.caller import Caller

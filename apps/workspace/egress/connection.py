@@ -109,8 +109,9 @@ class HttpConnection(asyncio.Protocol):
         return self.head
 
     async def read_chunk(self) -> bytes:
-        """Return the body's bytes that arrived since the last call, waiting for at least one, or
-        b"" at the end of the body. Raises the same errors as `send`.
+        """Return the bytes of the body that have arrived since the last call. If there are none,
+        wait for the next bytes. Return b"" at the end of the body. Raises the same errors as
+        `send`.
         """
         while not self.chunks:
             if self.is_complete:

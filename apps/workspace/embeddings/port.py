@@ -28,7 +28,7 @@ class Embeddings:
     """
     unknown_shares: tuple[float, ...]
     """The fraction of each text's tokens that the model does not know, or 0.0 if the model cannot
-    report it. Texts of unknown tokens seem similar, whatever their content is.
+    report it. Texts that consist of unknown tokens seem similar, whatever their content is.
     """
     prompt_tokens: int = 0
 

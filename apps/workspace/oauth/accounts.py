@@ -54,8 +54,8 @@ class RequiredAccount:
     """The server's name as users see it."""
     how: OAuthAuthorization = field(repr=False)
     challenge: str = field(default="", repr=False)
-    """The `WWW-Authenticate` header with which the server rejected a request, or "" if it has not
-    been called yet.
+    """The `WWW-Authenticate` header with which the server rejected a request, or "" if the server
+    has not been called yet.
     """
 
     def rows(self, bucket: str) -> Any:

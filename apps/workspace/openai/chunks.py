@@ -134,7 +134,7 @@ class ChunkReader:
 
     def __init__(self) -> None:
         self.index: int | None = None
-        """The index of the only choice that is read, which is the first to arrive."""
+        """The index of the first choice that arrives. Other choices are ignored."""
         self.usage: TokenCounts | None = None
         self.statistics: Statistics | None = None
         self.has_finished = False
@@ -304,6 +304,8 @@ def counts_of(counts: TokenCounts) -> ModelUsage:
 
 
 def count_in(details: Any, name: str) -> int | None:
-    """Return the token count `name` in the details of a usage, or None if it is missing or invalid."""
+    """Return the count `name` from the details of the token counts, or None if it is missing or
+    invalid.
+    """
     found = details.get(name) if isinstance(details, dict) else None
     return found if type(found) is int and 0 <= found <= MOST_TOKENS else None

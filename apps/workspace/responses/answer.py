@@ -86,7 +86,7 @@ class ResponseAnswer:
 
     def begin(self, index: int, item: Item, deltas: list[Delta]) -> None:
         """Append the delta that begins a call or a tool's stage, unless the item has already begun.
-        Most of its content arrives later.
+        Most of the item's content arrives later.
         """
         index = self.number_of(index, item)
         if index in self.begun:

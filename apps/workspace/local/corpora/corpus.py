@@ -28,7 +28,7 @@ class Corpus(models.Model):
     application = models.CharField(max_length=200, unique=True)
     """The application's slug."""
     compared = models.CharField(max_length=50, blank=True)
-    """The application and the version whose files were compared with the documents at
+    """Identifies the version of the application whose files were compared with the documents at
     `compared_at`. "" requests a new comparison.
     """
     compared_at = models.DateTimeField(null=True, blank=True)

@@ -129,7 +129,7 @@ class SharedBreakers:
         moment = time.monotonic()
         if moment < max(self.retry_at, self.read_at + READ_SECONDS):
             return
-        self.read_at = moment  # Concurrent calls use the known state.
+        self.read_at = moment  # Concurrent calls use the cached state.
         found = await self.call(READ, "")
         if found is None:
             return
