@@ -104,7 +104,7 @@ def waiting_or_queued() -> QuerySet[Run]:
 
 
 def close(runs: QuerySet[Run], status: str) -> bool:
-    """End the runs with this status. Return False if there are none."""
+    """End the runs, and set their status to `status`. Return False if there are none."""
     return bool(runs.update(status=status, holder="", finished_at=timezone.now()))
 
 

@@ -1,4 +1,4 @@
-"""Holds the newest events of this process's runs, and its viewers.
+"""Holds the newest events of this process's runs, and the viewers in this process.
 
 No function here blocks: a run appends events to its log, which wakes the viewers. Viewers have no
 queues. They read from the log, or from the journal if the log no longer contains the next event.

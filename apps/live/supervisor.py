@@ -92,7 +92,7 @@ class RunSupervisor:
         self.is_interrupted = self.ledger.is_closing = True
 
     def hand_over(self, seconds: float) -> None:
-        """Interrupt the run because the process stops. It has up to `seconds` to clean up."""
+        """Interrupt the run because the process stops. The run has up to `seconds` to clean up."""
         self.stop_before_next_call()
         if not self.stopping.is_set():
             self.stop_seconds = min(self.stop_seconds, seconds)

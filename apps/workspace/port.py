@@ -228,6 +228,6 @@ class Workspace(Protocol):
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
         """Allow a deployment or toolset (`receiver`) to read the files during this request. Raises
-        `FileRefused` if it cannot be allowed.
+        `FileRefused` if the access cannot be granted.
         """
         ...

@@ -20,8 +20,8 @@ READ_ENTRIES = 50
 behind.
 """
 GAP = 1_000_000
-"""The number of event numbers to skip when another process resumes a run, because viewers may have
-seen events with these numbers that were never stored.
+"""The number of event numbers to skip when another process resumes a run. Viewers may have seen
+events with these numbers that were never stored.
 """
 
 

@@ -137,7 +137,7 @@ def count_active_runs() -> ActiveRunCounts:
 
 
 def read_queue(active: ActiveRunCounts) -> QuerySet[Run]:
-    """Return the queued runs whose caller and application are below their limits, in queue order."""
+    """Return the queued runs whose caller and application are below the limits, in queue order."""
     callers = [one for one, count in active.callers.items() if is_full(count, most_of(one))]
     most = settings.RUNS_PER_APPLICATION
     applications = [one for one, count in active.applications.items() if is_full(count, most)]

@@ -32,7 +32,7 @@ KINDS: Sequence[Kind] = ("requests", "tokens")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit per minute. `name` identifies the caller or the application."""
+    """A limit on requests or tokens per minute. `name` identifies the caller or the application."""
 
     kind: Kind
     subject: Literal["caller", "application"]

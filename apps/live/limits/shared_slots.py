@@ -69,7 +69,7 @@ class Limit:
 
 @asynccontextmanager
 async def hold_slot(limits: Sequence[Limit]) -> AsyncIterator[None]:
-    """Hold a slot for each limit during the block. Raises `TooManyRuns` if one is full."""
+    """Hold a slot for each limit during the block. Raises `TooManyRuns` if a limit is reached."""
     slots = loop_object(SharedSlots, SharedSlots)
     id = uuid4().hex
     try:
@@ -93,7 +93,7 @@ class SharedSlots:
         self.renewer: asyncio.Task[None] | None = None
 
     async def acquire(self, id: str, limits: Sequence[Limit]) -> None:
-        """Acquire a slot for each limit. Raises `TooManyRuns` if one is full."""
+        """Acquire a slot for each limit. Raises `TooManyRuns` if a limit is reached."""
         if time.monotonic() < self.retry_at:
             return
         keys, most = keys_of(limits), [limit.most for limit in limits]

@@ -125,8 +125,8 @@ async def get_entity(calls: Calls, kind: str, name: str) -> Mapping[str, Any] | 
 
 
 async def fetch_schema(calls: Calls, name: str, metadata: Metadata) -> Mapping[str, Any]:
-    """Return the schema of the deployment's configuration, or {} if Core has none. The deployment
-    is then called without a configuration.
+    """Return the schema of the deployment's configuration, or {} if Core has none. A deployment
+    without a schema is called without a configuration.
     """
     if metadata.features.get("configuration") is not True:
         return {}

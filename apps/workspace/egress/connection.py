@@ -101,8 +101,8 @@ class HttpConnection(asyncio.Protocol):
         self.start_timer()
 
     async def read_head(self) -> Head:
-        """Return the status and headers of the response, without interim responses. Raises the same
-        errors as `send`.
+        """Return the status and headers of the response, skipping interim responses (1xx). Raises
+        the same errors as `send`.
         """
         while not self.has_head:
             await self.wait()

@@ -51,8 +51,8 @@ METADATA_NAMES = frozenset(
     {"metadata", "metadata.google.internal", "metadata.goog", "instance-data"}
     | {"instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com"}
 )
-"""The metadata services from which programs on a cloud machine get the machine's credentials. They
-are always blocked, regardless of their address.
+"""The host names of the metadata services from which programs on a cloud machine get the machine's
+credentials. These hosts are always blocked, regardless of their address.
 """
 
 LOCALHOST = "localhost"

@@ -186,7 +186,7 @@ class LocalWorkspace:
         return "unavailable"
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
-        """Raise `FileRefused`, because servers outside of this installation cannot read its files."""
+        """Raise `FileRefused`, because servers outside this installation cannot read its files."""
         raise FileRefused("Files cannot be shared with a server outside of this installation.")
 
 

@@ -271,8 +271,8 @@ def annotations_of(fields: Any) -> list[Mapping[str, Any]]:
 
 
 def usage_of(usage: TokenCounts | None, statistics: Statistics | None) -> Usage | None:
-    """Return the token counts of an answer, by model if the statistics list models, or None if the
-    service reported none.
+    """Return the token counts of an answer, or None if the service reported none. The counts are
+    listed by model if the statistics list models.
     """
     named = statistics.usage_per_model if statistics is not None else None
     items = [counts_of(item) for item in named or ()]

@@ -37,8 +37,8 @@ MOST_MEMORY_MB = 1024
 build is many times slower.
 """
 BYTES_OF_A_ROW = 512
-"""A generous estimate of the bytes that a row needs in addition to its vector, for its links to
-other rows.
+"""A generous estimate of the size in bytes of an index entry's links to other entries. The size of
+its vector is added.
 """
 
 SETTINGS = """
