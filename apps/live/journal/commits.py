@@ -134,7 +134,9 @@ def release_run(run: UUID, ending: Ending) -> None:
 
 
 def was_written(portion: Portion) -> bool:
-    """Return True if an earlier attempt has already written this data and released the run."""
+    """Return True if an earlier attempt has already written the portion's data and released the
+    run.
+    """
     if not portion.is_repeated or portion.ending is None or portion.entry is None:
         return False
     return has_entry(portion.entry)

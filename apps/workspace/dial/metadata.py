@@ -166,8 +166,8 @@ def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities
     """Return the capabilities that Core lists, supplemented with capabilities that are known by the
     model's name. The capabilities of an application are unknown.
 
-    Core reports a flag that is not set as false, so false means unknown. If the operator has
-    confirmed Core's flags, a false `tools` flag means that the model does not support tools.
+    Core reports an unset flag as false, so false means unknown. If the operator has confirmed
+    Core's flags, a false `tools` flag means that the model does not support tools.
     """
     limits = ModelCapabilities(
         context_window=context_window(metadata.written.get("limits")),
@@ -207,8 +207,8 @@ def texts_of(value: Any) -> tuple[str, ...]:
 
 
 def context_window(limits: Any) -> int | None:
-    """Return the limit on the total of prompt and output tokens. If Core sets none, return the
-    prompt token limit or None.
+    """Return the limit on prompt and output tokens together. If Core sets none, return the prompt
+    token limit or None.
     """
     if not isinstance(limits, Mapping):
         return None

@@ -23,7 +23,7 @@ REFUSAL_BYTES = 4_096
 UNANSWERED = -1
 LINE_ENDS = (b"\n", b"\r")
 Rewrite = Callable[[bytes], list[bytes]]
-"""A function that rewrites a message from a server to the messages that the SDK reads."""
+"""A function that converts a message from a server to the messages that the SDK reads."""
 Takes = Callable[[bytes], bool]
 """A function that returns True if the SDK should read a message of an event stream."""
 
@@ -52,7 +52,7 @@ class RequestContext:
     is_limited_elsewhere: bool = False
     """True if the caller limits the response's time once the response has begun."""
     listens: bool = False
-    """True if the response is a stream of notifications, without limits of size and time."""
+    """True if the response is a stream of notifications, without limits on size and time."""
     opens: bool = False
     """True if the operation opens a session."""
 

@@ -1,7 +1,7 @@
 """Implements the HTTP transport of SDK clients whose responses are streams of tokens.
 
 SDKs use httpx2's requests, responses, exceptions and timeouts. Only the code between the socket and
-the reader is our own, because the library's code costs more per token than the rest of a run.
+the reader is our own, because the library's code takes more time per token than the rest of a run.
 """
 
 import asyncio
@@ -61,7 +61,9 @@ class Body(httpx2.AsyncByteStream):
             yield chunk
 
     async def chunks(self, limit: int) -> AsyncIterator[bytes]:
-        """Yield the body, up to `limit` bytes. Raises httpx2's errors and `ResponseTooLarge`."""
+        """Yield the body in chunks. Raises httpx2's errors, and `ResponseTooLarge` if the body has
+        more than `limit` bytes.
+        """
         size = 0
         while chunk := await self.read_chunk():
             size += len(chunk)
@@ -127,8 +129,8 @@ class StreamedResponse(msgspec.Struct, frozen=True):
         return next((value for key, value in self.headers if key.lower() == name), b"")
 
     async def read(self, limit: int) -> bytes:
-        """Return the whole body, up to `limit` bytes. If its declared length exceeds the limit, it
-        is not read at all. Raises the same errors as `Body.read`.
+        """Return the whole body. If its declared length exceeds `limit` bytes, the body is not read
+        at all. Raises the same errors as `Body.read`.
         """
         announced = self.header(b"content-length").decode("latin-1")
         if (read_integer(announced) or 0) > limit:

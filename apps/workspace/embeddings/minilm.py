@@ -196,7 +196,7 @@ def parameters(weights: Mapping[str, Tensor], name: str) -> tuple[Tensor, Tensor
 
 
 def read_weights(path: Path, sha256: str) -> Mapping[str, Tensor]:
-    """Map the names of all tensors of 32-bit floats in a safetensors file to the tensors.
+    """Return the tensors of 32-bit floats in a safetensors file, by name.
 
     The tensors are views of the mapped file, which all processes share. Raises `OSError`, and
     `ValueError` if the file does not have the hash `sha256`.

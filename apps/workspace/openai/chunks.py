@@ -114,8 +114,8 @@ class ChunkChoice(msgspec.Struct, gc=False):
     index: int = 0
     error: Any = None
     message: Any = None
-    """A message that some services send next to an empty delta, or at the end in addition to the
-    deltas.
+    """The message that some services send in place of a delta's content. Other services repeat the
+    whole answer in it at the end.
     """
 
 

@@ -45,7 +45,7 @@ from apps.workspace.services.logprobs import read_logprobs
 
 Item = Mapping[str, Any]
 THINKING = "reasoning"
-"""The name of deltas with the text or the summary of the model's reasoning."""
+"""The name of each `ReasoningDelta` with the text or the summary of the model's reasoning."""
 INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
 STATUSES: Mapping[str, int] = MappingProxyType(
     {

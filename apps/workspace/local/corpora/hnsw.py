@@ -22,7 +22,7 @@ from apps.workspace.local.pgvector import vector_text
 logger = logging.getLogger(__name__)
 
 EXACT_MOST = 100_000
-"""The maximum number of vectors that are searched exactly, which takes about 0.2 s of database CPU
+"""Up to this many vectors are searched exactly. Such a search takes about 0.2 s of database CPU
 time.
 """
 MOST_DIMENSIONS = 4_000

@@ -50,7 +50,9 @@ WHERE terms @> %s::int[] AND document_id = ANY(%s::bigint[]) ORDER BY length, do
 """
 
 Scores = Mapping[tuple[int, int], float]
-"""Maps the primary key of a document and the position of a chunk to a score."""
+"""Maps each chunk to its score. A chunk is identified by its document's primary key and its
+position.
+"""
 
 
 def term_number(corpus: int, term: str) -> int:
