@@ -53,7 +53,7 @@ ChunkPosition = tuple[int, int]
 
 
 class CorpusReader(Protocol):
-    """Searches the files that are attached to an application, as far as the caller may read them."""
+    """Searches the files that are attached to an application, if the caller may read them."""
 
     async def is_large(self) -> bool:
         """Return True if the database searches the application's files, because they are too large

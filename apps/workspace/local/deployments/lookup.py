@@ -189,7 +189,8 @@ def make_mcp_endpoint(deployment: FoundDeployment) -> McpEndpoint:
 
 def deployment_key(deployment: FoundDeployment) -> str:
     """Return the key of a deployment: the stored key, otherwise the key from the environment
-    variable `NAME` or from the file in `NAME_FILE`. Return "" if there is none.
+    variable `api_key_env` or from the file that its variant with `_FILE` names. Return "" if there
+    is none.
     """
     name = deployment.api_key_env
     if deployment.api_key or not name:
