@@ -55,8 +55,8 @@ def forget_stream(stream: UUID) -> None:
 
 @transaction.atomic
 def ask_each_time(bucket: str, application: int, tool: str) -> None:
-    """Require approval for each call of the tool, and delete earlier consents. `ALL_TOOLS` means
-    all tools of the application.
+    """Require approval for each call to the tool, and delete the user's earlier consents for it.
+    `ALL_TOOLS` means all tools of the application.
     """
     rows = Consent.objects.filter(bucket=bucket, application=application)
     spared = rows.filter(mode="always")
@@ -71,7 +71,9 @@ def ask_each_time(bucket: str, application: int, tool: str) -> None:
 
 
 def tools_called(bucket: str) -> dict[int, list[str]]:
-    """Return the names of the tools that the user's newest runs called, by application primary key."""
+    """Return the names of the tools that the user's newest runs called, grouped by the
+    application's primary key.
+    """
     steps = RunStep.objects.filter(run__bucket=bucket, kind="model", status="done")
     steps = steps.filter(run__application_pk__isnull=False)
     newest = steps.order_by("-begun_at").values_list("run__application_pk", "result")

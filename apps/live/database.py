@@ -1,4 +1,4 @@
-"""Calls database functions from coroutines, on a thread of Channels or on a dedicated thread."""
+"""Calls database functions from coroutines, on a Channels thread or a dedicated thread."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,7 @@
-"""Asks users the questions of a tool call while the call is running.
+"""Asks the user questions during a running tool call, and waits for the answers.
 
-The process that receives an answer stores it. The process that executes the call adds it to the
-journal, which only that process writes.
+The process that receives an answer stores it in the database. The process that executes the call
+then adds the answer to the journal, because only that process writes the run's journal.
 """
 
 import asyncio
@@ -24,18 +24,20 @@ from apps.live.journal.run_record import RunRecord
 from apps.live.models import LONGEST_KEY, Interaction, Run
 
 CHECK_SECONDS = 2.0
-"""The interval in seconds between checks for answers whose notification was lost."""
+"""A waiting call checks the database at this interval in seconds, because the notification about an
+answer can be lost.
+"""
 TIMEOUT: Mapping[str, Any] = {"outcome": "timeout"}
 LOST: Mapping[str, Any] = {"outcome": "lost"}
 YOU = "you"
-"""The name that a conversation shows for answers of its owner."""
+"""The name that a conversation shows next to answers from its owner."""
 BY = "by"
 """The key of the answering user's name in a stored answer."""
 
 
 async def ask_during_call(record: RunRecord, question: Asked) -> Mapping[str, Any]:
-    """Show the question to the user, and return the answer. Only the outcome of the answer remains
-    stored. If the call is canceled or the process ends, the outcome is `lost`.
+    """Show the question to the user, and return the answer. Afterwards, only the outcome of the
+    answer remains stored. If the call is canceled or the process ends, the outcome is `lost`.
     """
     row = question_row(record, question)
     await database_sync_to_async(row.save)(force_insert=True)
@@ -92,13 +94,15 @@ def read_answer(row: Interaction) -> Mapping[str, Any] | None:
 
 
 def close(row: Interaction, outcome: Mapping[str, Any]) -> None:
-    """Close a question. Only the outcome is stored, because only the MCP server needs the answer."""
+    """Close a question. Only the outcome is stored, because the rest of the answer is only for the
+    MCP server.
+    """
     Interaction.objects.filter(pk=row.pk).update(answer=outcome, due_at=None)
 
 
 def end_lost_questions(run: Run) -> list[InteractionResolved]:
     """Close the open questions of a run whose process has ended, because answers can no longer
-    reach the calls that asked. Return the events that announce this.
+    reach the calls that asked. Return the events that report this to viewers.
     """
     rows = Interaction.objects.filter(run=run, kind="elicitation", due_at__isnull=False)
     keys = list(rows.values_list("key", flat=True))

@@ -145,7 +145,9 @@ def read(written: Mapping[str, Any]) -> StreamEvent:
 
 
 def length(event: StreamEvent) -> int:
-    """Return how many event numbers the event uses: one per character of text, or one in total."""
+    """Return how many event numbers the event uses: one per character for a text event, otherwise
+    one.
+    """
     return len(event.text) if isinstance(event, TEXTS) else 1
 
 
@@ -170,7 +172,7 @@ def with_text(event: StreamEvent, text: str) -> StreamEvent:
 
 def join_texts(events: Iterable[NumberedEvent]) -> list[NumberedEvent]:
     """Return the events with adjacent text events joined. A joined event has the number of the last
-    text.
+    event in it.
     """
     joined: list[NumberedEvent] = []
     texts: list[str] = []

@@ -107,7 +107,9 @@ def resolve_all(
     by: str = "",
     name: str = "",
 ) -> None:
-    """Store the same answer to several questions of a run. Otherwise like `resolve`."""
+    """Store the same answer to several questions of a run. Apart from that, this works like
+    `resolve`.
+    """
     given, keys = storable_value(answer), [one.pk for one in questions]
     # The update locks the run's row, so that of two concurrent answers, or an answer and a stop,
     # only the first counts. A running run must not get a second writer of its journal.
@@ -149,8 +151,8 @@ def open_calls(run: Run) -> QuerySet[Interaction]:
 
 
 def delete_unfinished_accounts() -> int:
-    """Delete tool accounts whose users never completed the sign-in, unless a run waits for it.
-    Return the number of deleted accounts.
+    """Delete tool accounts whose users never completed the sign-in, unless a run is waiting for the
+    sign-in. Return the number of deleted accounts.
     """
     open_now = Interaction.objects.filter(
         kind="sign_in", answer__isnull=True, run__status__in=Run.OPEN
@@ -161,9 +163,9 @@ def delete_unfinished_accounts() -> int:
 def claim_for_page(run: Run, key: str, page: str, former: str = "") -> Claim:
     """Assign a browser tool call to one page, which executes it.
 
-    `page` and `former` are the page's IDs now and before a reload. Returns `granted`, `taken` (by
-    another page), or `lost` if the page had begun the call before the reload and it must not be
-    repeated. Raises `Refused` if the call is no longer open.
+    `page` is the page's ID, and `former` the ID that it had before a reload. Returns `granted`,
+    `taken` (by another page), or `lost` if the page had begun the call before the reload and it
+    must not be repeated. Raises `Refused` if the call is no longer open.
     """
     calls = open_calls(run).filter(key=shorten_key(key), run__status__in=Run.OPEN)
     calls = calls.exclude(due_at__lte=timezone.now())
@@ -183,9 +185,7 @@ def due() -> QuerySet[Interaction]:
 
 
 def answer_due() -> list[UUID]:
-    """Close expired questions with a timeout as their answer. Return the stream IDs of the runs
-    that asked them.
-    """
+    """Answer expired questions with `TIMEOUT`. Return the stream IDs of their runs."""
     answered: list[UUID] = []
     for question in due().select_related("run")[:AT_ONCE]:
         with suppress(Refused), transaction.atomic():
@@ -195,8 +195,8 @@ def answer_due() -> list[UUID]:
 
 
 async def claim_answer(id: str, due: float) -> bool:
-    """Record that the calls with this ID were answered. Return False if they were answered before.
-    `due` is the deadline for answers, in seconds since 1970.
+    """Record that the set of tool calls with this ID was answered. Return False if it was answered
+    before. `due` is the deadline for answers, in seconds since 1970.
     """
     is_new: bool = await database_sync_to_async(store_answered_call)(id, due)
     return is_new

@@ -17,7 +17,8 @@ from apps.live.models import FORMAT, Run
 
 MOST_ATTEMPTS = 6
 """A run is given up after this many attempts without a new step, because it may crash its
-processes. A limit of three gave up healthy runs when processes were killed every nine seconds.
+processes. With a limit of three, healthy runs were given up when processes were killed every nine
+seconds.
 """
 
 
@@ -46,8 +47,8 @@ def request_stop(stream: UUID) -> bool:
 
 
 def request_end(run: UUID) -> bool:
-    """Request that the run stop. Its process stops it, or a sweeper if it has none. Return False if
-    the run has already ended.
+    """Request that the run stop. The run's process stops it. If the run has no process, a sweeper
+    ends it. Return False if the run has already ended.
     """
     waiting = Run.objects.filter(pk=run, status=Run.Status.WAITING)
     queued, now = Run.Status.QUEUED, timezone.now()
@@ -63,7 +64,9 @@ def oldest_beat() -> datetime:
 
 QUEUED = Q(status=Run.Status.QUEUED, holder="")
 LOST = Q(attempts__gte=MOST_ATTEMPTS) | Q(is_stop_requested=True)
-"""A filter for runs that no process may resume, because they may crash processes or must stop."""
+"""A filter for runs that no process may resume, because they may crash processes or because a stop
+was requested.
+"""
 
 
 def free() -> QuerySet[Run]:
@@ -101,12 +104,14 @@ def waiting_or_queued() -> QuerySet[Run]:
 
 
 def close(runs: QuerySet[Run], status: str) -> bool:
-    """End the runs with this status. Return False if there are none."""
+    """End the runs, and set their status to `status`. Return False if there are none."""
     return bool(runs.update(status=status, holder="", finished_at=timezone.now()))
 
 
 async def stop_run(hub: Hub, run: Run) -> bool:
-    """Stop a run in its process, or end it if it has none. Return False if it has already ended."""
+    """Request that the run stop, and wake the sweepers of all processes. Return False if the run
+    has already ended.
+    """
     is_open: bool = await database_sync_to_async(request_end)(run.pk)
     if is_open:
         hub.awaited.set()

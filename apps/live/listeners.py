@@ -27,7 +27,8 @@ class RunNews:
 
 run_listeners = Listeners[[Sequence[RunNews]], None]("the end of runs")
 """The functions to notify. They are called on a database thread, once for all runs of a
-transaction. They run in a savepoint, so that a failure does not roll back the ends of the runs.
+transaction. They run in a savepoint, so that a failing function does not roll back the new statuses
+of the runs.
 """
 
 

@@ -197,7 +197,7 @@ class RunStep(models.Model):
 
 
 class Interaction(models.Model):
-    """A question for a user in one step of a run. See `apps.agent.ledger.InteractionRequest`."""
+    """A question that a step of a run asks a user. See `apps.agent.ledger.InteractionRequest`."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="interactions")
     key = models.CharField(max_length=LONGEST_KEY)
@@ -236,7 +236,7 @@ class Interaction(models.Model):
 
 class Consent(models.Model):
     """A user's lasting decision about calls to a tool. Without a stream, it applies to the whole
-    application. The tool name `ALL_TOOLS` means all tools without a separate decision.
+    application. The tool name `ALL_TOOLS` means every tool that has no decision of its own.
     """
 
     bucket = models.CharField(max_length=100)

@@ -63,7 +63,7 @@ class RunSummary(models.Model):
             models.Index(
                 fields=("bucket", "started_at"),
                 # PostgreSQL needs these operator classes to search by prefix. All buckets of a user
-                # begin alike.
+                # have the same prefix.
                 opclasses=("varchar_pattern_ops", "timestamptz_ops"),
                 name="runs_by_caller",
             ),

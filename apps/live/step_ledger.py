@@ -42,8 +42,7 @@ class StepLedger:
         self.adjust_timeout: Callable[[InteractionRequest], InteractionRequest] = lambda asked: (
             asked
         )
-        """A function that returns a question with a changed timeout, for runs that no user started.
-        """
+        """Returns the question, with a changed timeout if no user started the run."""
 
     def step(self, key: str) -> Step | None:
         # Steps inside of a tool call are allowed, so that the tool can finish.

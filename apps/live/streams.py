@@ -1,4 +1,4 @@
-"""Holds the newest run events in this process, and its viewers.
+"""Holds the newest events of this process's runs, and the viewers in this process.
 
 No function here blocks: a run appends events to its log, which wakes the viewers. Viewers have no
 queues. They read from the log, or from the journal if the log no longer contains the next event.
@@ -18,7 +18,7 @@ LOST_LOG_SECONDS = 60.0
 
 @dataclass(slots=True)
 class LiveStreams:
-    """The live streams of a process."""
+    """The logs and viewers of the streams that are live in a process."""
 
     logs: dict[UUID, RunLog] = field(default_factory=dict)
     """The logs of this process's runs, by stream."""

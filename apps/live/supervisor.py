@@ -41,8 +41,8 @@ Conclude = Callable[[RunOutcome], Ending]
 class RunSupervisor:
     """Supervises a run in this process.
 
-    `conclude` returns the ending for an outcome. `steps` and `interactions` are those that other
-    processes stored before.
+    `conclude` returns the ending for an outcome. `steps` and `interactions` are those that were
+    stored by the processes that executed the run earlier.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class RunSupervisor:
         self.is_interrupted = self.ledger.is_closing = True
 
     def hand_over(self, seconds: float) -> None:
-        """Interrupt the run because the process stops. It has up to `seconds` to clean up."""
+        """Interrupt the run because the process stops. The run has up to `seconds` to clean up."""
         self.stop_before_next_call()
         if not self.stopping.is_set():
             self.stop_seconds = min(self.stop_seconds, seconds)

@@ -23,7 +23,7 @@ class AttachedDocument:
     is_searchable: bool
     """True if the text is stored and the file has not changed since."""
     state: str
-    """`waiting`, `reading`, `embedding`, `ready` or `failed`."""
+    """The indexing state: `waiting`, `reading`, `embedding`, `ready` or `failed`."""
     problem: str
     """The reason for a failure, or ""."""
     chunks: int
@@ -49,11 +49,11 @@ class PageNames:
 
 
 ChunkPosition = tuple[int, int]
-"""Identifies a chunk by the number of its document and by its position in this document."""
+"""A chunk's identity: the number of its document, and its position in this document."""
 
 
 class CorpusReader(Protocol):
-    """Searches the attached files of an application that the caller may read."""
+    """Searches the files that are attached to an application, if the caller may read them."""
 
     async def is_large(self) -> bool:
         """Return True if the database searches the application's files, because they are too large

@@ -17,7 +17,7 @@ from apps.workspace.model_capabilities import CAPABILITIES, UNKNOWN, ModelCapabi
 
 CATALOGUE = Path(__file__).with_name("known_models.json")
 MOST_CHARACTERS = 200
-"""The maximum number of characters of a name. No model has a longer name."""
+"""Longer names are not looked up, because no model has one. The limit is in characters."""
 
 _region = re.compile(r"^(?:(?:us|us-gov|eu|apac|global|regional|jp|au|ca|sa|me)\.)?")
 _vendor = re.compile(

@@ -11,7 +11,7 @@ ATTACHMENT_KINDS: Mapping[str, str] = {
     "documents": "application/pdf",
     "audio_input": "audio/mpeg",
 }
-"""Maps each capability to a common media type that it reads."""
+"""Maps each capability to a typical media type that requires it."""
 
 
 @dataclass(frozen=True, slots=True)

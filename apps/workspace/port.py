@@ -22,8 +22,8 @@ if (
     from apps.workspace.memories.port import MemoryStore
 
 KeyUse = Literal["platform", "person", "person_first"]
-"""Decides which API keys pay for models: the installation's (`platform`), the caller's (`person`),
-or the caller's with the installation's as a fallback (`person_first`).
+"""The API keys that pay for models: the installation's (`platform`), the caller's (`person`), or
+the caller's with the installation's as a fallback (`person_first`).
 """
 DeploymentKind = Literal["chat", "embedding", "image"]
 
@@ -38,7 +38,7 @@ class DeploymentInfo:
     features: Mapping[str, bool] = field(default_factory=dict)
     """DIAL's flags (`tools`, `url_attachments`, …)."""
     reasoning_efforts: tuple[str, ...] = ()
-    """The supported efforts, or () if they are unknown."""
+    """The supported values of `reasoning_effort`, or () if they are unknown."""
     input_attachment_types: tuple[str, ...] = ()
     context_window: int | None = None  # in tokens; None if unknown
     defaults: Mapping[str, Any] = field(default_factory=dict)
@@ -50,7 +50,8 @@ class DeploymentInfo:
     kind: DeploymentKind = "chat"
     """Image models answer with images. Embedding models get no completion requests."""
     is_application: bool = False
-    """Requests to applications are never retried, because their tools might run twice."""
+    """True for an application. Requests to it are never retried, because its tools might run twice.
+    """
     is_recorded: bool = False
     """True for an application of this installation, whose steps are recorded with the steps of the
     calling run.
@@ -227,6 +228,6 @@ class Workspace(Protocol):
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
         """Allow a deployment or toolset (`receiver`) to read the files during this request. Raises
-        `FileRefused` if it cannot be allowed.
+        `FileRefused` if the access cannot be granted.
         """
         ...

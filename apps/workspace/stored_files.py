@@ -17,7 +17,7 @@ class FileInfo:
     etag: str
     updated_at: datetime | None
     created_at: datetime | None = None
-    """Both times are None if the storage does not provide them."""
+    """`updated_at` and `created_at` are None if the storage does not provide them."""
 
 
 def file_version(info: FileInfo) -> str:

@@ -10,10 +10,10 @@ from django.db import models, router, transaction
 from django.db.models import F
 
 Watch = Callable[[Any], AbstractContextManager[None]]
-"""A function that returns a context manager around the save of a row."""
+"""A function that returns a context manager in which a row is saved."""
 watches: dict[type[models.Model], Watch] = {}
-"""Maps models to the context managers around their saves. Packages that depend on this one register
-their context managers at startup.
+"""Maps each model to the function whose context manager surrounds every save. Packages that depend
+on this one register their functions at startup.
 """
 
 

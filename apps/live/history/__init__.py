@@ -1,1 +1,1 @@
-"""Stores the summaries of runs and their requests to models."""
+"""Stores run summaries, and the requests that runs send to models."""

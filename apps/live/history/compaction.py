@@ -21,8 +21,8 @@ from apps.old_rows import AT_ONCE
 
 COMPACTED_AFTER = timedelta(days=30)
 LARGEST_SPAN = 100_000
-"""The maximum number of event numbers in one journal row, which is roughly its length in
-characters.
+"""A joined journal row spans up to this many event numbers. Text uses one number per character, so
+this is roughly the row's length in characters.
 """
 
 

@@ -34,7 +34,7 @@ class RequestPart:
     source: str
     text: str
     tokens: int
-    """Estimated for the whole text, even if `is_cut`."""
+    """The estimated number of tokens in the whole text, even if `is_cut`."""
     is_cut: bool = False
     """True if only the beginning of the text was stored."""
 
@@ -71,8 +71,9 @@ class WrittenMessage:
 def view_of(
     row: SentRequestRow, parts: Mapping[str, StoredPart], *, withholds_private: bool = False
 ) -> RequestView:
-    """Return a stored request for operators. `parts` are its messages and tools by digest.
-    `withholds_private` replaces the arguments and results of private tools by their lengths.
+    """Return the view of a stored request for operators. `parts` maps digests to the request's
+    messages and tools. With `withholds_private`, the arguments and results of private tools are
+    replaced by their lengths.
     """
     lists = {
         key: [*written_messages(value, parts)]

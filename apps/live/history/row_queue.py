@@ -28,8 +28,8 @@ class RowWriter(Generic[Row]):
         self.refused: Counter[str] = Counter()
 
     async def write(self, rows: Sequence[Row], execute: Execute) -> AsyncIterator[int]:
-        """Write the rows in order. After each statement, yield the number of rows that it
-        completed.
+        """Write the rows in order. After each statement, yield the number of rows that were written
+        or dropped.
 
         Raises `OperationalError` or `InterfaceError` if the database is down, without writing the
         remaining rows.

@@ -134,8 +134,8 @@ def within_limits(count: int) -> int:
 
 
 def figures_of(run: Run, status: str, progress: Progress, reference: str = "") -> RunFigures:
-    """Return the summary of a stored run that ends with this status. `reference` identifies its
-    error in the log, or is "".
+    """Return the summary of a stored run that ends with this status. `reference` identifies the
+    run's error in the log, or is "".
     """
     row = RunFigures(
         run.door,
@@ -150,7 +150,7 @@ def figures_of(run: Run, status: str, progress: Progress, reference: str = "") -
 
 
 def recorded_progress(run: Run) -> Progress:
-    """Compute the counts and usage of a run whose process has died from its recorded steps."""
+    """Compute the counts and usage of a run from its recorded steps."""
     return progress_of_steps(read_steps(run))
 
 
@@ -180,7 +180,9 @@ def add_step(progress: Progress, step: Step) -> None:
 
 
 def stop(stream: UUID) -> None:
-    """Write the summaries of the stream's open runs as stopped, before the stream is deleted."""
+    """Write summaries with the status `stopped` for the stream's open runs, before the stream is
+    deleted.
+    """
     rows = [
         figures_of(run, RunSummary.Status.STOPPED, recorded_progress(run))
         for run in Run.objects.filter(stream=stream, status__in=Run.OPEN)

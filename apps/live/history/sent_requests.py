@@ -193,14 +193,14 @@ def delete_old() -> int:
 
 
 def delete_unused(streams: Collection[UUID]) -> None:
-    """Delete the messages and tools of those streams that have no stored requests left."""
+    """Delete the messages and tools of the given streams that have no stored requests left."""
     used = SentRequestRow.objects.filter(stream__in=streams).values_list("stream", flat=True)
     SentPart.objects.filter(stream__in=set(streams) - set(used)).delete()
 
 
 def masked_tool(raw: bytes) -> bytes:
-    """Return a tool's JSON with credentials masked. Functions with a schema are returned unchanged,
-    because they contain no credentials.
+    """Return a tool's JSON with credentials masked. Function tools are returned unchanged, because
+    they contain no credentials.
     """
     tool = msgspec.json.decode(raw)
     if not isinstance(tool, dict) or "input_schema" in tool or tool.get("type") == "function":

@@ -1,4 +1,4 @@
-"""Writes a process's rows for run summaries, calls, model requests and audit events once a second.
+"""Writes a process's queued run summaries, calls, model requests and audit events once a second.
 
 A run only queues rows. It does not wait for the database, and a rejected row does not fail it.
 """
@@ -80,8 +80,8 @@ class RunSummaryWriter:
 
     @contextmanager
     def recorded(self, row: RunFigures) -> Iterator[Progress]:
-        """Return a context manager that records its block as a run. The block must count its calls
-        in the `Progress` that it yields.
+        """Record the block as a run. The block must count its calls in the `Progress` that it
+        receives.
         """
         self.active[row.id] = row
         self.begin()
@@ -122,7 +122,7 @@ class RunSummaryWriter:
             self.task = asyncio.create_task(self.work())
 
     def queue_call(self, entry: CallEntry) -> None:
-        """Queue a call's row."""
+        """Queue a call's row and its audit events."""
         if self.calls.add(entry):
             self.begin()
         for event in audit_events_of(entry):

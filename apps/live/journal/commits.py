@@ -35,7 +35,8 @@ class Ending:
 class Portion:
     """The part of a run's data that one transaction writes. It does not change until it is written.
 
-    `is_repeated` is True if an earlier attempt may have written it, but its response was lost.
+    `is_repeated` is True if an earlier attempt failed. That attempt may still have written the
+    data, because only its response may have been lost.
     """
 
     run: UUID
@@ -58,8 +59,8 @@ class RunSignals:
 
 
 def read_signals(holder: str, runs: Collection[UUID], helped: Collection[UUID] = ()) -> RunSignals:
-    """Return the runs whose lease the process `holder` has lost, and those that it must stop.
-    `helped` contains the runs with sub-agents.
+    """Return the runs whose lease the process `holder` has lost, and the runs and sub-agents that
+    it must stop. `helped` contains the runs with sub-agents.
     """
     held = Run.objects.filter(pk__in=runs, holder=holder, status__in=Run.GOING)
     wishes = dict(held.values_list("pk", "is_stop_requested"))
@@ -133,7 +134,9 @@ def release_run(run: UUID, ending: Ending) -> None:
 
 
 def was_written(portion: Portion) -> bool:
-    """Return True if an earlier attempt has already written this data and released the run."""
+    """Return True if an earlier attempt has already written the portion's data and released the
+    run.
+    """
     if not portion.is_repeated or portion.ending is None or portion.entry is None:
         return False
     return has_entry(portion.entry)

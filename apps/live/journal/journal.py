@@ -20,8 +20,8 @@ READ_ENTRIES = 50
 behind.
 """
 GAP = 1_000_000
-"""The number of event numbers to skip when another process resumes a run, because viewers may have
-seen events with these numbers that were never stored.
+"""The number of event numbers to skip when another process resumes a run. Viewers may have seen
+events with these numbers that were never stored.
 """
 
 
@@ -66,7 +66,9 @@ def read_run(run: UUID, until: int | None = None) -> list[StreamEvent]:
 
 
 def read_runs(runs: Iterable[UUID]) -> dict[UUID, list[StreamEvent]]:
-    """Return the events of these runs by run, with one query. Runs without events are omitted."""
+    """Return the events of these runs, grouped by run, with one query. Runs without events are
+    omitted.
+    """
     found: dict[UUID, list[StreamEvent]] = {}
     for entry in JournalEntry.objects.filter(run__in=runs).order_by("first"):
         found.setdefault(entry.run, []).extend(read_entry(entry))
@@ -93,9 +95,9 @@ def entry_of(stream: UUID, run: UUID, first: int, said: Iterable[StreamEvent]) -
 def add(
     stream: UUID, run: UUID, said: Sequence[StreamEvent], *, gap: int = 0, is_new: bool = False
 ) -> int:
-    """Append events to the stream, and return the number before the first of them. `gap` is the
-    number of event numbers to skip. With `is_new`, the stream must be empty, and the query for its
-    last number is omitted.
+    """Append events to the stream, and return the number that precedes the first event's number.
+    `gap` is the number of event numbers to skip. With `is_new`, the stream must be empty, and the
+    query for its last number is omitted.
     """
     before = gap if is_new else last_number(stream) + gap
     entry_of(stream, run, before + 1, said).save(force_insert=True)

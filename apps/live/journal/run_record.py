@@ -70,8 +70,8 @@ class RunRecord:
     async def flush(self) -> None:
         """Wait until all events and steps so far are stored.
 
-        Raises `LeaseLost` if another process has taken over the run, and `NotStored` if it cannot
-        be stored.
+        Raises `LeaseLost` if another process has taken over the run, and `NotStored` if the data
+        cannot be stored.
         """
         if self.is_over:
             self.failure.result()

@@ -50,13 +50,15 @@ class ActiveRunCounts:
 
 
 def most_of(counted: str) -> int:
-    """Return a caller's limit of concurrent runs. `counted` is as in `Run.counted`."""
+    """Return a caller's limit of concurrent runs. `counted` identifies the caller, as in
+    `Run.counted`.
+    """
     return int(settings.RUNS_PER_KEY if counted.startswith("key-") else settings.RUNS_PER_PERSON)
 
 
 def next_up(queued: Iterable[Run], active: ActiveRunCounts, room: int) -> list[Run]:
-    """Return the first runs of `queued`, up to `room`, that no limit blocks. `active`
-    contains the numbers of active runs.
+    """Return up to `room` of the first runs in `queued`, skipping runs that a limit blocks.
+    `active` contains the numbers of active runs.
     """
     active = ActiveRunCounts(Counter(active.callers), Counter(active.applications))
     chosen: list[Run] = []
@@ -114,8 +116,8 @@ def admit(run: Run, holder: str) -> None:
 
 
 def last_turns(names: Iterable[str]) -> dict[str, datetime]:
-    """Return each caller's last queue position among active and queued runs. `names` are as in
-    `Run.counted`.
+    """Return each caller's last queue position among active and queued runs. `names` identify the
+    callers, as in `Run.counted`.
     """
     rows = Run.objects.filter(status__in=Run.GOING).annotate(caller_name=COUNTED).order_by()
     mine = rows.filter(caller_name__in=names)
@@ -123,7 +125,7 @@ def last_turns(names: Iterable[str]) -> dict[str, datetime]:
 
 
 def count_active_runs() -> ActiveRunCounts:
-    """Return the numbers of active runs, including those whose process has died."""
+    """Count the active runs, including those whose process has died."""
     active = ActiveRunCounts(Counter(), Counter())
     running = Run.objects.filter(status=Run.Status.RUNNING).order_by()
     for name, application, count in running.values_list(COUNTED, "application").annotate(
@@ -135,7 +137,7 @@ def count_active_runs() -> ActiveRunCounts:
 
 
 def read_queue(active: ActiveRunCounts) -> QuerySet[Run]:
-    """Return the queued runs whose caller and application are below their limits, in order."""
+    """Return the queued runs whose caller and application are below the limits, in queue order."""
     callers = [one for one, count in active.callers.items() if is_full(count, most_of(one))]
     most = settings.RUNS_PER_APPLICATION
     applications = [one for one, count in active.applications.items() if is_full(count, most)]

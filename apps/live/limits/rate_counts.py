@@ -39,8 +39,8 @@ class RateCounts:
         self.tasks: set[asyncio.Task[None]] = set()
 
     async def admit(self, rates: Sequence[Rate]) -> Sequence[RemainingRate]:
-        """Count a request, and return what remains of each rate. Raises `RateLimitReached` if a
-        limit is reached.
+        """Count a request, and return the requests or tokens that remain for each rate. Raises
+        `RateLimitReached` if a limit is reached.
         """
         found = await asyncio.gather(*map(self.read_remaining, rates))
         for remaining in found:
@@ -122,8 +122,8 @@ async def hit(rate: Rate, count: int, storage: Storage) -> bool:
 def limiter_of(rate: Rate, storage: Storage) -> RateLimiter:
     """Return an exact limiter for requests, and a cheaper one for tokens.
 
-    The cheaper one computes a weighted count of two minutes and can admit one request too many,
-    which would matter for small limits.
+    The cheaper one estimates the count from the current and the previous minute. It can admit one
+    request too many, which would matter for small limits.
     """
     if rate.kind == "requests":
         return MovingWindowRateLimiter(storage)

@@ -32,7 +32,7 @@ KINDS: Sequence[Kind] = ("requests", "tokens")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit per minute. `name` identifies the caller or the application."""
+    """A limit on requests or tokens per minute. `name` identifies the caller or the application."""
 
     kind: Kind
     subject: Literal["caller", "application"]
@@ -123,8 +123,8 @@ def most_of_application(application: ResolvedApplication, kind: Kind) -> int:
 
 
 async def admit_request(rates: Sequence[Rate]) -> Sequence[RemainingRate]:
-    """Count a request, and return what remains of each rate. Raises `RateLimitReached` if a limit
-    is reached.
+    """Count a request, and return the requests or tokens that remain for each rate. Raises
+    `RateLimitReached` if a limit is reached.
     """
     return await rate_counts().admit(rates) if rates else ()
 

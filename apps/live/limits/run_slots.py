@@ -52,7 +52,7 @@ class RunSlots:
     @contextmanager
     def hold(self, caller: str, application: str) -> Iterator[None]:
         """Hold a slot for an API client's run during the block. `caller` is "" for visitors, who
-        have no limit of their own. Raises `TooManyRuns` if none is free.
+        have no limit of their own. Raises `TooManyRuns` if no slot is free.
         """
         if not self.free:
             raise TooManyRuns(gettext("Too many requests are in progress on this server."))

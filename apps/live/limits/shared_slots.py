@@ -48,8 +48,8 @@ for _, key in ipairs(KEYS) do
 end
 return 0
 """
-# Arguments: the lease in milliseconds, and the slots' IDs. XX keeps released slots from being added
-# again.
+# Arguments: the lease in milliseconds, and the slots' IDs. XX updates only existing slots, so that
+# released slots are not added again.
 RENEW = f"""{NOW}
 for number = 2, #ARGV do redis.call('ZADD', KEYS[1], 'XX', now + ARGV[1], ARGV[number]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
@@ -69,7 +69,7 @@ class Limit:
 
 @asynccontextmanager
 async def hold_slot(limits: Sequence[Limit]) -> AsyncIterator[None]:
-    """Hold a slot for each limit during the block. Raises `TooManyRuns` if one is full."""
+    """Hold a slot for each limit during the block. Raises `TooManyRuns` if a limit is reached."""
     slots = loop_object(SharedSlots, SharedSlots)
     id = uuid4().hex
     try:
@@ -93,7 +93,7 @@ class SharedSlots:
         self.renewer: asyncio.Task[None] | None = None
 
     async def acquire(self, id: str, limits: Sequence[Limit]) -> None:
-        """Acquire a slot for each limit. Raises `TooManyRuns` if one is full."""
+        """Acquire a slot for each limit. Raises `TooManyRuns` if a limit is reached."""
         if time.monotonic() < self.retry_at:
             return
         keys, most = keys_of(limits), [limit.most for limit in limits]

@@ -13,11 +13,11 @@ logger = logging.getLogger(__name__)
 CLEAN_UP_SECONDS = 4.0
 """Interrupted runs have this many seconds to clean up and to be stored."""
 FAREWELL_SECONDS = 2.0
-"""The time in seconds for viewers to receive the remaining events."""
+"""Viewers have this many seconds to receive the remaining events."""
 
 
 async def close_hub(hub: Hub, seconds: float) -> None:
-    """Stop accepting questions, hand over all runs, and disconnect viewers.
+    """Stop accepting new requests, hand over all runs, and disconnect viewers.
 
     Runs have `seconds` to end or to finish their tool calls. Then they are interrupted, and other
     processes resume them.
@@ -45,6 +45,6 @@ async def finish(hub: Hub, seconds: float, *, interrupting: bool = False) -> Non
             if interrupting:
                 supervisor.hand_over(left / 2)
             else:
-                # Each time, because a task can begin at the last moment.
+                # Repeat this in each round, because a task can begin at the last moment.
                 supervisor.stop_before_next_call()
         await asyncio.wait(hub.tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)

@@ -38,7 +38,7 @@ FollowUp = Callable[[Hub], Awaitable[None]]
 """A function that starts follow-up work after runs have ended, such as answering queued messages.
 """
 FollowUpRows = Callable[[], QuerySet[Any]]
-"""A function that returns a query for the rows for which `FollowUp` has work."""
+"""A function that returns a query for the rows that need follow-up work by `FollowUp`."""
 
 
 async def do_nothing(hub: Hub) -> None:
@@ -46,7 +46,7 @@ async def do_nothing(hub: Hub) -> None:
 
 
 class Sweeper:
-    """Sweeps at intervals, and when a run is announced.
+    """Finds and resumes runs without a process, at intervals and whenever such a run is announced.
 
     `follow_up_rows` returns the rows for which `follow_up` has work.
     """
@@ -153,7 +153,7 @@ class Sweeper:
         return runs.exclude(stream__in=[*self.hub.supervisors])
 
     def try_end(self, run: Run) -> bool:
-        """End a run. Return False if this fails, which is logged."""
+        """End a run. If this fails, log the error and return False."""
         try:
             self.end_run(run)
         except Exception:

@@ -1,6 +1,7 @@
-"""Converts the events of a streamed message, and whole messages, into deltas.
+"""Converts the streamed events and the whole messages of the Messages API to deltas.
 
-If the service pauses an answer, the next request continues it. The same reader reads all parts.
+If the service pauses an answer, the next request continues it. One `MessageEvents` object reads all
+parts of the answer.
 """
 
 from typing import Any
@@ -38,8 +39,8 @@ from apps.workspace.services.halves import CutCharacters
 REASONING = "thinking"
 """The API's name for a model's reasoning."""
 MOST_PAUSES = 10
-"""The maximum number of times that a paused answer is continued; then it counts as truncated. The
-service pauses after ten turns of its own tools.
+"""A paused answer is continued up to this many times. If it pauses again, it counts as truncated.
+The service pauses after ten turns of its own tools.
 """
 REASONS = {
     "end_turn": "stop",

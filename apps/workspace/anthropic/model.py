@@ -90,8 +90,9 @@ def make_anthropic_model(
     features: Mapping[str, Any] | None = None,
     idle_seconds: float | None = None,
 ) -> AnthropicModel:
-    """Create a model. `base_url` ends with the API's version, and `ModelTraits` reads `features`.
-    `idle_seconds` is the read timeout, by default the timeout of a tool.
+    """Create a model. `base_url` ends with the API's version. `features` are the deployment's
+    features, which `ModelTraits` reads. `idle_seconds` is the read timeout, by default the tool
+    timeout.
     """
     return AnthropicModel(
         ModelService(base_url, MESSAGES, key_headers(api_key, features or {})),
@@ -137,8 +138,8 @@ def write_tool(spec: ToolSpec) -> Fields:
 
 
 def write_messages(messages: Sequence[ModelMessage]) -> list[Fields]:
-    """Convert messages. Consecutive messages with the same role are joined; tool results belong to
-    the user.
+    """Convert messages to the API's format. Consecutive messages with the same role are joined.
+    Tool results belong to the user.
     """
     written: list[Fields] = []
     for message in messages:
@@ -202,8 +203,8 @@ def mark_blocks(blocks: list[Block]) -> list[Block]:
 
 
 def columns_of(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a deployment for a model in the service's list: features, attachment
-    types, capabilities and token limits.
+    """Return the column values of a deployment for a model in the service's model list: features,
+    attachment types, capabilities and token limits.
     """
     limits = (("context_window", "max_input_tokens"), ("max_output_tokens", "max_tokens"))
     kinds = ((PICTURES, "image_input"), (PDF, "pdf_input"))

@@ -29,7 +29,7 @@ EFFORTS: Mapping[str, tuple[str, int]] = {
     "xhigh": ("xhigh", 32_768),
     "max": ("max", 32_768),
 }
-"""Each `reasoning_effort` maps to the API's effort and to a number of thinking tokens. Above 32,768
+"""Maps each `reasoning_effort` to the API's effort and to a number of thinking tokens. Above 32,768
 tokens, the vendor advises against streaming.
 """
 OFF = {"type": "disabled"}
@@ -63,7 +63,7 @@ class ModelTraits:
     """The properties that differ between models, and between services with this API."""
 
     most_output: int | None = None
-    """The limit of output tokens."""
+    """The output token limit."""
     thinking: Thinking = "adaptive"
     """The way to request thinking from the model."""
     version: str = VERSION
@@ -104,8 +104,8 @@ def write_parameters(
 
 
 def most_tokens(parameters: Mapping[str, Any], traits: ModelTraits) -> int:
-    """Return the limit of output tokens. If neither the request nor the deployment sets a limit, it
-    is the default plus the tokens for thinking.
+    """Return the output token limit. If neither the request nor the deployment sets one, return the
+    default plus the tokens for thinking.
     """
     limits = (
         parameters.get("max_completion_tokens"),

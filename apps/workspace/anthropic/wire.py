@@ -146,8 +146,8 @@ def without_nulls(value: Any) -> Any:
 
 
 def well_shaped(block: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the block with the text field that its type requires. Some services begin a block
-    without it.
+    """Return the block with the text field that its type requires. Some services omit the field
+    when a block begins.
     """
     kind = str(block.get("type"))
     found = {**block, "type": kind}

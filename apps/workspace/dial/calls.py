@@ -38,8 +38,8 @@ logger = logging.getLogger(__name__)
 SECONDS = 30.0
 """The timeout of a call in seconds, including all attempts."""
 BACKOFF = Backoff(attempts=3, initial_delay=0.2, max_delay=2.0)
-"""The retries outlast the restart of one of several Cores behind a proxy, but are short because a
-user is waiting.
+"""The retries last longer than the restart of one of several Cores behind a proxy, but are short
+because a user is waiting.
 """
 MOST_BYTES = 16 * 1024 * 1024
 NOTHING: Mapping[str, str] = MappingProxyType({})

@@ -29,7 +29,7 @@ scope (`…/external_services/…`). Clients do not respond to unknown methods, 
 spelling time out.
 """
 MOST_BYTES = 1024 * 1024
-"""The maximum number of bytes of an answer, including its heartbeats."""
+"""The size limit for an answer in bytes, including its heartbeats."""
 
 
 async def sign_in(calls: Calls, toolset_ids: Sequence[str]) -> dict[str, SignIn]:
@@ -94,7 +94,7 @@ async def interact(
 
 
 async def first_event(body: Body) -> bytes:
-    """Return the data of the first event with data, or b"" if there is none."""
+    """Return the data of the first event that has any, or b"" if there is none."""
     rest = b""
     async for chunk in body.chunks(MOST_BYTES):
         *blocks, rest = unify(rest + chunk).split(b"\n\n")

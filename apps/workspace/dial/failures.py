@@ -1,5 +1,5 @@
-"""Converts failed calls to Core to errors. The body of a failed call is plain text, DIAL's JSON, or
-empty.
+"""Converts failed calls to Core to errors. The body of an error response is plain text, DIAL's
+JSON, or empty.
 """
 
 from apps.accounts.caller import Caller
@@ -15,9 +15,9 @@ from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.services.failures import mask_and_cut, message_in
 
 SHOWN = 300
-"""The maximum number of characters of Core's message that an error repeats."""
+"""An error message repeats up to this many characters of Core's message."""
 MOST_ERROR_BYTES = 64 * 1024
-"""The maximum number of bytes of an error response that are read."""
+"""Up to this many bytes of an error response are read."""
 PASSING = frozenset({429, 502, 503, 504})
 """The status codes of temporary failures: the same request may succeed later."""
 

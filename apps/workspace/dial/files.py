@@ -26,8 +26,7 @@ from apps.workspace.stored_files import FileContent, FileInfo, FolderInfo, displ
 PUBLIC = "public"
 """The bucket of published files. Operators have approved these files."""
 MOST_PAGES = 20
-"""The maximum number of pages of a listing that are read, because a model cannot use more than
-20,000 entries.
+"""Up to this many pages of a listing are read, because a model cannot use more than 20,000 entries.
 """
 
 
@@ -35,7 +34,8 @@ MOST_PAGES = 20
 class DialFileStore:
     """Files in Core's storage. Methods raise `ServiceFailed` if a call to Core fails.
 
-    If a file was deleted in the meantime, Core ignores the `etag` and creates the file again.
+    A conditional write to a file that was deleted in the meantime succeeds: Core ignores the `etag`
+    and creates the file again.
     """
 
     calls: Calls
@@ -44,8 +44,8 @@ class DialFileStore:
         return await self.calls.once("home", partial(find_home, self.calls))
 
     async def is_own(self, path: str) -> bool:
-        """Return True if the path is in the caller's bucket. Return False for any other path, or if
-        Core does not report the bucket.
+        """Return True if the path is in the caller's bucket or in the public one. Return False for
+        any other path, or if Core does not report the caller's bucket.
         """
         try:
             return bucket_of(path) in {PUBLIC, bucket_of(await self.home())}

@@ -15,11 +15,15 @@ from apps.workspace.egress.headers import header_value_problem
 
 CHANNEL = "X-DIAL-CLIENT-CHANNEL-ID"
 ALWAYS_FORWARDED = frozenset({CHANNEL.lower(), "x-conversation-id", "x-job-title"})
-"""The headers that are always forwarded. Core uses them to attribute costs and to ask users."""
+"""The headers that are always forwarded. Core uses them to attribute costs and to send questions to
+users.
+"""
 
 CHAIN = "X-QUICKAPPS-CHAIN"
 LONGEST_CHAIN = 20
-"""The maximum length of a chain of applications that call each other. A longer chain is forged."""
+"""A chain of applications that call each other is truncated to this length. A longer chain is
+forged.
+"""
 
 
 def credentials(caller: Caller) -> dict[str, str]:

@@ -17,7 +17,7 @@ from apps.workspace.dial.wire import mapping
 APPDATA = "/appdata/"
 READ = ("display_name", "application_properties")
 UNKNOWN = frozenset({401, 403, 404})
-"""The status codes for an application that does not exist for this key."""
+"""The status codes that mean that the application does not exist for this key."""
 
 _cache = AgedCache[tuple[str, str], Mapping[str, Any]](256)
 """The cached documents, by Core and encoded name. Only responses to a key that was created for the

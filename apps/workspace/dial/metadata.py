@@ -41,7 +41,9 @@ secrets.
 """
 
 _facts = AgedCache[tuple[str, str, str], DeploymentInfo]()
-"""The cached technical facts, by Core, the application of the caller's key, and deployment."""
+"""The cached technical facts. The key is Core's URL, the application of the caller's API key, and
+the deployment's ID.
+"""
 on_reset(_facts.clear)
 
 
@@ -123,8 +125,8 @@ async def get_entity(calls: Calls, kind: str, name: str) -> Mapping[str, Any] | 
 
 
 async def fetch_schema(calls: Calls, name: str, metadata: Metadata) -> Mapping[str, Any]:
-    """Return the schema of the deployment's configuration, or {} if Core has none. The deployment
-    is then called without a configuration.
+    """Return the schema of the deployment's configuration, or {} if Core has none. A deployment
+    without a schema is called without a configuration.
     """
     if metadata.features.get("configuration") is not True:
         return {}
@@ -164,8 +166,8 @@ def capabilities_of(deployment_id: str, metadata: Metadata) -> ModelCapabilities
     """Return the capabilities that Core lists, supplemented with capabilities that are known by the
     model's name. The capabilities of an application are unknown.
 
-    Core reports a flag that is not set as false, so false means unknown. If the operator has
-    confirmed Core's flags, a false `tools` flag means that the model does not support tools.
+    Core reports an unset flag as false, so false means unknown. If the operator has confirmed
+    Core's flags, a false `tools` flag means that the model does not support tools.
     """
     limits = ModelCapabilities(
         context_window=context_window(metadata.written.get("limits")),
@@ -205,8 +207,8 @@ def texts_of(value: Any) -> tuple[str, ...]:
 
 
 def context_window(limits: Any) -> int | None:
-    """Return the limit on the total of prompt and output tokens. If Core sets none, return the
-    prompt token limit or None.
+    """Return the limit on prompt and output tokens together. If Core sets none, return the prompt
+    token limit or None.
     """
     if not isinstance(limits, Mapping):
         return None

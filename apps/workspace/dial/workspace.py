@@ -33,8 +33,8 @@ logger = logging.getLogger(__name__)
 DEPLOYMENT_TYPES = {"type": "model,application,toolset"}
 
 FindInfo = Callable[[Calls, str], Awaitable[DeploymentInfo]]
-"""A function that returns the description of a deployment. It raises `DeploymentNotFound` if there
-is none, and `ServiceFailed` if Core does not respond.
+"""A function that returns the description of a deployment. It raises `DeploymentNotFound` if the
+deployment does not exist, and `ServiceFailed` if Core does not respond.
 """
 
 

@@ -1,8 +1,9 @@
 """Provides the HTTP clients for this server's own calls. All callers share one client for each
 level of trust.
 
-The clients pool connections, but store no cookies, follow no redirects and read no proxy variables.
-Only this package may import the HTTP library, so this module exports the names that callers need.
+The clients pool connections. They store no cookies, follow no redirects and ignore the
+environment's proxy variables. Only this package may import the HTTP library, so this module exports
+the names that callers need.
 """
 
 import functools

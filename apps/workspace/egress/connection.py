@@ -18,8 +18,7 @@ MOST_HEADER_BYTES = 64 * 1024
 body.
 """
 MOST_HEADERS = 256
-"""The maximum number of headers and trailers of a response, including those of interim responses.
-"""
+"""The maximum number of headers and trailers per response, including those of interim responses."""
 MOST_BUFFERED_BYTES = 256 * 1024
 """The number of buffered bytes above which reading pauses, so that a slow consumer slows down the
 service instead of filling memory.
@@ -102,16 +101,17 @@ class HttpConnection(asyncio.Protocol):
         self.start_timer()
 
     async def read_head(self) -> Head:
-        """Return the status and headers of the response, without interim responses. Raises the same
-        errors as `send`.
+        """Return the status and headers of the response, skipping interim responses (1xx). Raises
+        the same errors as `send`.
         """
         while not self.has_head:
             await self.wait()
         return self.head
 
     async def read_chunk(self) -> bytes:
-        """Return the body's bytes that arrived since the last call, waiting for at least one, or
-        b"" at the end of the body. Raises the same errors as `send`.
+        """Return the bytes of the body that have arrived since the last call. If there are none,
+        wait for the next bytes. Return b"" at the end of the body. Raises the same errors as
+        `send`.
         """
         while not self.chunks:
             if self.is_complete:

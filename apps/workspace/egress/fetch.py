@@ -38,15 +38,17 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _media_type = re.compile(r"[\w.+-]+/[\w.+-]+", re.ASCII)
 _charset = re.compile(r"\bcharset\s*=\s*[\"']?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
 NAME_BYTES = 200
-"""The maximum length of a file name in bytes. File systems allow 255, so a prefix fits."""
+"""The maximum length of a file name in bytes. File systems allow 255, which leaves room for a
+prefix.
+"""
 
 
 FetchReason = Literal[
     "size_limit", "ssrf_block", "redirect_cap", "timeout", "transport",
     "admin", "builder", "admin_allowlist", "builder_allowlist",
 ]  # fmt: skip
-"""The reason why a file was not fetched from the internet. The last four are the settings that
-forbid it.
+"""The reason why a file was not fetched from the internet. The last four are names of settings that
+can forbid a fetch.
 """
 
 

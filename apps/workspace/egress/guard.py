@@ -51,8 +51,8 @@ METADATA_NAMES = frozenset(
     {"metadata", "metadata.google.internal", "metadata.goog", "instance-data"}
     | {"instance-data.ec2.internal", "metadata.azure.internal", "metadata.tencentyun.com"}
 )
-"""The hosts from which programs on a cloud machine get its credentials. They are always blocked,
-regardless of their address.
+"""The host names of the metadata services from which programs on a cloud machine get the machine's
+credentials. These hosts are always blocked, regardless of their address.
 """
 
 LOCALHOST = "localhost"
@@ -67,8 +67,8 @@ class HostAddress:
 
 
 async def find_addresses(trust: Trust, host: str, port: int) -> list[HostAddress]:
-    """Resolve a host and check its addresses. Raises `EgressRefused`, and OSError for an unknown
-    name.
+    """Resolve a host and check its addresses. Raises `EgressRefused` if the host is not allowed,
+    and OSError if its name is unknown.
     """
     if trust in SINGLE_HOSTS:
         check_single_host(trust, host, port)

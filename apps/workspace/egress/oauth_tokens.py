@@ -32,7 +32,9 @@ evicted.
 """
 MOST_BYTES = 65_536
 SECONDS = 30.0
-"""The timeout for the whole token response in seconds. Calls that need the token wait that long."""
+"""The timeout for the whole token response in seconds. Calls that need the token wait up to this
+long.
+"""
 
 
 @dataclass(frozen=True, slots=True)

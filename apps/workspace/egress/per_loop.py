@@ -1,7 +1,7 @@
 """Creates objects once per event loop, on first use, and closes them when the loop ends.
 
-Connections belong to the loop that opened them. A loop that ends closes only its open asynchronous
-generators, so a generator owns each store.
+Connections belong to the loop that opened them. When a loop ends, it closes only its open
+asynchronous generators. An asynchronous generator therefore owns each loop's store of objects.
 """
 
 import asyncio

@@ -23,14 +23,14 @@ REFUSAL_BYTES = 4_096
 UNANSWERED = -1
 LINE_ENDS = (b"\n", b"\r")
 Rewrite = Callable[[bytes], list[bytes]]
-"""A function that rewrites a message from a server to the messages that the SDK reads."""
+"""A function that converts a message from a server to the messages that the SDK reads."""
 Takes = Callable[[bytes], bool]
 """A function that returns True if the SDK should read a message of an event stream."""
 
 
 @dataclass(slots=True)
 class RequestContext:
-    """Headers, time limit and outcome of one operation over HTTP."""
+    """The headers, time limit and outcome of one operation over HTTP."""
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     seconds: float = 60.0
@@ -42,7 +42,9 @@ class RequestContext:
     """A sentence about a failed connection, or ""."""
     timed_out: bool = False
     first_status: int = 0
-    """The status of the first POST. An error status means that the server did nothing."""
+    """The status of the response to the first POST. An error status means that the server did
+    nothing.
+    """
     challenge: str = field(default="", repr=False)
     """An error response's `WWW-Authenticate` header."""
     refusal: bytes = field(default=b"", repr=False)
@@ -50,7 +52,7 @@ class RequestContext:
     is_limited_elsewhere: bool = False
     """True if the caller limits the response's time once the response has begun."""
     listens: bool = False
-    """True if the response is a stream of notifications, without limits of size and time."""
+    """True if the response is a stream of notifications, without limits on size and time."""
     opens: bool = False
     """True if the operation opens a session."""
 
@@ -112,10 +114,10 @@ class RewrittenMessages:
     """Rewrites the messages of a body that arrives in chunks: a JSON body, or the data of each
     event.
 
-    Events that are too long remain unchanged. If `rewrite` returns several messages for one, an
-    event becomes as many events. A JSON body is reduced to the last message, unless `as_events` is
-    set. Messages that `takes` rejects are dropped from events. A last event without a final blank
-    line gets one, because the SDK would ignore the event otherwise.
+    Events that are too long remain unchanged. If `rewrite` returns several messages for an event's
+    message, each of them becomes an event. A JSON body is reduced to the last message, unless
+    `as_events` is set. Messages that `takes` rejects are dropped from events. A last event without
+    a final blank line gets one, because the SDK would ignore the event otherwise.
     """
 
     def __init__(

@@ -60,8 +60,8 @@ Select = Callable[[bytes], Takes]
 reads from the event stream.
 """
 Broken = Callable[[RequestContext], None]
-"""A callback for undelivered messages. It is needed because the SDK does not report
-failures of delivery.
+"""A function that is called if a message could not be delivered. It is needed because the SDK does
+not report these failures.
 """
 
 

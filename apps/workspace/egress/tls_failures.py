@@ -3,7 +3,7 @@
 import ssl
 
 PASSING = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
-"""The errors of a connection that was interrupted during the handshake."""
+"""The errors that mean that the connection was interrupted during the handshake."""
 
 
 def tls_problem(error: BaseException) -> str:

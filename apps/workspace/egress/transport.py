@@ -1,7 +1,7 @@
 """Implements the HTTP transport of SDK clients whose responses are streams of tokens.
 
 SDKs use httpx2's requests, responses, exceptions and timeouts. Only the code between the socket and
-the reader is our own, because the library's code costs more per token than the rest of a run.
+the reader is our own, because the library's code takes more time per token than the rest of a run.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from apps.workspace.egress.headers import with_mark
 
 MOST_LEFT_BYTES = 64 * 1024
 LEFT_SECONDS = 0.05
-"""The time in seconds that the client waits for the last bytes of a body when its reader has
-finished, so that the connection can be reused.
+"""When a reader has finished, the client waits this many seconds for the last bytes of the body, so
+that the connection can be reused.
 """
 REFUSAL_SECONDS = 10.0
 """The timeout for the body of an error response, in seconds."""
@@ -61,7 +61,9 @@ class Body(httpx2.AsyncByteStream):
             yield chunk
 
     async def chunks(self, limit: int) -> AsyncIterator[bytes]:
-        """Yield the body, up to `limit` bytes. Raises httpx2's errors and `ResponseTooLarge`."""
+        """Yield the body in chunks. Raises httpx2's errors, and `ResponseTooLarge` if the body has
+        more than `limit` bytes.
+        """
         size = 0
         while chunk := await self.read_chunk():
             size += len(chunk)
@@ -127,8 +129,8 @@ class StreamedResponse(msgspec.Struct, frozen=True):
         return next((value for key, value in self.headers if key.lower() == name), b"")
 
     async def read(self, limit: int) -> bytes:
-        """Return the whole body, up to `limit` bytes. If its declared length exceeds the limit, it
-        is not read at all. Raises the same errors as `Body.read`.
+        """Return the whole body. If its declared length exceeds `limit` bytes, the body is not read
+        at all. Raises the same errors as `Body.read`.
         """
         announced = self.header(b"content-length").decode("latin-1")
         if (read_integer(announced) or 0) > limit:
@@ -164,10 +166,10 @@ class HttpEndpoint:
     def request(
         self, method: str, target: str, headers: Mapping[str, str], content: bytes
     ) -> bytes:
-        """Return the bytes of a request. `target` is appended to the endpoint's path; `headers` are
-        sent in Latin-1, as received.
+        """Return the bytes of a request. `target` is appended to the endpoint's path. The `headers`
+        are sent in Latin-1, as received.
 
-        Raises `httpx2.LocalProtocolError`.
+        Raises `httpx2.LocalProtocolError` if a header contains a line break.
         """
         named = [(k.encode("latin-1"), v.encode("latin-1", "replace")) for k, v in headers.items()]
         more = header_lines(named)

@@ -1,5 +1,5 @@
-"""Computes the model all-MiniLM-L6-v2: six layers of BERT. The mean of their outputs is a text's
-vector.
+"""Runs the embedding model all-MiniLM-L6-v2, which has six layers of BERT. A text's vector is the
+mean of the outputs for its tokens.
 
 Tokens of several texts pass through the dense layers as rows of one matrix. Attention handles each
 text separately, so nothing is padded or masked.
@@ -196,7 +196,7 @@ def parameters(weights: Mapping[str, Tensor], name: str) -> tuple[Tensor, Tensor
 
 
 def read_weights(path: Path, sha256: str) -> Mapping[str, Tensor]:
-    """Map the names of all tensors of 32-bit floats in a safetensors file to the tensors.
+    """Return the tensors of 32-bit floats in a safetensors file, by name.
 
     The tensors are views of the mapped file, which all processes share. Raises `OSError`, and
     `ValueError` if the file does not have the hash `sha256`.

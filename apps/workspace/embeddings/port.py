@@ -23,12 +23,12 @@ class Embeddings:
     model: str
     """The name to store with the vectors. Vectors of different models are not compared."""
     vectors: Vectors
-    """One row of unit length for each text, so that the product of two rows is their cosine. A text
-    without content has zeros.
+    """One row of unit length for each text, so that the product of two rows is their cosine. The
+    row of a text without content consists of zeros.
     """
     unknown_shares: tuple[float, ...]
     """The fraction of each text's tokens that the model does not know, or 0.0 if the model cannot
-    report it. Texts of unknown tokens seem similar, whatever their content is.
+    report it. Texts that consist of unknown tokens seem similar, whatever their content is.
     """
     prompt_tokens: int = 0
 

@@ -23,7 +23,8 @@ MOST_TEXTS = 64
 MOST_CHARACTERS = 200_000
 """The maximum number of characters in a request. OpenAI's limit is 300,000 tokens."""
 USUAL_WINDOW = 8_000
-"""The maximum number of tokens of a text if the deployment sets none. Most models accept this many.
+"""A text is truncated to this many tokens if the deployment sets no limit. Most models accept this
+many.
 """
 TRANSIENT = frozenset({429, 500, 502, 503, 504})
 BACKOFF = Backoff(attempts=3, initial_delay=0.5, max_delay=5.0)
@@ -45,7 +46,7 @@ class ServiceEmbedder:
     model: str
     """The service's name for the model."""
     window: int = USUAL_WINDOW
-    """The maximum number of tokens of a text."""
+    """The number of tokens to which each text is truncated."""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Parameters that are added to every request."""
 

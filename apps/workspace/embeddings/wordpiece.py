@@ -11,8 +11,8 @@ from itertools import islice
 LONGEST_WORD = 100
 """The maximum length of a word in characters. A longer word counts as unknown."""
 MOST_CHARACTERS = 16_384
-"""The maximum number of characters of a text that are tokenized: ten times as many as a model
-reads, unless the text is mostly white space.
+"""Only this many characters of a text are tokenized. That is ten times as many as a model reads,
+unless the text is mostly white space.
 """
 WRITTEN_TOKENS = re.compile(r"(\[(?:PAD|UNK|CLS|SEP|MASK)\])")
 IDEOGRAPHS = re.compile(

@@ -29,7 +29,7 @@ class LoadedFile:
     charset: str = ""
     """The encoding that the server declared for a text, or ""."""
     version: str = ""
-    """A text that changes with the content of a stored file, or "" for other files."""
+    """A string that changes with the content of a stored file, or "" for other files."""
 
 
 def document_bounds(owner: str) -> Bounds:

@@ -95,7 +95,9 @@ class LoadingRules:
     a slash.
     """
     trusted: tuple[str, ...] = ()
-    """URLs and paths that the operator has listed. Paths of folders end with a slash."""
+    """The URLs and paths that the manifest lists, which are trusted. Paths of folders end with a
+    slash.
+    """
     document_limit: int = 0
     """The maximum size of a document in the caller's storage whose text is searched or extracted.
     """

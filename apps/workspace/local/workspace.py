@@ -186,9 +186,7 @@ class LocalWorkspace:
         return "unavailable"
 
     async def grant(self, paths: Sequence[str], receiver: str) -> None:
-        """Do nothing for this installation's own applications, which can read the files. Raises
-        `FileRefused` for any other receiver.
-        """
+        """Raise `FileRefused`, because servers outside this installation cannot read its files."""
         raise FileRefused("Files cannot be shared with a server outside of this installation.")
 
 

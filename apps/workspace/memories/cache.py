@@ -8,7 +8,7 @@ from apps.process_state import on_reset
 from apps.workspace.memories.port import MemoryList
 
 MOST_BYTES = 64 * 1024 * 1024
-"""The maximum size of all cached memories, in bytes."""
+"""The maximum total size of the cached memories, in bytes."""
 BYTES_OF_A_MEMORY = 500
 """The approximate size in bytes of a memory's objects, in addition to its text and its vector."""
 

@@ -75,8 +75,8 @@ def plain(text: str) -> str:
 
 
 def name(text: str, field: str) -> str:
-    """Return a category or topic on one line. `field` is the field that `MemoryRefused` reports if
-    it is too long.
+    """Return a category or topic on one line. `field` is the field name that `MemoryRefused`
+    reports if the text is too long.
     """
     line = " ".join(plain(text).split())
     if len(line) > NAME_CHARACTERS:

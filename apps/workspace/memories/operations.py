@@ -196,7 +196,7 @@ async def apply_change(
     store: MemoryStore, embedder: Embedder, made: Embeddings | None, change: Change[T]
 ) -> T:
     """Apply a change. If it adds the vectors `made`, and the collection's vectors come from another
-    model, recompute these first.
+    model, recompute the collection's vectors first.
     """
     for _ in range(ATTEMPTS):
         try:
@@ -209,8 +209,8 @@ async def apply_change(
 
 
 async def up_to_date(store: MemoryStore, embedder: Embedder, sample: Embeddings) -> MemoryList:
-    """Return the collection with vectors that can be compared with the vectors of `sample`. If they
-    come from another model, all of them are recomputed.
+    """Return the collection with vectors that can be compared with the vectors of `sample`. If the
+    collection's vectors come from another model, recompute all of them.
     """
     for _ in range(ATTEMPTS):
         collection = await store.load()

@@ -31,13 +31,13 @@ class MemoryItem:
     """A fact that an application remembers about its user."""
 
     id: int
-    """The Unix second in which it was stored, or the next second that is not in use."""
+    """The Unix second in which the memory was stored, or the next second that is not in use."""
     content: str
     importance: float = IMPORTANCE  # from 0 to 1
     category: str = GENERAL
     topics: tuple[str, ...] = ()
     unknown_share: float = 0.0
-    """The fraction of tokens that the embedding model does not know."""
+    """The fraction of the memory's tokens that the embedding model does not know."""
     is_separate: bool = False
     """True if the owner has undone a merge, so that the memory is never merged again."""
 
@@ -94,8 +94,8 @@ class MemoryList:
         """Return the collection with memories added at its end. `vectors` contains the vectors of
         all memories.
 
-        Its cached properties are derived from the old ones, because computing them from 10,000
-        memories would take half the time of storing one more memory.
+        The cached properties of the new collection are derived from the old ones, because computing
+        them from 10,000 memories would take half the time of storing one more memory.
         """
         first = len(self.memories)
         grown = replace(self, memories=(*self.memories, *added), vectors=vectors, model=model)
@@ -119,9 +119,9 @@ class ChangedMemories(Generic[T]):
     collection: MemoryList
     result: T
     merged: Sequence[MergedMemories] = ()
-    """New merges."""
+    """The merges that the change has made."""
     undone: frozenset[int] = frozenset()
-    """The IDs of merges that were undone."""
+    """The IDs of the merges that the change has undone."""
 
 
 Change = Callable[[MemoryList], ChangedMemories[T]]
@@ -129,7 +129,7 @@ Change = Callable[[MemoryList], ChangedMemories[T]]
 
 
 class MemoryIndex(Protocol):
-    """Searches the memories of one owner. There is at least one memory."""
+    """Searches the memories of an owner who has at least one memory."""
 
     async def nearest(
         self, query: str, embedding: Embeddings, limit: int

@@ -51,11 +51,11 @@ class RequiredAccount:
     server: str
     """The server that receives the account's token."""
     title: str
-    """The server's name for users."""
+    """The server's name as users see it."""
     how: OAuthAuthorization = field(repr=False)
     challenge: str = field(default="", repr=False)
-    """The `WWW-Authenticate` header with which the server rejected a request, or "" if it has not
-    been called yet.
+    """The `WWW-Authenticate` header with which the server rejected a request, or "" if the server
+    has not been called yet.
     """
 
     def rows(self, bucket: str) -> Any:

@@ -72,7 +72,7 @@ def metadata_document() -> dict[str, Any]:
 
 async def installation_client(service: SignInService, redirect_url: str) -> OAuthClient:
     """Return the client of this installation, which is used if the operator configured no client.
-    Raises `SignInFailed` if it has to be registered and that fails.
+    Raises `SignInFailed` if the client has to be registered and the registration fails.
 
     If the service supports metadata documents, and our document contains the redirect URL, no
     registration is needed.

@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 MOST_DEPLOYMENTS = 1_000
 LENGTH = 9
-"""The only length of IDs that Mistral accepts, in characters."""
+"""The exact length that Mistral requires of IDs, in characters."""
 _plain = re.compile(rf"[a-zA-Z0-9]{{{LENGTH}}}")
 _rejected = re.compile(
     r"tool.?(calls?|use).{0,20}ids?\b.{0,200}(too long|length|alphanumeric|a-z|pattern)",

@@ -33,7 +33,7 @@ from apps.workspace.services.finish_reasons import finish_reason
 from apps.workspace.services.logprobs import read_logprobs
 
 UNNAMED = ""
-"""The name of reasoning that is not sent back to the service."""
+"""The name of a `ReasoningDelta` whose text is not sent back to the service."""
 REASONING_KEYS = ("reasoning_content", "reasoning", "thinking")
 """The keys under which services send a model's reasoning."""
 MOST_TOKENS = 10**12
@@ -81,7 +81,9 @@ class ChoiceDelta(msgspec.Struct, gc=False):
     thinking: Any = None
     """The model's reasoning, ignored unless it is a string."""
     thought: str | None = None
-    """The model's reasoning, in a form that the service does not accept back."""
+    """The model's reasoning. It is not sent back, because the service does not accept it in this
+    form.
+    """
     function_call: FunctionPart | None = None
     """A call in the API's deprecated format."""
     reasoning_details: Any = None
@@ -112,8 +114,8 @@ class ChunkChoice(msgspec.Struct, gc=False):
     index: int = 0
     error: Any = None
     message: Any = None
-    """A message that some services send next to an empty delta, or at the end in addition to the
-    deltas.
+    """The message that some services send in place of a delta's content. Other services repeat the
+    whole answer in it at the end.
     """
 
 
@@ -132,7 +134,7 @@ class ChunkReader:
 
     def __init__(self) -> None:
         self.index: int | None = None
-        """The index of the only choice that is read, which is the first to arrive."""
+        """The index of the first choice that arrives. Other choices are ignored."""
         self.usage: TokenCounts | None = None
         self.statistics: Statistics | None = None
         self.has_finished = False
@@ -269,8 +271,8 @@ def annotations_of(fields: Any) -> list[Mapping[str, Any]]:
 
 
 def usage_of(usage: TokenCounts | None, statistics: Statistics | None) -> Usage | None:
-    """Return the token counts of an answer, by model if the statistics list models, or None if the
-    service reported none.
+    """Return the token counts of an answer, or None if the service reported none. The counts are
+    listed by model if the statistics list models.
     """
     named = statistics.usage_per_model if statistics is not None else None
     items = [counts_of(item) for item in named or ()]
@@ -302,6 +304,8 @@ def counts_of(counts: TokenCounts) -> ModelUsage:
 
 
 def count_in(details: Any, name: str) -> int | None:
-    """Return the token count `name` in the details of a usage, or None if it is missing or invalid."""
+    """Return the count `name` from the details of the token counts, or None if it is missing or
+    invalid.
+    """
     found = details.get(name) if isinstance(details, dict) else None
     return found if type(found) is int and 0 <= found <= MOST_TOKENS else None

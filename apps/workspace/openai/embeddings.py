@@ -29,8 +29,8 @@ EMBEDDINGS = "embeddings"
 SECONDS = 60.0
 """The read timeout in seconds."""
 MOST_BYTES = 16 * 1024 * 1024
-"""The maximum number of bytes of a response. 64 vectors of 4,096 numbers with 22 digits each take a
-third of that.
+"""The size limit for a response in bytes. A response with 64 vectors of 4,096 numbers takes a third
+of it if each number has 22 digits.
 """
 
 

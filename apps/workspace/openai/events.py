@@ -28,13 +28,14 @@ class CompletionEvents:
     """Converts the events of one answer to deltas. The final event `[DONE]` sets `is_done`."""
 
     def __init__(self, opening_tag: str = "") -> None:
-        """`opening_tag` is the tag of a thought if the prompt already ends with it, so that the
-        answer begins within the thought. Otherwise, it is "".
+        """Create a reader. If the prompt already ends with the opening tag of a thought,
+        `opening_tag` is this tag, because the answer begins within the thought. Otherwise, it is
+        "".
         """
         self.reader = ChunkReader()
         self.form: TextForm | None = None
-        """The template for the chunks, or None if none was found or tags must still be searched
-        for.
+        """The template with which chunks are read, or None if no template was found or chunks must
+        still be searched for tags.
         """
         self.learning: TextForm | None = TextForm()
         """The template that is being derived from the chunks so far, or None after too many failed
@@ -48,8 +49,8 @@ class CompletionEvents:
         self.has_finished = False
         self.has_spoken = False
         self.silent: list[bytes] = []
-        """Events without content. Their shapes are examined only if the answer has no content in
-        the end.
+        """Events without content. Their shapes are examined only if the whole answer has no
+        content.
         """
         self.missed = ""
         """The shape of the first delta that could not be read, or "" once the answer has content.
@@ -157,8 +158,8 @@ SAMPLE = "sample"
 
 
 class TextForm:
-    """A template for chunks that differ only in one text, as nearly all chunks of an answer do. It
-    makes parsing them unnecessary.
+    """A template for chunks that differ only in one text, as nearly all chunks of an answer do.
+    Chunks that fit it need no parsing.
 
     Services repeat everything around the text byte for byte, so the text of the next chunk is
     between the same bytes. A template is used only after a check that another text between these

@@ -152,8 +152,8 @@ def encode_openai(
 
 
 def with_usable_names(message: ModelMessage, names: Set[str]) -> ModelMessage:
-    """Return the message, with each call's name converted to a name that the API accepts unless it
-    is in `names`. Older messages may contain any name.
+    """Return the message with the names of its calls converted to names that the API accepts. Names
+    that are in `names` remain unchanged. Older messages may contain any name.
     """
     if all(call.name in names or is_tool_name(call.name) for call in message.tool_calls):
         return message
@@ -165,8 +165,8 @@ def with_usable_names(message: ModelMessage, names: Set[str]) -> ModelMessage:
 
 
 def message_fields(message: ModelMessage, *, dial: bool) -> dict[str, Any]:
-    """Return the fields of a message. State that the model returned is sent back at the top level,
-    and its reasoning under the model's own keys.
+    """Return the fields of a message. The state that the model returned is sent back at the top
+    level, and the model's reasoning under the keys that the model used.
     """
     thoughts, own = message.thoughts, message.model_state
     if thoughts is None and not own:

@@ -178,7 +178,7 @@ def standard_delta(written: Any) -> ChoiceDelta:
 
 
 def read_part(part: Any, texts: list[str], thoughts: list[str]) -> None:
-    """Add the text of a content part to `texts` or `thoughts`. The part is a text, or an object
+    """Add the text of a content part to `texts` or `thoughts`. The part is a string, or an object
     with a type.
     """
     if isinstance(part, (int, float)) and not isinstance(part, bool):

@@ -39,8 +39,8 @@ class ThinkTags:
     """
 
     def __init__(self, tag: str = "") -> None:
-        """`tag` is the opening tag if the prompt already ends with it, so that the answer begins
-        within a thought. Otherwise, it is "".
+        """Create a filter. If the prompt already ends with the opening tag of a thought, `tag` is
+        this tag, because the answer begins within the thought. Otherwise, it is "".
         """
         self.is_over = False
         self.is_beginning = bool(tag)

@@ -45,7 +45,7 @@ from apps.workspace.services.logprobs import read_logprobs
 
 Item = Mapping[str, Any]
 THINKING = "reasoning"
-"""The name of deltas with the text or the summary of the model's reasoning."""
+"""The name of each `ReasoningDelta` with the text or the summary of the model's reasoning."""
 INCOMPLETE = {"max_output_tokens": "length", "content_filter": "content_filter"}
 STATUSES: Mapping[str, int] = MappingProxyType(
     {
@@ -77,16 +77,16 @@ class ResponseAnswer:
         self.call_ids: dict[int, str] = {}
         """Maps the number of a function call to its call ID."""
         self.latest: dict[int, int] = {}
-        """Maps each number that the service sends to the number of the newest call with it."""
+        """Maps each number that the service sends to our number for the newest call that has it."""
         self.streamed: set[int] = set()
-        """The numbers of items of which parts have arrived."""
+        """The numbers of the items that have arrived at least in part."""
         self.cited: set[int] = set()
         self.lengths: dict[int, int] = {}
         """Maps the number of an item to the length of its text in characters."""
 
     def begin(self, index: int, item: Item, deltas: list[Delta]) -> None:
         """Append the delta that begins a call or a tool's stage, unless the item has already begun.
-        Most of its content arrives later.
+        Most of the item's content arrives later.
         """
         index = self.number_of(index, item)
         if index in self.begun:

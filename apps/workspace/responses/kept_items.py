@@ -181,8 +181,8 @@ def written_items(kept: Mapping[str, Any], found: Found) -> Iterator[Mapping[str
 
 
 def texts_in(text: str, lengths: list[int]) -> Iterator[str]:
-    """Split the text into parts of these lengths. If it was rewritten, so that the lengths do not
-    match, yield it unchanged.
+    """Split the text into parts of these lengths. If the lengths do not match because the text was
+    rewritten, yield the text unchanged.
     """
     if sum(lengths) != len(text):
         lengths = [len(text)]

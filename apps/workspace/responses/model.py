@@ -19,7 +19,7 @@ from apps.workspace.services.static_tools import service_tool
 
 RESPONSES = "responses"
 MOST_EVENT_BYTES = MOST_BYTES
-"""The maximum number of bytes of an event. The last event repeats the whole answer, including
+"""The size limit for an event in bytes. The last event repeats the whole answer, including
 generated images.
 """
 

@@ -29,7 +29,7 @@ SAME = frozenset(
 )
 """Parameters that are sent unchanged."""
 LIMITS = ("max_output_tokens", "max_completion_tokens", "max_tokens")
-"""The names of the output limit. The first one that is set is used."""
+"""The parameters that limit the length of the output. The first one that is set is used."""
 READ = frozenset(
     {
         *LIMITS,

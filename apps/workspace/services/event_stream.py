@@ -16,8 +16,8 @@ from apps.workspace.services.halves import decode_leniently
 logger = logging.getLogger(__name__)
 
 MOST_EVENT_BYTES = 8 * 1024 * 1024
-"""The maximum number of bytes of an event. It may contain an attachment, but an endless event must
-not fill memory.
+"""The size limit for an event in bytes. An event may contain an attachment, but an endless event
+must not fill memory.
 """
 BOM = b"\xef\xbb\xbf"
 """The UTF-8 byte order mark, with which a stream may begin."""

@@ -56,9 +56,9 @@ HINTS = {402: "its account has no credit"}
 LONGEST_LOCATION = 200
 LONGEST_MESSAGE = 1000
 LONGEST_SAID = 500
-"""The maximum number of characters of a service's message that operators see."""
+"""Operators see up to this many characters of a service's message."""
 MOST_READ = 5_000
-"""The maximum number of characters of a service's message that are read."""
+"""Only this many characters of a service's message are read."""
 SHORTEST_CREDENTIAL = 4
 """The minimum length in characters of a credential that is masked by value, because shorter texts
 occur in many messages by chance.

@@ -27,7 +27,7 @@ from apps.workspace.services.failures import (
 )
 
 MOST_BYTES = 32 * 1024 * 1024
-"""The maximum number of bytes of an answer that is not streamed."""
+"""The maximum size in bytes of an answer that is not streamed."""
 
 
 class CompletionService(Protocol):
@@ -53,7 +53,7 @@ class Api:
     """The functions that convert requests and responses of one API."""
 
     encode: Callable[[ModelRequest], bytes]
-    """Returns the body of a request. Raises `BadRequest`."""
+    """Returns the body of a request. Raises `BadRequest` for text that is not Unicode."""
     make_reader: Callable[[], EventReader]
     """Returns a reader for one streamed answer."""
     read_whole: Callable[[bytes], list[Delta]]

@@ -11,7 +11,7 @@ from apps.agent.model import Delta, ToolCallDelta
 
 CALL = "tool_use"
 CALLS = frozenset({CALL, "function_call"})
-"""The names of the tag that contains a call, because models write either."""
+"""The names of the tag that contains a call. Models write either name."""
 SEVERAL = "parallel_tool_calls"
 RESULTS = "functions_result"
 RESULT = "result"

@@ -70,8 +70,8 @@ def written_call(call: ToolCall) -> str:
 
 
 def results_message(results: Sequence[ModelMessage], names: Mapping[str, str]) -> ModelMessage:
-    """Return the results of all calls in one answer as a single message of the user. `names` maps
-    call IDs to tool names.
+    """Return the results of all calls in one answer as a single user message. `names` maps call IDs
+    to tool names.
     """
     parts: list[Mapping[str, Any]] = []
     for result in results:

@@ -24,7 +24,7 @@ from apps.workspace.local.models import PUBLIC, StoredFile
 
 @dataclass(frozen=True, slots=True)
 class LocalCorpus:
-    """The attached files of an application that one caller can read."""
+    """The files that are attached to an application, as far as one caller can read them."""
 
     application: str
     """The application's slug."""

@@ -14,7 +14,9 @@ from apps.workspace.local.files.paths import write_path
 
 LEAST_PAUSE, MOST_PAUSE = timedelta(seconds=30), timedelta(hours=1)
 MOST_ATTEMPTS = 5
-"""The maximum number of attempts to read a document whose process keeps ending without a result."""
+"""If the process that reads a document keeps ending without a result, the document fails after this
+many attempts.
+"""
 
 
 work_added: Listeners[[], None] = Listeners("attached files to be indexed")
@@ -26,7 +28,7 @@ class Corpus(models.Model):
     application = models.CharField(max_length=200, unique=True)
     """The application's slug."""
     compared = models.CharField(max_length=50, blank=True)
-    """The application and the version whose files were compared with the documents at
+    """Identifies the version of the application whose files were compared with the documents at
     `compared_at`. "" requests a new comparison.
     """
     compared_at = models.DateTimeField(null=True, blank=True)
@@ -77,7 +79,7 @@ class CorpusDocument(models.Model):
     """The number of chunks with a vector of `model`."""
     model = models.CharField(max_length=300, blank=True)
     refused_chunks = models.PositiveIntegerField(default=0)
-    """The number of chunks of a file that was rejected because they exceed the limit, otherwise 0.
+    """The number of a file's chunks if the file was rejected because it has too many, otherwise 0.
     """
 
     class Meta:
@@ -135,8 +137,8 @@ class ChunkTerms(models.Model):
     """The search terms of a chunk in a large corpus, as `apps.workspace.local.corpora.terms`
     computes them.
 
-    They are in a separate table, so that a search reads few pages, and a new vector does not
-    rewrite the terms.
+    They are in a separate table, so that a search reads few database pages, and a new vector does
+    not rewrite the terms.
     """
 
     document = models.ForeignKey(CorpusDocument, on_delete=models.CASCADE, related_name="terms")

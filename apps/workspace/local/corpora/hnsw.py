@@ -22,11 +22,11 @@ from apps.workspace.local.pgvector import vector_text
 logger = logging.getLogger(__name__)
 
 EXACT_MOST = 100_000
-"""The maximum number of vectors that are searched exactly, which takes about 0.2 s of database CPU
+"""Up to this many vectors are searched exactly. Such a search takes about 0.2 s of database CPU
 time.
 """
 MOST_DIMENSIONS = 4_000
-"""The maximum number of dimensions of half-precision vectors that pgvector indexes."""
+"""pgvector can index half-precision vectors with up to this many dimensions."""
 LEAST_VERSION = (0, 8)
 LOCK = 0x51617070
 """The first key of the advisory lock for building an index. The second key is the vectors'
@@ -37,8 +37,8 @@ MOST_MEMORY_MB = 1024
 build is many times slower.
 """
 BYTES_OF_A_ROW = 512
-"""The approximate size of a row in bytes, in addition to its vector: a generous estimate for its
-links to other rows.
+"""A generous estimate of the size in bytes of an index entry's links to other entries. The size of
+its vector is added.
 """
 
 SETTINGS = """

@@ -17,8 +17,8 @@ from apps.workspace.local.corpora.document_texts import chunk_of
 from apps.workspace.local.corpora.terms import store_terms
 
 LARGE_FROM = 4_000
-"""The number of chunks above which the database searches a corpus. Its words would take 50 MB of
-each process's memory.
+"""The number of chunks above which the database searches a corpus. The words of that many chunks
+would take 50 MB of each process's memory.
 """
 SMALL_FROM = 3_000
 """The number of chunks at or below which processes search a large corpus again. It is lower than

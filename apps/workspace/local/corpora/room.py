@@ -15,8 +15,8 @@ MOST_IN_PROCESSES = 20_000
 
 
 def chunks_left(corpus: int, replaced: int = 0) -> int:
-    """Return the number of chunks that the corpus may still get. The chunks of the document with
-    the primary key `replaced` do not count, because they will be replaced.
+    """Return how many more chunks the corpus may contain. The chunks of the document with the
+    primary key `replaced` do not count, because they will be replaced.
     """
     documents = CorpusDocument.objects.filter(corpus=corpus).exclude(pk=replaced)
     used: int = documents.aggregate(sum=Sum("chunk_count"))["sum"] or 0

@@ -17,7 +17,7 @@ from apps.documents.chunks import TextChunk
 from apps.workspace.local.corpora.corpus import ChunkTerms, CorpusDocument
 
 MOST_HAVING = 5_000
-"""The maximum number of chunks that are ranked. These are the chunks with the rarest terms of the
+"""A search ranks up to this many chunks. It selects the chunks with the rarest terms of the
 request, because rare terms are the most significant.
 """
 
@@ -50,7 +50,9 @@ WHERE terms @> %s::int[] AND document_id = ANY(%s::bigint[]) ORDER BY length, do
 """
 
 Scores = Mapping[tuple[int, int], float]
-"""Maps the primary key of a document and the position of a chunk to a score."""
+"""Maps each chunk to its score. A chunk is identified by its document's primary key and its
+position.
+"""
 
 
 def term_number(corpus: int, term: str) -> int:

@@ -14,7 +14,7 @@ from apps.workspace.model_capabilities import (
     read_types,
 )
 
-# Images and formats are never rejected: the demo model describes what it received, and that it
+# The demo model never rejects images or formats. It describes what it received, and adds that it
 # cannot see it.
 DEMO = ModelCapabilities(
     tools=True, parallel_tools=True, audio_output=False, reasoning=False, caching=False

@@ -34,9 +34,7 @@ def capability_flag(
 
 
 class Deployment(VersionedRow):
-    """A model at a service, with the service's URL, the key and the name of the model there, and
-    its features.
-    """
+    """A model at a service: the service's URL and key, the model's name there, and its features."""
 
     class Kind(models.TextChoices):
         CHAT = "chat", "Chat: writes answers"

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from apps.workspace.local.deployments.deployment import Deployment
 
 MOST_FALLBACKS = 8
-"""The maximum number of fallbacks of a deployment. More would not help, because each one needs time
-for its own attempts.
+"""The maximum number of fallbacks per deployment. More would not help, because each fallback needs
+time for its own attempts.
 """
 Rows = Mapping[str, "Deployment"]
 """Maps deployment IDs to deployments."""

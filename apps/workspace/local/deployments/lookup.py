@@ -188,8 +188,9 @@ def make_mcp_endpoint(deployment: FoundDeployment) -> McpEndpoint:
 
 
 def deployment_key(deployment: FoundDeployment) -> str:
-    """Return the key of a deployment: the stored key, or the key in the environment variable or its
-    file, or "" if there is none.
+    """Return the key of a deployment: the stored key, otherwise the key from the environment
+    variable `api_key_env` or from the file that its variant with `_FILE` names. Return "" if there
+    is none.
     """
     name = deployment.api_key_env
     if deployment.api_key or not name:

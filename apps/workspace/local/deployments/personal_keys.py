@@ -33,8 +33,8 @@ NOTICE = "personal-key"
 class PersonalKey(models.Model):
     """The key of one user for one service. A provider and an origin identify the service.
 
-    The key is sent only to that service: if a deployment's URL changes to a different origin, it
-    needs a different key.
+    The key is sent only to that service. If a deployment's URL changes to a different origin, the
+    deployment needs a different key.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="model_keys")

@@ -29,8 +29,8 @@ KEY = "{quickapps-breakers}"
 scripts require.
 """
 FORGOTTEN_MS = 24 * 3600 * 1000
-"""The retention of breakers in milliseconds after the last failure of any deployment, because the
-breakers of changed rows are not deleted.
+"""Redis deletes breakers this many milliseconds after the last failure of any deployment, because
+the breakers of changed rows are not deleted otherwise.
 """
 
 NOW = """
@@ -129,7 +129,7 @@ class SharedBreakers:
         moment = time.monotonic()
         if moment < max(self.retry_at, self.read_at + READ_SECONDS):
             return
-        self.read_at = moment  # Concurrent calls use the known state.
+        self.read_at = moment  # Concurrent calls use the cached state.
         found = await self.call(READ, "")
         if found is None:
             return

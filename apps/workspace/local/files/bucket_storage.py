@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # The type does not exist at run time.
 
 CONNECT_SECONDS = 3
 READ_SECONDS = 20
-"""The timeout in seconds for the service's next byte, including while a part is uploaded."""
+"""The read timeout in seconds. It also applies to each uploaded part."""
 LONGEST_HOURS = 6
 """The timeout of a download in hours. It is long, because the client may be slow."""
 RETRIES = 2
@@ -33,7 +33,7 @@ request.
 PARTS_AT_ONCE = 2
 CHUNK_BYTES = 256 * 1024
 LONGEST_REASON = 300
-"""The maximum number of characters of the library's error message that our message repeats. The
+"""Our error message repeats up to this many characters of the library's message, because the
 library appends the source of each error.
 """
 

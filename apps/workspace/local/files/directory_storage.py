@@ -18,7 +18,7 @@ MARKER = "installation.id"
 """The name of the file that contains the installation's ID."""
 
 _marked: tuple[Path, str] | None = None
-"""The folder of stored files and the ID in its marker file, as of the call of `expect_marker`."""
+"""The folder of stored files and the ID in its marker file, as passed to `expect_marker`."""
 
 
 def expect_marker(root: Path, id: str) -> None:

@@ -13,7 +13,7 @@ from apps.workspace.local.models import StoredFile
 
 FILES_AT_ONCE = 4
 BATCH = 200
-"""The number of files after which progress is reported."""
+"""Progress is reported each time this many files have been processed."""
 
 
 class DamagedCopy(Exception):

@@ -1,5 +1,5 @@
 """Reads and writes stored files on separate threads, so that a slow storage does not block the
-database's threads.
+database threads.
 """
 
 from collections.abc import Callable

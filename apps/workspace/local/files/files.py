@@ -49,8 +49,9 @@ def info(reader: FileReader | str, path: str) -> FileInfo:
 
 
 def read(reader: FileReader | str, path: str, limit: int | None = None) -> FileContent:
-    """Return the content of a file, up to `limit` bytes. Raises `FileRefused`, with the same
-    message for a missing file and for another owner's file.
+    """Return the content of a file of up to `limit` bytes. Raises `FileRefused` if the file is
+    larger or cannot be read. The message is the same for a missing file and for another owner's
+    file.
     """
     for _ in range(READ_ATTEMPTS):
         row = find_stored(reader, path)

@@ -9,9 +9,9 @@ from apps.errors import FileRefused
 
 ROOT = "files"
 LONGEST_NAME = 500
-"""The maximum number of characters of a file's name: the size of the database column."""
+"""The maximum length of a file's name in characters, which is the size of the database column."""
 LONGEST_SEGMENT = 255
-"""The maximum number of bytes of a path segment. It is the limit of most file systems, so that
+"""The maximum length of a path segment in bytes. It is the limit of most file systems, so that
 files can be copied to a disk.
 """
 JOINER = "\u200d"
@@ -19,7 +19,7 @@ JOINER = "\u200d"
 because they can disguise a file's extension.
 """
 SHOWN = 80
-"""The maximum number of characters of a name that a message repeats."""
+"""Error messages truncate a name to this many characters."""
 
 
 def write_path(bucket: str, name: str) -> str:

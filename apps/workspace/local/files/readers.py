@@ -49,7 +49,7 @@ def readable_files(reader: FileReader | str, bucket: str) -> QuerySet[StoredFile
 
 
 def unrestricted_files(rows: QuerySet[Any], more: Q) -> QuerySet[Any]:
-    """Drop the files that belong to applications from `rows`, unless they match `more`."""
+    """Remove from `rows` the files that belong to applications, unless they match `more`."""
     # SQLite's LIKE ignores case, so the prefix is compared as a value.
     named = rows.alias(top=Substr("name", 1, len(APPLICATIONS)))
     found: QuerySet[Any] = named.filter(~Q(top=APPLICATIONS) | more)

@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 UNKNOWN_TYPE = "application/octet-stream"
 _content_type = re.compile(r"[\w.+-]+/[\w.+-]+(\s*;[ -~]*)?", re.ASCII)
 MOST_FILES = 10_000
-"""The maximum number of files of an owner, so that lists of them remain usable."""
+"""The maximum number of files per owner, so that lists of them remain usable."""
 
 
 @dataclass(frozen=True, slots=True)

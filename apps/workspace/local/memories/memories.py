@@ -44,7 +44,7 @@ from apps.workspace.memories.similarity import index_of, letters_in_common
 T = TypeVar("T")
 
 MOST_MEMORIES = 10_000
-"""The maximum number of memories of an owner. At this size, an exact search takes less than a
+"""The maximum number of memories per owner. At this size, an exact search takes less than a
 millisecond, and a search for duplicates about a second.
 """
 

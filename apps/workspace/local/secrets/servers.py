@@ -14,8 +14,8 @@ MOST_SERVERS = 50
 
 
 def read_server(text: str) -> str:
-    """Return a server that an administrator entered as an origin: `https://host`, with a port
-    unless it is the default.
+    """Parse a server that an administrator entered, and return its origin: `https://host`, with a
+    port unless it is the default.
 
     The scheme defaults to https. `/` means this server, and `*.host` means all subdomains of a
     host. Raises ValueError if the server is invalid.

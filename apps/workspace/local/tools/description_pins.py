@@ -53,8 +53,8 @@ class DescribedTool:
 
 
 def withheld_of(source: DescriptionSource, tools: Sequence[DescribedTool]) -> dict[str, str]:
-    """Map the names of withheld tools to the states of their descriptions. The descriptions of new
-    tools are pinned.
+    """Pin the descriptions of new tools. Then map the names of withheld tools to the states of
+    their descriptions.
     """
     record_use(source)
     names = {stored_name(one.tool): one for one in tools}
@@ -126,8 +126,8 @@ def new_row(
 def store_changes(source: DescriptionSource, changed: Mapping[str, DescribedTool]) -> None:
     """Store the newest change to each tool's description, for an operator to review.
 
-    The previous change that awaits review is deleted, so an operator accepts exactly the text that
-    they reviewed.
+    An earlier change that still awaits review is deleted, so that an operator accepts exactly the
+    text that they reviewed.
     """
     rows = ToolDescription.objects.filter(server_key=source.server_key, listing=source.listing)
     older = rows.filter(tool__in=changed, state=CHANGED)

@@ -43,7 +43,8 @@ class ToolAccount(models.Model):
     asked_at = models.DateTimeField(default=timezone.now)
     """The time at which the user was last asked to sign in."""
     state = models.CharField(max_length=64, null=True, blank=True, unique=True)
-    """A hash of the OAuth `state` that the sign-in service returns with the user."""
+    """A hash of the OAuth `state` that the sign-in service sends back when it redirects the user.
+    """
     state_until = models.DateTimeField(null=True, blank=True)
     verifier = SecretField(blank=True, default="")
     redirect_url = models.CharField(max_length=LONGEST_URL, blank=True)

@@ -14,7 +14,7 @@ from apps.workspace.local.installation import ROW, Installation, read_marker, wr
 
 DIRECTORY = "directory"
 MOST_NAMED = 20
-"""The maximum number of lost files that are listed by name."""
+"""Up to this many lost files are listed by name."""
 
 
 class Command(BaseCommand):
