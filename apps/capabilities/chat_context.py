@@ -51,7 +51,7 @@ class ChatContext:
     own_instructions: Callable[[], Awaitable[str]] | None = None
     """A function that reads the user's custom instructions, or None if there are none."""
     folder_instructions: str = ""
-    """The user's instructions for the conversations in the folder."""
+    """The user's instructions for all conversations in this conversation's folder."""
 
 
 NO_CHAT = ChatContext()

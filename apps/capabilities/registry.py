@@ -243,7 +243,9 @@ class Capability:
     serves: frozenset[str]
     """The names of supported manifest parts, as defined in `apps.manifest.parts`."""
     prepare: Callable[[Manifest], Open | None]
-    """A function that returns None if the manifest does not use the capability."""
+    """A function that prepares the capability for a manifest, or returns None if the manifest does
+    not use it.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,9 +223,9 @@ async def follow(
 async def take_first(work: Coroutine[Any, Any, Update | None], answer: AgentAnswer) -> None:
     """Wait for the first update, and add it to `answer`.
 
-    If the call is canceled, wait a little longer, because the update contains the ID of the task to
-    cancel. Raises `ToolError` if the request fails, and `AnswerInvalid` if the response does not
-    follow A2A.
+    If the call is canceled, wait up to `CANCEL_SECONDS` longer, because the update contains the ID
+    of the task to cancel. Raises `ToolError` if the request fails, and `AnswerInvalid` if the
+    response does not follow A2A.
     """
     receiving = asyncio.create_task(work)
     try:

@@ -1,5 +1,5 @@
-"""Adds attachments to each model call: a description of all, and the content of those that the
-policy selects.
+"""Adds attachments to each model call: a description of every attachment, and the content of the
+attachments that the policy selects.
 
 DIAL and applications on this site fetch files by path. Other services receive the data, as DIAL
 attachments or as OpenAI content parts.
@@ -32,8 +32,8 @@ text in OpenAI's API.
 Part = Mapping[str, Any]
 
 SelectedAttachments = dict[int, list[tuple[Attachment, Attachment | str]]]
-"""Maps the index of a message to its selected attachments, each with the attachment to send or the
-reason why it cannot be sent.
+"""Maps the index of a message to its selected attachments, each paired with the attachment to send
+in its place, or with the reason why it cannot be sent.
 """
 MOST_CHARACTERS = 28 * 1024 * 1024
 """The size limit of the attachments in one request, in characters of encoded data: about 20 MiB of
@@ -41,8 +41,8 @@ files. Services reject much larger requests.
 """
 TOO_MUCH = "this conversation has too many or too large files."
 DESCRIBED_ROLES = frozenset({"user", "tool"})
-"""Attachments are described in messages with these roles. In its own messages, a model would
-imitate the descriptions.
+"""Attachments are described in messages with these roles. Assistant messages are excluded, because
+a model would imitate descriptions in its own messages.
 """
 
 

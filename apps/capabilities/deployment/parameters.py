@@ -26,7 +26,7 @@ QUERY = "query"
 FILES = "attachment_urls"
 SESSION = "session_id"
 OURS = frozenset({QUERY, FILES, SESSION})
-"""The arguments of a tool with a special meaning. All others are added to the request."""
+"""The tool arguments with a special meaning. Other arguments become request parameters."""
 RESERVED = frozenset({"messages", "model", "stream", "stream_options", "tools"})
 """Fields of a request that an argument must not overwrite."""
 
@@ -57,7 +57,7 @@ session = SimpleParameter(
 
 
 def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Parameter]:
-    """Return the parameters with a special meaning, by name."""
+    """Return the parameters with a special meaning, such as the question, by name."""
     own: dict[str, Parameter] = {tool.query_parameter: query}
     if tool.takes_files:
         own[FILES] = files

@@ -21,7 +21,9 @@ from apps.errors import QuickAppError
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""The timeout in seconds for the model that chooses tools. After it, a keyword search is used."""
+"""The timeout in seconds for the model that chooses tools. If it expires, a keyword search is used
+instead.
+"""
 DESCRIPTION_CHARACTERS = 400
 """Descriptions in the model's list of tools are truncated to this many characters."""
 QUERY_CHARACTERS = 2_000

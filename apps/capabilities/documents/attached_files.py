@@ -17,8 +17,8 @@ from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.loading.loader import last_segment
 
 OWNER = "attached"
-"""The owner of attached files in the cache. All users share these entries, because permissions are
-checked before the cache is used.
+"""The cache stores attached files under this owner. All users share these entries, because
+permissions are checked before the cache is used.
 """
 
 

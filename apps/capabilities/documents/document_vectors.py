@@ -28,13 +28,13 @@ MOST_CHUNKS = 2_000
 pages and take minutes to embed.
 """
 MOST_WAITING = 32
-"""The maximum number of documents in the embedding queue. Others are queued with their next
-question.
+"""The maximum number of documents in the embedding queue. A further document is queued when the
+next question about it arrives.
 """
 TOO_LONG = "it is too long to be searched by meaning"
 NOT_CACHED = "there is no room to cache it, so it is not prepared for a search by meaning"
 VECTOR_SECONDS = 5.0
-"""The timeout in seconds for embedding a request. After it, only keyword search is used."""
+"""The timeout in seconds for embedding a request. If it expires, only keyword search is used."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,9 @@ class PageReader:
 
 
 def limit_images(text: PagedText) -> PagedText:
-    """Keep the first `PAGES` images, and add a notice about the others."""
+    """Keep the first `PAGES` image-only pages to read, and add a notice about the other image-only
+    pages.
+    """
     numbers = list(text.images)
     if len(numbers) <= PAGES:
         return text

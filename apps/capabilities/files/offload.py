@@ -41,7 +41,7 @@ class Offload:
     """Decides which tool results are stored as files."""
 
     threshold: int
-    """The minimum size in bytes of UTF-8."""
+    """Results of at least this many bytes of UTF-8 are stored as files."""
     excluded: frozenset[str]
     """The names of tools whose results are never stored as files."""
 

@@ -66,15 +66,15 @@ class Observers:
                 self.waiting.task_done()
 
     async def begin(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Queue the hooks for the user's message and the run's start. A history step that changes
-        nothing.
+        """Queue the hooks for the user's message and the run's start, and return the messages
+        unchanged.
         """
         self.queue_hooks("on_user_message")
         self.queue_hooks("on_status", status="running")
         return messages
 
     async def take_result(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """Queue the hooks for a tool result. A result step that changes nothing."""
+        """Queue the hooks for a tool result, and return the result unchanged."""
         if call.name not in self.private:
             self.queue_hooks(
                 "on_tool_result",

@@ -35,7 +35,7 @@ class PooledSession:
     users: int
     opened: int
     version: int | None = None
-    """The version of a program's stored command."""
+    """The version of the stored command, or None if the server is not a program."""
     since: datetime | None = None
     """The time of the connection, or None if disconnected."""
     error: str = ""

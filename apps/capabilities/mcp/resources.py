@@ -205,8 +205,8 @@ async def read_eager(
 
 
 def read_ahead(toolset: str, uri: str, text: str) -> Injection:
-    """Return an injection of the resource's text. It is skipped if the conversation already
-    contains this version.
+    """Return an injection of the resource's text. The run skips the injection if the conversation
+    already contains this version of the text.
     """
     arguments = {"uri": uri, "toolset": toolset}
     shown = shorten_text(text, RESULT_CHARACTERS)

@@ -59,7 +59,7 @@ MOST_PROGRESS = 200
 
 @dataclass(frozen=True, slots=True)
 class PreparedTools:
-    """The tools of a toolset."""
+    """The tools of a toolset, prepared from one listing."""
 
     tools: tuple[PreparedTool, ...] = ()
     hidden: tuple[PreparedTool, ...] = ()

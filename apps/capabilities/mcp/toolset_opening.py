@@ -57,7 +57,7 @@ tools to different callers.
 
 @dataclass(slots=True)
 class OpenedToolset:
-    """A toolset in a run."""
+    """The result of opening a toolset in a run."""
 
     binding: ToolsetBinding | None = None
     """The binding to the run, or None if the server was not found."""

@@ -31,7 +31,7 @@ class Skill:
     origin: str
     """The source of the skill, for messages."""
     files: tuple[str, ...]
-    """The paths of its other files."""
+    """The paths of the skill's other files."""
     read_file: ReadFile = field(repr=False, compare=False)
     problem: str = ""
     """The reason why `files` is incomplete, or ""."""

@@ -15,8 +15,8 @@ from apps.capabilities.skills.stored_skills import FetchedSkills, SkillAddress
 from apps.errors import InitializationIssue
 
 KEY = "skills"
-"""The key in `custom_content` for the attached skills: objects with a `url`,
-`skills/{bucket}/{path}`.
+"""The key in `custom_content` for the list of attached skills. Each entry is an object whose `url`
+has the form `skills/{bucket}/{path}`.
 """
 
 

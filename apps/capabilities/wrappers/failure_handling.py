@@ -33,7 +33,7 @@ NOT_SHOWN = "An error occurred while executing the tool."
 class ShownError(ToolError):
     """Raised for a failure that a stage shows in more detail than the model sees.
 
-    `shown` is Markdown. `told` contains arguments of `ToolError`.
+    `shown` is Markdown. The arguments in `told` are passed to `ToolError`.
     """
 
     def __init__(self, message: str, shown: str, **told: Any) -> None:
@@ -49,8 +49,8 @@ class FallbackStep:
     instructions: str = ""
 
     def applies(self, text: str, *, explicitly: bool) -> bool:
-        """Return True if the strategy applies to this failure. If `explicitly` is True, only a
-        trigger counts.
+        """Return True if the strategy applies to a failure with this text. If `explicitly` is True,
+        a strategy without a trigger does not apply.
         """
         if self.trigger is None:
             return not explicitly

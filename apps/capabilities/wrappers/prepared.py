@@ -33,7 +33,8 @@ class PreparedTool:
     streams: str = ""
     """The argument that the stage shows while the model writes it, or ""."""
     announce: Announce = announce_nothing
-    """Returns, for a locale, what a stage shows before the arguments are complete."""
+    """A function that returns what the stage shows, in a locale, before the arguments are complete.
+    """
     constants: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of every call that the model does not see."""
     is_repeatable: bool = False

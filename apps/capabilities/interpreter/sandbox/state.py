@@ -23,7 +23,7 @@ MOST_BYTES = 131_072
 the state.
 """
 PACKING = 20
-"""A state more than this many times as large as `MOST_BYTES` is rejected without packing it."""
+"""A state that exceeds `MOST_BYTES` by more than this factor is rejected before it is packed."""
 MOST_UNPACKED_BYTES = 256 * 1024 * 1024
 
 

@@ -30,7 +30,7 @@ class OutputSchema:
     def check(self) -> SchemaCheck | None:
         """Return the compiled schema, or None if there is no usable one.
 
-        It is compiled on first use, because most tools of a server are never called.
+        The schema is compiled on first use, because most tools of a server are never called.
         """
         if self.schema is None:
             return None

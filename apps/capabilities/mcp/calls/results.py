@@ -118,7 +118,7 @@ def decoded_text(content: bytes) -> str:
 
 
 def blobs_of(content: Iterable[types.ContentBlock]) -> Iterator[Blob | None]:
-    """Yield the data of each image, audio or resource, or None if it cannot be decoded."""
+    """Yield the data of each image, audio file or resource, or None if the data cannot be decoded."""
     for block in content:
         if isinstance(block, types.ImageContent | types.AudioContent):
             yield decode_blob(block.mime_type, block.data)
@@ -178,7 +178,7 @@ async def store_attachments(
     blobs: Iterable[Blob | None], tool_name: str, wanted: AttachmentFilter, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
     """Store data of the allowed types as the caller's files. Return the attachments, and notes for
-    the model about data that failed.
+    the model about data that could not be stored.
     """
     attachments: list[Attachment] = []
     notes: list[str] = []

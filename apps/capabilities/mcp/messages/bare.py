@@ -25,7 +25,7 @@ MOST_MESSAGES = 1_000
 LONGEST_ID = 40
 MOST_TOKENS = 200_000
 """Messages with more JSON tokens than this are not rewritten. Rewriting this many takes about 0.1
-s. Strings and flat lists and objects do not count, unless the message has a long number.
+s. Strings, flat lists and flat objects do not count, unless the message has a long number.
 """
 MOST_REWRITTEN = 8 * 1024 * 1024
 """Messages with more bytes than this are not rewritten. Rewriting this many can take a second."""

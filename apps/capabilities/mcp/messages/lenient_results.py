@@ -43,7 +43,7 @@ OTHER_KEYS = frozenset(
     | {"resourceTemplates", "contents", "prompts", "messages", "completion", "roots", "action"}
     | {"model", "task", "tasks", "taskId", "inputRequests", "resultType"}
 )
-"""Keys that occur only in results of other methods than tool calls. The result of a tool call may
+"""These keys occur only in the results of methods other than `tools/call`. A tool call's result may
 have any other keys.
 """
 PARTS: Mapping[str, tuple[str, ...]] = {
@@ -168,8 +168,8 @@ class LenientResults:
         return with_left_out({**whole, key: kept}, reasons[:MOST_REASONS])
 
     def fitted_page(self, page: Object, key: str, method: str) -> tuple[Object, list[str]]:
-        """Remove invalid fields from a list page. Return the page, and sentences about the removed
-        fields.
+        """Remove invalid fields from one page of a list. Return the page, and sentences about the
+        removed fields.
         """
         reasons: list[str] = []
         for _ in range(MOST_ODD_FIELDS):
@@ -218,7 +218,9 @@ class LenientResults:
 
 
 def only(result: Object, part: Object) -> Object:
-    """Return the result with only this part, and with the fields that the protocol requires."""
+    """Return the result with `part` as its only content. Other fields of a call's result are
+    removed.
+    """
     kept = {key: value for key, value in result.items() if key not in (*CALL_KEYS, "_meta")}
     return {**kept, "content": [part]}
 

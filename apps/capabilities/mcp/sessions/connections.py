@@ -187,7 +187,9 @@ class SessionConnection:
         self.stopping.set()
 
     def abort(self, context: RequestContext) -> None:
-        """End the session because a message was not delivered. Its request would wait forever."""
+        """End the session because a message was not delivered. Otherwise, a request in that message
+        would wait forever.
+        """
         if self.stopping.is_set():
             return
         self.failure = self.failure or read_failure(ConnectionError("not delivered"), context)

@@ -38,7 +38,7 @@ class Elicit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunningCall:
-    """A running tool call."""
+    """A running tool call, during which the server may ask the user."""
 
     ledger: Ledger
     key: str

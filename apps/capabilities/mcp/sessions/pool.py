@@ -148,8 +148,8 @@ class Leases:
         return slot
 
     def seated(self, endpoint: ServerEndpoint, bucket: str) -> ServerEndpoint:
-        """Return the endpoint of a session that this run already uses, or of the first unused
-        session.
+        """Return the endpoint with the seat number of a session that this run already uses, or
+        otherwise with the first unused seat number.
         """
         mine = {(slot.endpoint, slot.bucket) for slot, _ in self.leased}
         for seat in count(1):
