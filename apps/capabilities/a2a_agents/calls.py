@@ -199,7 +199,7 @@ async def canceling(client: AgentClient, answer: AgentAnswer) -> AsyncIterator[N
 async def follow(
     client: AgentClient, params: Mapping[str, Any], answer: AgentAnswer, *, is_streaming: bool
 ) -> None:
-    """Send the message, and add the agent's updates to `answer` until its task is over.
+    """Send the message, and add the agent's updates to `answer` until the task is over.
 
     Raises `ToolError` if a request fails, and `AnswerInvalid` if a response does not follow A2A.
     """

@@ -118,7 +118,7 @@ def entries_below(
 
 
 def without_repetitions(entries: Iterable[ContextEntry]) -> list[ContextEntry]:
-    """Return one entry for each URL, with a description if any entry has one."""
+    """Return one entry for each URL, with a description if any entry with this URL has one."""
     found: dict[str, ContextEntry] = {}
     for entry in entries:
         known = found.get(entry.url)

@@ -176,7 +176,7 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
 
 
 def check_static_calls(target: Target, message: ModelMessage) -> None:
-    """Raise `ToolError` if an answer consists only of calls to tools that the service itself runs."""
+    """Raise `ToolError` if an answer consists only of calls to tools of the service itself."""
     static = static_names(target.static_tools)
     theirs = [call.name for call in message.tool_calls if call.name in static]
     if theirs and not (message.text or message.attachments):

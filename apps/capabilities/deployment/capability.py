@@ -106,7 +106,7 @@ def defer(
     tool: DeploymentTool | SimpleDeploymentTool,
     manifest: Manifest,
 ) -> DeferredTool:
-    """Return a placeholder for a tool, which is created once its deployment is known. Raises
+    """Prepare a tool that is created only once its deployment is known. Raises
     `InitializationIssue` if a parameter has a reserved name.
     """
     cites, stated = bool(tool.propagate_annotations_to_choice), toolset.is_repeatable

@@ -112,7 +112,7 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
 
 def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
     """Merge the tool's own parameters with the deployment's configuration. Own parameters take
-    precedence. Definitions are preserved, because properties may refer to them.
+    precedence. The schema's definitions are preserved, because properties may refer to them.
     """
     properties = {n: v for n, v in configurable(declared).items() if n not in OURS}
     required = declared.get("required")

@@ -28,7 +28,7 @@ NEEDED = ("read_lines", "search")
 ALWAYS_EXCLUDED = frozenset(
     {f"{PREFIX}read_lines", f"{PREFIX}search", "internal_skills_read_skill"}
 )
-"""The results of these tools are never stored as files. They read such files, or return
+"""The results of these tools are never stored as files. The tools read such files, or return
 instructions.
 """
 FOLDER = "tool_results/"

@@ -23,7 +23,7 @@ def is_folder(path: str) -> bool:
 
 
 def check_own(parameter: str, path: str) -> None:
-    """Raise `InvalidParameter` unless `path` is a valid path of a file in the agent's own folder."""
+    """Raise `InvalidParameter` unless `path` is a valid file path in the agent's own folder."""
     refuse(parameter, path, home_path_problem(path))
 
 

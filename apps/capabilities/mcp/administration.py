@@ -25,7 +25,7 @@ class PooledSession:
     """The state of a session in the pool."""
 
     id: int
-    """The ID for `reconnect`, which is valid until the process ends."""
+    """The ID to pass to `reconnect`. It is valid until the process ends."""
     server: str
     protocol: str
     bucket: str

@@ -184,8 +184,8 @@ def texts_in(contents: Contents) -> list[str]:
 async def read_eager(
     resources: ToolsetResources,
 ) -> tuple[list[Injection], list[InitializationIssue]]:
-    """Read the prefetched resources of a toolset. Return an injection for each resource, which
-    looks as if the model had read it, and an issue for each failure.
+    """Read the prefetched resources of a toolset. Return an injection for each resource, and an
+    issue for each failure. An injection looks as if the model had read the resource.
     """
     wanted, label = resources.toolset.resources, resources.toolset.label
     found: list[Injection] = []

@@ -47,7 +47,7 @@ NOTHING = Picks()
 
 
 def picks_in(messages: Sequence[ModelMessage]) -> Picks:
-    """Return the attached skills, up to `SKILL_INVOCATION_MAX_SKILLS` different ones."""
+    """Return the attached skills, up to `SKILL_INVOCATION_MAX_SKILLS` different skills."""
     if not any(KEY in message.extra for message in messages):
         return NOTHING
     questions = [message for message in messages if message.role == "user"]

@@ -91,8 +91,8 @@ async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> 
 
 
 def see_files(attachments: Sequence[Attachment]) -> str:
-    """Return a sentence that names the attachments, in place of an empty result, which models
-    reject.
+    """Return a sentence that names the attachments. It replaces an empty result, because models
+    reject empty results.
     """
     names = ", ".join(one.title or one.type for one in attachments)
     return f"See attached files: {names}" if names else ""

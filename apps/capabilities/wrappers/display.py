@@ -123,7 +123,7 @@ def display_of(
     parameters: FunctionParameters | RestFunctionParameters | None = None,
     system: bool = False,
 ) -> Display:
-    """Return the display options of a tool. A `system` tool has a stage only at the level `debug`."""
+    """Return a tool's display options. A `system` tool has a stage only at the level `debug`."""
     stage = tool.stage if tool is not None else None
     configured = {
         key: parameter.display.stage

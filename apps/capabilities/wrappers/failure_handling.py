@@ -78,7 +78,7 @@ def with_fallback(tool: PreparedTool, fallback: Fallback) -> PreparedTool:
             shows = fallback.display_error_in_stage or is_timeout
             show_failure(invocation.stage, as_markdown(error) if shows else f"{NOT_SHOWN}\n")
             return decide(steps, str(error), error, is_timeout=is_timeout)
-        except Exception as error:  # noqa: BLE001 - logged where the call was made
+        except Exception as error:  # noqa: BLE001 - already logged by `with_log`
             outage = outage_of(error)
             text = UNEXPECTED if outage is None else outage.text
             shows = fallback.display_error_in_stage

@@ -83,7 +83,7 @@ def read_state(written: Any, caller: Caller) -> bytes | None:
 
 
 async def hide_state(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Remove stored states from the messages for the model, which cannot use them."""
+    """Remove stored states from the messages for the model, because the model cannot use them."""
     return [
         replace(m, state={k: v for k, v in m.state.items() if k != KEY}) if KEY in m.state else m
         for m in messages

@@ -73,7 +73,7 @@ async def report_result(
     stage: Stage,
 ) -> ToolResult:
     """Convert an execution report and its files to a tool result. A result without a report is
-    converted like any other.
+    converted like any other result.
 
     Raises `ToolError` if the server reports that the tool failed.
     """
@@ -120,7 +120,7 @@ def decoded_json(text: str) -> Any:
 
 
 def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
-    """Return the report for users, with long output truncated and without data about the session."""
+    """Return the report for users, with long output truncated and without session data."""
     visible = {key: value for key, value in rest.items() if key != "session_info"}
     if report.output:
         visible["output"] = [shorten_text(text, OUTPUT_CHARACTERS) for text in report.output]

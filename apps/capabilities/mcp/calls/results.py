@@ -118,7 +118,7 @@ def decoded_text(content: bytes) -> str:
 
 
 def blobs_of(content: Iterable[types.ContentBlock]) -> Iterator[Blob | None]:
-    """Yield the data of each image, audio file or resource, or None if the data cannot be decoded."""
+    """Yield the data of each image, audio file or resource, or None if decoding fails."""
     for block in content:
         if isinstance(block, types.ImageContent | types.AudioContent):
             yield decode_blob(block.mime_type, block.data)

@@ -32,7 +32,7 @@ MOST_REWRITTEN = 8 * 1024 * 1024
 DEEP = b'"(left out: it is nested too deeply)"'
 LONG = b'"(left out: a number of %d characters)"'
 
-# The pattern is possessive and also matches an unterminated string, so no byte is read often.
+# The pattern is possessive and also matches an unterminated string, so scanning takes linear time.
 STRING = rb'"(?:[^"\\]++|\\.)*+"?'
 FLAT = rb'[^"\[\]{}]++|' + STRING
 _token = re.compile(

@@ -23,8 +23,8 @@ from apps.json_schemas.structure import (
 )
 
 MOST_SCHEMAS = 2_000
-"""The maximum number of nested schemas per tool. Resolving references can multiply them without
-limit.
+"""The maximum number of nested schemas per tool. Resolving references can multiply the schemas
+without limit.
 """
 MOST_ALTOGETHER = 20_000
 """The maximum number of nested schemas in all tools of a toolset."""

@@ -141,7 +141,7 @@ class LenientResults:
             parse_server_result(method, self.version, result)
         except ValidationError as error:
             return error
-        # The protocol version does not have this result.
+        # This version of the protocol does not define the result.
         except (KeyError, ValueError, RecursionError):
             return None
         return None

@@ -110,7 +110,7 @@ def with_note(result: Object, key: str, note: str) -> Object:
 
 
 def with_left_out(result: Object, reasons: Sequence[str]) -> Object:
-    """Add the reasons to the result's sentences about omitted entries."""
+    """Add `reasons` to the sentences about omitted entries in the result's `_meta`."""
     meta = result.get("_meta")
     meta = meta if isinstance(meta, dict) else {}
     return {**result, "_meta": {**meta, LEFT_OUT: [*meta.get(LEFT_OUT, ()), *reasons]}}

@@ -45,7 +45,7 @@ class RunningCall:
     server: str
     """The title of the tool's toolset."""
     limits: tuple[TimeLimit, ...]
-    """The call's time limits, which are paused while the user is asked."""
+    """The call's time limits. They pause while the user is asked."""
 
 
 class ElicitationHandler:

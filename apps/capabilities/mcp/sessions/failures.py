@@ -24,7 +24,7 @@ from apps.workspace.egress.request_context import RequestContext, SSEError
 MESSAGE_CHARACTERS = 500
 DETAIL_CHARACTERS = 4_000
 ENDED = "the server ended the connection."
-"""The reason for the end of a connection without an exception."""
+"""The failure text for a connection that ended without an exception."""
 TERMINATED = "Session terminated"
 NO_SERVER = (
     "the URL does not behave as an MCP server; probably there is none at it (404), or the "

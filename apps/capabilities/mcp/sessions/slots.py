@@ -292,4 +292,4 @@ def jitter(longest: float) -> float:
     """Return a random delay of up to `longest` seconds, so that failed sessions do not all
     reconnect at once.
     """
-    return random.uniform(0.0, longest)  # noqa: S311 - nobody has to guess it
+    return random.uniform(0.0, longest)  # noqa: S311 - not a secret

@@ -68,7 +68,7 @@ async def open_streams(
     broken: Broken,
     sent: SentCredentials,
 ) -> AsyncIterator[tuple[WatchedStream, Sending]]:
-    """Open the streams. The same task must enter and leave the block.
+    """Open the streams. The same task must enter and leave this context manager.
 
     `ended` is called when no more messages can arrive, and `broken` when a message was not
     delivered. Credentials in `sent` are redacted in received messages.
