@@ -39,7 +39,9 @@ class ChatContext:
     """
 
     search_conversations: SearchConversations | None = None
-    """The search in the caller's earlier conversations, or None for callers without an account."""
+    """A function that searches the caller's earlier conversations, or None for callers without an
+    account.
+    """
     schedules: UserSchedules | None = None
     """The caller's schedules, or None if the run cannot schedule anything."""
     summaries: Summaries | None = None

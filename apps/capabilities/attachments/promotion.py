@@ -28,7 +28,9 @@ MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """The stored files that replace URLs in messages, and the errors of URLs that failed."""
+    """The stored files that replace URLs in messages, and the errors for URLs that could not be
+    fetched.
+    """
 
     files: Mapping[str, Attachment] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)

@@ -48,7 +48,7 @@ a model would imitate descriptions in its own messages.
 
 @dataclass(frozen=True, slots=True)
 class FilePacking:
-    """Loads the files that are sent to the model, each once per run."""
+    """Loads the files that are sent to the model. Each file is loaded once per run."""
 
     packed: dict[str, Attachment | str] = field(default_factory=dict)
 
@@ -56,7 +56,7 @@ class FilePacking:
         self, attachment: Attachment, info: DeploymentInfo, loader: Loader
     ) -> Attachment | str:
         """Return the attachment with its data, or with a URL that the service fetches itself.
-        Return an error text if it cannot be sent.
+        Return an error text if the attachment cannot be sent.
         """
         url = attachment.url
         if not url or info.files == "path":
@@ -92,7 +92,7 @@ def part(attachment: Attachment) -> Mapping[str, Any]:
 
 
 def describe_attachments(message: ModelMessage, notes: Sequence[str] = ()) -> ModelMessage:
-    """Add a description of the message's attachments, and the notes, to its text."""
+    """Add a description of the message's attachments, and the `notes`, to the message's text."""
     if message.role not in DESCRIBED_ROLES or not message.attachments:
         return message
     lines = [line for attachment in message.attachments for line in attachment_lines(attachment)]

@@ -90,8 +90,8 @@ def prepare(manifest: Manifest) -> Open | None:
 def tools_of(
     manifest: Manifest,
 ) -> Iterator[tuple[str, str, DeploymentToolSet, DeploymentTool | SimpleDeploymentTool]]:
-    """Yield each enabled deployment tool. The tuple contains the toolset's path, the tool's path,
-    the toolset and the tool.
+    """Yield a tuple for each enabled deployment tool: the toolset's path, the tool's path, the
+    toolset and the tool.
     """
     for place, toolset in enabled_nodes(DeploymentToolSet, manifest.tool_sets, "tool_sets"):
         for index, tool in enumerate(toolset.tools):
@@ -153,7 +153,7 @@ RISKS: tuple[Risk, Risk] = ("read-only", "changes")
 
 
 def risk_of(info: DeploymentInfo) -> Risk:
-    """Return the risk of calling the deployment. Only an application may change anything."""
+    """Return the risk of a call: an application may change data, but a model is read-only."""
     return "changes" if info.is_application else "read-only"
 
 

@@ -84,7 +84,7 @@ def messages_of(query: str, specs: Sequence[ToolSpec]) -> list[ModelMessage]:
 def read_names(text: str, known: set[str]) -> list[str] | None:
     """Return the known names in the JSON array of an answer, or [] for an empty array.
 
-    Return None if there is no array, or if it has only unknown names.
+    Return None if there is no array, or if the array has only unknown names.
     """
     start, end = text.find("["), text.rfind("]")
     try:

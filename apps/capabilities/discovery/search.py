@@ -1,4 +1,4 @@
-"""Searches the hidden tools of a run with a model or by keywords, and makes them available."""
+"""Searches the hidden tools of a run with a model or by keywords, and reveals the found tools."""
 
 import re
 from collections.abc import Iterable, Mapping

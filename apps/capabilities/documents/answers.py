@@ -1,4 +1,4 @@
-"""Defines the tool that answers requests from documents. A model writes the answer from relevant
+"""Defines the tool that uses documents to answer requests. A model writes the answer from relevant
 passages.
 """
 
@@ -75,7 +75,7 @@ class DocumentAnswers:
         return self.options.embedding_deployment_id or settings.EMBEDDINGS_DEPLOYMENT or ""
 
     async def answer(self, opening: Opening, invocation: Invocation) -> ToolResult:
-        """Answer the request from the documents.
+        """Answer the request with passages from the documents.
 
         Raises `InvalidParameter` if a document cannot be opened, `ToolError` if the model fails,
         and `QuickAppError` if the model is unavailable.

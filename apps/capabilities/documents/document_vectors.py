@@ -1,7 +1,7 @@
 """Computes embedding vectors: for requests at once, and for documents in the background.
 
 The first question about a document does not wait for its vectors. A process embeds one document at
-a time. If this fails, the document is searched only by keyword.
+a time. If the embedding fails, the document is searched only by keyword.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ class EmbeddingQueue:
     def begin(
         self, document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost, width: int = 0
     ) -> None:
-        """Start embedding a document in the background, unless this is already running.
+        """Start embedding a document in the background, unless it is already being embedded.
 
         `width` is the required dimension of the vectors, or 0 for any.
         """

@@ -171,7 +171,7 @@ class LoadedDocuments:
 
     documents: Sequence[DocumentIndex]
     reader: CorpusReader | None = None
-    """The database's search for similar chunks of attached documents."""
+    """Searches the database for similar chunks of attached documents."""
 
     def has_vectors(self, model: str) -> bool:
         return any(one.vectors.count and one.vectors.model == model for one in self.documents)

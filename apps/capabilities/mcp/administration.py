@@ -31,7 +31,7 @@ class PooledSession:
     bucket: str
     state: State
     tools: tuple[str, ...]
-    """The server's known tool names."""
+    """The tool names in the cached list, or () if no list is cached."""
     users: int
     opened: int
     version: int | None = None
@@ -41,7 +41,7 @@ class PooledSession:
     error: str = ""
     """A sentence about the last failure."""
     details: str = field(default="", repr=False)
-    """The cause of the error, or the last output of a program."""
+    """The causes of the error, followed by the last output of a program."""
     failed_at: datetime | None = None
 
 

@@ -159,8 +159,8 @@ def distrust(resources: ToolsetResources, opening: Opening) -> None:
 
 
 def find_toolset(offered: Sequence[ToolsetResources], uri: str, name: str) -> ToolsetResources:
-    """Return the toolset that has this resource. Raises `InvalidParameter` if none or several have
-    it.
+    """Return the toolset that has this resource. Raises `InvalidParameter` if no toolset or several
+    toolsets have it.
     """
     named = [one for one in offered if not name or one.toolset.label == name]
     if not named:

@@ -74,7 +74,7 @@ class InputSchemaReader:
 def read_schema(whole: dict[str, Any]) -> Arguments:
     """Convert a schema without references. Raises `SchemaInvalid` if it cannot be used.
 
-    Parameters with a constant value are hidden from the model and filled in.
+    Parameters with a constant value are hidden from the model and added to each call.
     """
     if not isinstance(whole.get("properties", {}), dict):
         raise SchemaInvalid("its `properties` are not an object.")
@@ -113,7 +113,7 @@ class SchemaResolver:
 
     def resolved(self, schema: Any, inside: tuple[str, ...], depth: int) -> Any:
         """Return the schema with resolved references. Raises `SchemaInvalid` if it is too large or
-        deeply nested.
+        too deeply nested.
         """
         if not isinstance(schema, list | Mapping):
             return schema

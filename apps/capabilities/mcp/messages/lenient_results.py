@@ -36,7 +36,7 @@ EXPECTED: Mapping[str, str] = {
     "model_type": "an object",
     "string_type": "a text",
 }
-"""Descriptions of the expected value, by pydantic's error type."""
+"""Maps pydantic's error types to descriptions of the expected value."""
 CALL_KEYS = frozenset({"content", "structuredContent", "isError"})
 OTHER_KEYS = frozenset(
     {"protocolVersion", "serverInfo", "supportedVersions", "capabilities", "tools", "resources"}
@@ -205,7 +205,9 @@ class LenientResults:
         return fitting
 
     def fitted_part(self, part: Any, result: Object) -> Object:
-        """Return a valid form of a part: itself, its required fields, or a text about it."""
+        """Return a valid form of a part: the part itself, the part with only its standard fields,
+        or a text.
+        """
         if isinstance(part, str):
             return text_part(part)
         if not isinstance(part, dict) or not isinstance(part.get("type", ""), str):

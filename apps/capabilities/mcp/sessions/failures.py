@@ -50,11 +50,11 @@ class ConnectionFailed(Exception):
     """
 
     text: str
-    """A sentence about the server."""
+    """The reason for the failure, in one sentence."""
     _: KW_ONLY
     kind: str = CONNECTION
     details: str = ""
-    """The causes, one per line."""
+    """The causes of the failure, one per line."""
     last_words: str = ""
     """The end of a program's stderr output, or the reason why it cannot be started. Only
     administrators see this text.

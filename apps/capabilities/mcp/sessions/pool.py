@@ -173,5 +173,5 @@ class Leases:
 
 
 def current_pool() -> SessionPool:
-    """Return the pool of the running event loop. It closes with the loop."""
+    """Return the pool of the running event loop. The pool closes with the loop."""
     return loop_object(SessionPool, SessionPool)

@@ -117,8 +117,8 @@ async def start(server: RegisteredServer, most_bytes: int) -> asyncio.subprocess
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
-    """Close the program's input, and wait until it exits. After a timeout, terminate and finally
-    kill it.
+    """Close the program's input, and wait until the program exits. After a timeout, terminate the
+    program, and finally kill it.
     """
     if process.stdin is not None:
         process.stdin.close()

@@ -91,7 +91,7 @@ class SessionSlot:
         return self.failure
 
     async def connected(self, context: RequestContext) -> SessionConnection:
-        """Return the open session, or open one. Concurrent callers share it.
+        """Return the open session, or open one. Concurrent callers share the session.
 
         Raises `ConnectionFailed` if opening fails, or at once during the pause after a failure.
         """

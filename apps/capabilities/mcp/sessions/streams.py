@@ -158,8 +158,8 @@ class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
 
 
 class MessageSelection:
-    """Selects the messages of one session that the SDK should read, and logs the first one that it
-    skips. `title` is the server's name.
+    """Selects the messages of one session that the SDK should read, and logs the first skipped
+    message. `title` is the server's name.
     """
 
     def __init__(self, title: str) -> None:
