@@ -92,8 +92,8 @@ def offload_step(context: FileToolContext, offload: Offload) -> ResultStep:
 async def write_result(
     context: FileToolContext, tool: str, result: ToolResult, content: bytes
 ) -> ToolResult:
-    """Store the result's text in a file, and replace it with a notice about the file. Raises
-    `QuickAppError` if it cannot be stored.
+    """Store the result's text in a file, and return a result with a notice about the file instead.
+    Raises `QuickAppError` if the text cannot be stored.
     """
     info, path = await write_text(context, tool, content)
     lines = content.count(b"\n") + 1

@@ -68,7 +68,7 @@ async def retry_once(path: str, work: Callable[[], Awaitable[Result]]) -> Result
 async def replace(
     context: FileToolContext, place: str, content: bytes, content_type: str
 ) -> tuple[FileInfo, bool]:
-    """Create a file, or replace its current version. Return the file, and True if it is new."""
+    """Create a file, or replace its current version. Return the file, and True for a new file."""
     try:
         etag: str | None = (await context.files.info(place)).etag
     except FileMissing:

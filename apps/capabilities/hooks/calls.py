@@ -116,7 +116,9 @@ def log_skipped(planned: PlannedHook, why: str) -> None:
 async def arguments_of(
     hook: Hook, messages: Sequence[ModelMessage], names: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Render the templates in the hook's arguments. Raises `TemplateRefused` if this fails."""
+    """Render the templates in the hook's arguments. Raises `TemplateRefused` if a template cannot
+    be rendered.
+    """
     if not has_expressions(hook.arguments):
         return dict(hook.arguments)
     return await render_template(hook.arguments, template_context(hook.event, messages, **names))

@@ -175,7 +175,7 @@ def skipped_issue(planned: PlannedHook, problem: str) -> InitializationIssue:
 def fresh_call(
     state: Mapping[str, Any], prefix: str, minutes: int, messages: Sequence[ModelMessage] | None
 ) -> datetime | None:
-    """Return the time of the tool's last call, or None if it is older than `minutes`.
+    """Return the time of the tool's last call, or None if the call is older than `minutes`.
 
     If `messages` are given, they must contain that call.
     """

@@ -95,7 +95,7 @@ class Observers:
 
     @asynccontextmanager
     async def watching(self, contribution: Contribution) -> AsyncIterator[Contribution]:
-        """Add steps to the contribution that queue hooks during the run.
+        """Extend the contribution with steps that queue hooks during the run.
 
         When the run ends, queue the hooks for its final status, and wait for all hooks up to a
         timeout.
@@ -124,7 +124,7 @@ class Observers:
             await asyncio.wait((self.worker,))
 
     async def wait(self, seconds: float) -> None:
-        """Wait until all queued hooks have run, for at most `seconds`."""
+        """Wait up to `seconds` until all queued hooks have run."""
         try:
             async with asyncio.timeout(seconds):
                 await self.waiting.join()

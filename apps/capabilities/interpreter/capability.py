@@ -144,7 +144,7 @@ async def run_code(
     engine: Engine, seconds: float, opening: Opening, invocation: Invocation
 ) -> ToolResult:
     """Run the code of a call. Raises `InvalidParameter` for invalid arguments, and
-    `ExecutionTimedOut`. Other failures become results.
+    `ExecutionTimedOut` after a timeout. Other failures are returned as results.
     """
     own = opening.findings.get_or_make(SESSION, lambda: RunSession(engine.open(opening)))
     request = read_request(invocation.arguments)

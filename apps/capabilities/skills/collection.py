@@ -27,7 +27,7 @@ class Skill:
     name: str
     description: str
     text: str = field(repr=False)
-    """The content of its `SKILL.md`."""
+    """The content of the skill's `SKILL.md`."""
     origin: str
     """The source of the skill, for messages."""
     files: tuple[str, ...]

@@ -25,8 +25,8 @@ how you worked."""
 
 
 WRITTEN_HERE = "sub-agent"
-"""The template name of a sub-agent's prompt. It makes the prompt predefined, so that its variables
-are replaced.
+"""The template name of a sub-agent's prompt. A prompt with a template name counts as predefined, so
+its variables are replaced.
 """
 NOT_FOR_SUBAGENTS = frozenset(
     {"subagents", "spawn_agent", "questions", "memory", "schedules", "todo"}

@@ -105,8 +105,8 @@ PLAIN = ParameterStage()
 
 
 def tool_title(toolset: Localized, tool: str, otherwise: str) -> Localized:
-    """Return the title of a tool, prefixed with its toolset's name. Without a name, return
-    `otherwise`.
+    """Return the title of a tool, prefixed with its toolset's name. If the toolset has no name,
+    return `otherwise`.
     """
     if not localize_text(toolset):
         return otherwise

@@ -60,8 +60,8 @@ class FallbackStep:
 def with_fallback(tool: PreparedTool, fallback: Fallback) -> PreparedTool:
     """Return a tool whose failures are converted to results by the fallback strategies.
 
-    Calls raise `Stopped` if a strategy ends the run or none applies, and `InvalidParameter` for
-    invalid arguments.
+    Calls raise `Stopped` if a strategy ends the run or if no strategy applies, and
+    `InvalidParameter` for invalid arguments.
     """
     steps = tuple(read_step(strategy, tool.spec.name) for strategy in fallback.strategies)
 
@@ -115,7 +115,7 @@ def decide(
     steps: Sequence[FallbackStep], text: str, error: Exception, *, is_timeout: bool
 ) -> ToolResult:
     """Return the result for the model after a failure. Raises `Stopped` if a strategy ends the run
-    or none applies.
+    or if no strategy applies.
     """
     for step in steps:
         if step.applies(text, explicitly=is_timeout):

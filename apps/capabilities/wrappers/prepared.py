@@ -29,7 +29,7 @@ class PreparedTool:
     spec: ToolSpec
     work: Work
     toolset: str = ""
-    """The path of its toolset in the manifest, or ""."""
+    """The path of the tool's toolset in the manifest, or ""."""
     streams: str = ""
     """The argument that the stage shows while the model writes it, or ""."""
     announce: Announce = announce_nothing

@@ -39,7 +39,7 @@ CONNECTION = "connection"
 SERVER_CODES = range(-32099, -31999)
 """The JSON-RPC error codes whose meaning each server defines itself."""
 STAND_INS = frozenset({"Server returned an error response", "Not Found"})
-"""The SDK reports HTTP errors with these texts. The status code is only in the request context."""
+"""The SDK reports HTTP errors with these texts. The request context contains the status code."""
 
 
 @dataclass(eq=False)

@@ -150,8 +150,8 @@ class Leases:
         return slot
 
     def seated(self, endpoint: ServerEndpoint, bucket: str) -> ServerEndpoint:
-        """Return the endpoint with the seat number of a session that this run already uses, or
-        otherwise with the first unused seat number.
+        """Return the endpoint with the first seat number whose session is unused or already belongs
+        to this run.
         """
         mine = {(slot.endpoint, slot.bucket) for slot, _ in self.leased}
         for seat in count(1):
