@@ -28,7 +28,7 @@ class OutputSchema:
 
     @cached_property
     def check(self) -> SchemaCheck | None:
-        """Return the compiled schema, or None if there is no usable one.
+        """Return the compiled schema, or None if there is no usable schema.
 
         The schema is compiled on first use, because most tools of a server are never called.
         """

@@ -158,7 +158,7 @@ def decode_blob(kind: str, data: str, stem: str = "") -> Blob | None:
 
 
 def type_of(content: bytes, stated: str) -> str:
-    """Return the type of an image or audio file from its first bytes, and the declared type of
+    """Detect the type of an image or audio file from its first bytes. Return the declared type of
     other content.
 
     Content that is only declared to be an image is treated as binary data.
