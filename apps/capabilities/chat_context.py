@@ -39,7 +39,9 @@ class ChatContext:
     """
 
     search_conversations: SearchConversations | None = None
-    """The search in the caller's earlier conversations, or None for callers without an account."""
+    """A function that searches the caller's earlier conversations, or None for callers without an
+    account.
+    """
     schedules: UserSchedules | None = None
     """The caller's schedules, or None if the run cannot schedule anything."""
     summaries: Summaries | None = None
@@ -51,7 +53,7 @@ class ChatContext:
     own_instructions: Callable[[], Awaitable[str]] | None = None
     """A function that reads the user's custom instructions, or None if there are none."""
     folder_instructions: str = ""
-    """The user's instructions for the conversations in the folder."""
+    """The user's instructions for all conversations in this conversation's folder."""
 
 
 NO_CHAT = ChatContext()

@@ -75,19 +75,19 @@ class Delegation:
     question: str
     progress: Progress = field(default_factory=Progress)
     counts: bool = False
-    """True if its model calls count towards the limit of the outer run."""
+    """True if model calls of the nested run count towards the limit of the outer run."""
 
 
 Delegate = Callable[[Delegation, Emit, Ledger], Coroutine[Any, Any, str | None]]
 """A function that runs a delegation and emits its events.
 
-It returns the final text, which may be "", or None if the nested run waits for a user. Raises
-`QuickAppError` if the nested run fails.
+The function returns the final text, which may be "", or None if the nested run waits for a user.
+Raises `QuickAppError` if the nested run fails.
 """
 
 
 async def refuse_delegation(delegation: Delegation, emit: Emit, ledger: Ledger) -> str:
-    """Raise `Unsupported`, for runs that cannot delegate."""
+    """Raise `Unsupported`. Runs that cannot delegate use this function as their `Delegate`."""
     raise Unsupported("Sub-agents are not available in this run.")
 
 
@@ -138,8 +138,8 @@ class ContinuedConversation:
     state: Mapping[str, Any] = field(default_factory=dict)
     """The state that the previous answer stored."""
     saved: dict[str, Any] = field(default_factory=dict)
-    """The state that this answer stores. The next request sends it back. Capabilities use separate
-    keys.
+    """The state that this answer stores. The next request contains this state. Capabilities use
+    separate keys.
     """
 
 
@@ -243,7 +243,9 @@ class Capability:
     serves: frozenset[str]
     """The names of supported manifest parts, as defined in `apps.manifest.parts`."""
     prepare: Callable[[Manifest], Open | None]
-    """A function that returns None if the manifest does not use the capability."""
+    """A function that prepares the capability for a manifest, or returns None if the manifest does
+    not use it.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +258,9 @@ class PreparedCapabilities:
 
 @cache
 def capabilities() -> tuple[Capability, ...]:
-    """Import the configured capabilities. Raises `ImproperlyConfigured` for any other object."""
+    """Import the configured capabilities. Raises `ImproperlyConfigured` if a path does not lead to
+    a capability.
+    """
     found = []
     for path in settings.CAPABILITIES:
         capability = import_string(path)

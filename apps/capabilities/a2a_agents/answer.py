@@ -49,17 +49,21 @@ class AgentAnswer:
         self.state = ""
         self.artifacts: dict[str, ArtifactContent] = {}
         self.message = ArtifactContent()
-        """The agent's answer, or the message of the last status if there is a task."""
+        """The agent's message. If there is a task, the message belongs to the status with which the
+        task ended or paused.
+        """
         self.has_message = False
         self.shown: str | None = None
-        """The ID of the artifact whose text was shown last, "" for a message, or None."""
+        """The ID of the artifact whose text was shown last; "" for a message, and None if nothing
+        was shown.
+        """
         self.has_answered = False
         self.progress_left = MOST_PROGRESS
 
     @property
     def is_over(self) -> bool:
-        """Return True if the task ended or waits for a message, or if the agent answered without
-        one.
+        """Return True if the task ended or waits for a message, or if the agent answered without a
+        task.
         """
         return self.has_message or self.state in ENDED | INTERRUPTED
 
@@ -67,7 +71,7 @@ class AgentAnswer:
     def text(self) -> str:
         """Return the agent's last message, followed by the texts of its artifacts.
 
-        If the artifacts already contain the message, omit it.
+        Omit the message if the artifacts already contain it.
         """
         texts = [one.text.strip() for one in self.artifacts.values()]
         said = "\n\n".join(filter(None, texts))

@@ -199,7 +199,7 @@ async def canceling(client: AgentClient, answer: AgentAnswer) -> AsyncIterator[N
 async def follow(
     client: AgentClient, params: Mapping[str, Any], answer: AgentAnswer, *, is_streaming: bool
 ) -> None:
-    """Send the message, and add the agent's updates to `answer` until its task is over.
+    """Send the message, and add the agent's updates to `answer` until the task is over.
 
     Raises `ToolError` if a request fails, and `AnswerInvalid` if a response does not follow A2A.
     """
@@ -223,9 +223,9 @@ async def follow(
 async def take_first(work: Coroutine[Any, Any, Update | None], answer: AgentAnswer) -> None:
     """Wait for the first update, and add it to `answer`.
 
-    If the call is canceled, wait a little longer, because the update contains the ID of the task to
-    cancel. Raises `ToolError` if the request fails, and `AnswerInvalid` if the response does not
-    follow A2A.
+    If the call is canceled, wait up to `CANCEL_SECONDS` longer, because the update contains the ID
+    of the task to cancel. Raises `ToolError` if the request fails, and `AnswerInvalid` if the
+    response does not follow A2A.
     """
     receiving = asyncio.create_task(work)
     try:

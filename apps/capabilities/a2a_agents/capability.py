@@ -1,4 +1,6 @@
-"""Defines toolsets of the kind `a2a-agent`, whose tool calls an agent over the A2A protocol."""
+"""Defines toolsets of the kind `a2a-agent`. The tool of such a toolset calls an agent over the A2A
+protocol.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator

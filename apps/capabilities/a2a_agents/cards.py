@@ -1,4 +1,4 @@
-"""Loads and caches the cards of A2A agents, which describe their skills, URLs and protocols."""
+"""Loads and caches agent cards. An A2A agent's card describes its skills, URLs and protocols."""
 
 import asyncio
 import hashlib
@@ -68,7 +68,7 @@ class AgentCard(msgspec.Struct, frozen=True, rename="camel"):
     description: str = ""
     supported_interfaces: list[Interface] | None = None
     protocol_version: str | None = None
-    """The protocol version, which only cards of version 0.3 and older contain."""
+    """The protocol version. Only cards of version 0.3 and older contain it."""
     capabilities: AgentCapabilities | None = None
     default_input_modes: list[str] | None = None
     skills: list[CardSkill] | None = None
@@ -118,7 +118,7 @@ on_reset(_failures.clear)
 
 
 async def find_agent(server: AgentServer, caller: Caller) -> FoundAgent:
-    """Find the agent on the server with the caller's credentials. Raises `ToolError` if its card
+    """Find the agent on the server, using the caller's credentials. Raises `ToolError` if its card
     cannot be loaded or used.
     """
     return await server.with_credentials(caller, partial(find_with, server))
@@ -155,8 +155,8 @@ def card_key(server: AgentServer, draft: RequestDraft) -> str:
 
 
 async def load_agent(server: AgentServer, draft: RequestDraft) -> FoundAgent:
-    """Load the agent's card from the server. Raises `ToolError` if it does not arrive in time or
-    cannot be used.
+    """Load the agent's card from the server. Raises `ToolError` if the card does not arrive in time
+    or cannot be used.
     """
     name = server.label
     try:
@@ -228,7 +228,7 @@ def find_endpoint(server: AgentServer, card: AgentCard) -> AgentEndpoint:
 def own_url(server: AgentServer, url: str) -> str | None:
     """Return the interface's URL if it is on the toolset's server, otherwise None.
 
-    Cards of agents on this site contain `PUBLIC_URL`, which is replaced with the toolset's server.
+    Cards of agents on this site contain `PUBLIC_URL`. Replace it with the toolset's server.
     """
     found = origin_of(url)
     if found == origin_of(server.url):

@@ -28,7 +28,8 @@ UNKNOWN_TYPE = "application/octet-stream"
 async def take_files(
     client: AgentClient, parts: Sequence[Part], wanted: AttachmentFilter, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Store the files of an answer. Return them with notes for the model about files that failed.
+    """Store the files of an answer. Return the attachments, and notes for the model about files
+    that could not be stored.
 
     Files on other servers are not downloaded, only linked.
     """
@@ -65,5 +66,5 @@ def title_of(part: Part) -> str:
 
 
 def stem_of(part: Part) -> str:
-    """Return the file name without its extension, or "" if there is none."""
+    """Return the part's file name without its extension, or "" if there is none."""
     return PurePosixPath(part.filename or name_in_address(part.url or "")).stem

@@ -100,7 +100,8 @@ async def content_offer(
 ) -> ContentOffer | Contribution:
     """Return the files whose content the model may request.
 
-    Return a contribution instead if the deployment accepts no attachments or is unavailable.
+    If the deployment accepts no attachments or is unavailable, return a contribution without tools
+    instead.
     """
     try:
         info = await opening.workspace.facts(deployment_id)

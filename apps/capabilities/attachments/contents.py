@@ -39,7 +39,9 @@ class ContentOffer:
         return any(is_offered(a, self.strategy, self.info) for a in self.all(messages))
 
     def can_show(self, attachment: Attachment) -> bool:
-        """Return True if the attachment's content can be shown without fetching it first."""
+        """Return True if the model can see the attachment's content without fetching the file
+        first.
+        """
         if not is_offered(attachment, self.strategy, self.info):
             return False
         is_foreign = locate_file(attachment.url or "").kind == "external"
@@ -148,8 +150,8 @@ def without_contents(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]
 async def replace_refused(
     failure: ModelFailed, messages: Sequence[ModelMessage]
 ) -> Sequence[ModelMessage] | None:
-    """Replace attachments that the model service rejected with an error text, so that the model
-    call can be retried. Return None if the service did not reject attachments.
+    """Replace rejected attachments with an error text, so that the model call can be retried.
+    Return None if the model's service did not reject attachments.
     """
     if failure.status not in REFUSALS:
         return None

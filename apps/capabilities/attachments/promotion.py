@@ -1,4 +1,4 @@
-"""Copies attached data and external URLs to the user's files."""
+"""Copies attachments with inline data or an external URL to the user's files."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,8 +19,8 @@ from apps.workspace.port import DeploymentInfo
 from apps.workspace.stored_files import FileInfo
 
 STATE = "promoted_attachments"
-"""The key in the conversation's state for the paths of fetched files, by URL. Later requests reuse
-these files.
+"""The state key under which the paths of copied files are stored, by URL. Later requests of the
+conversation reuse these files.
 """
 MOST = 50
 """The maximum number of attachments that are copied per conversation."""
@@ -28,7 +28,9 @@ MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """The stored files that replace URLs in messages, and the errors of URLs that failed."""
+    """The stored files that replace URLs in messages, and the errors for URLs that could not be
+    fetched.
+    """
 
     files: Mapping[str, Attachment] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
@@ -61,8 +63,8 @@ def user_attachments(messages: Iterable[ModelMessage]) -> Iterator[Attachment]:
 async def promotion(opening: Opening, deployment_id: str) -> Promotion:
     """Copy the attachments of the run's conversation to the user's files, once per run.
 
-    An attachment that cannot be fetched becomes an issue. Raises `QuickAppError` if the deployment
-    is unknown.
+    An attachment that cannot be fetched is reported as an issue. Raises `QuickAppError` if the
+    deployment is unknown.
     """
     return await opening.findings.get_or_ask(
         PROMOTION, partial(promote_all, opening, deployment_id)

@@ -1,5 +1,5 @@
-"""Adds attachments to each model call: a description of all, and the content of those that the
-policy selects.
+"""Adds attachments to each model call: a description of every attachment, and the content of the
+attachments that the policy selects.
 
 DIAL and applications on this site fetch files by path. Other services receive the data, as DIAL
 attachments or as OpenAI content parts.
@@ -32,8 +32,8 @@ text in OpenAI's API.
 Part = Mapping[str, Any]
 
 SelectedAttachments = dict[int, list[tuple[Attachment, Attachment | str]]]
-"""Maps the index of a message to its selected attachments, each with the attachment to send or the
-reason why it cannot be sent.
+"""Maps the index of a message to its selected attachments, each paired with the attachment to send
+in its place, or with the reason why it cannot be sent.
 """
 MOST_CHARACTERS = 28 * 1024 * 1024
 """The size limit of the attachments in one request, in characters of encoded data: about 20 MiB of
@@ -41,14 +41,14 @@ files. Services reject much larger requests.
 """
 TOO_MUCH = "this conversation has too many or too large files."
 DESCRIBED_ROLES = frozenset({"user", "tool"})
-"""Attachments are described in messages with these roles. In its own messages, a model would
-imitate the descriptions.
+"""Attachments are described in messages with these roles. Assistant messages are excluded, because
+a model would imitate descriptions in its own messages.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class FilePacking:
-    """Loads the files that are sent to the model, each once per run."""
+    """Loads the files that are sent to the model. Each file is loaded once per run."""
 
     packed: dict[str, Attachment | str] = field(default_factory=dict)
 
@@ -56,7 +56,7 @@ class FilePacking:
         self, attachment: Attachment, info: DeploymentInfo, loader: Loader
     ) -> Attachment | str:
         """Return the attachment with its data, or with a URL that the service fetches itself.
-        Return an error text if it cannot be sent.
+        Return an error text if the attachment cannot be sent.
         """
         url = attachment.url
         if not url or info.files == "path":
@@ -92,7 +92,7 @@ def part(attachment: Attachment) -> Mapping[str, Any]:
 
 
 def describe_attachments(message: ModelMessage, notes: Sequence[str] = ()) -> ModelMessage:
-    """Add a description of the message's attachments, and the notes, to its text."""
+    """Add a description of the message's attachments, and the `notes`, to the message's text."""
     if message.role not in DESCRIBED_ROLES or not message.attachments:
         return message
     lines = [line for attachment in message.attachments for line in attachment_lines(attachment)]

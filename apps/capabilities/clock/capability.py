@@ -41,7 +41,8 @@ USER_ZONE = "_user_timezone"
 
 
 def current_timestamp(timezone: str | None = None) -> str:
-    """Return the current time in ISO 8601, followed by the zone and where the zone comes from.
+    """Return the current time in ISO 8601, followed by the time zone and the source of the zone:
+    the default or the argument.
 
     Raises `InvalidParameter` for an unknown zone.
     """

@@ -15,7 +15,7 @@ from apps.workspace.loading.loader import last_segment
 from apps.workspace.stored_files import FileInfo, Files, FolderInfo
 
 MOST_ENTRIES = 1_000
-"""The maximum number of entries in a listing. This many entries have about 50,000 tokens."""
+"""The maximum number of entries in a listing. A list of this length has about 50,000 tokens."""
 UNKNOWN_TYPE = "application/octet-stream"
 
 
@@ -55,7 +55,7 @@ def has_files(manifest: Manifest) -> bool:
 
 async def available(manifest: Manifest, opening: Opening) -> ListedEntries:
     """Return the operator's files and folders that currently exist. A folder that cannot be listed
-    becomes an issue.
+    is reported as an issue.
     """
     if not has_files(manifest):
         return ListedEntries()
@@ -118,7 +118,7 @@ def entries_below(
 
 
 def without_repetitions(entries: Iterable[ContextEntry]) -> list[ContextEntry]:
-    """Return one entry for each URL, with a description if any entry has one."""
+    """Return one entry for each URL, with a description if any entry with this URL has one."""
     found: dict[str, ContextEntry] = {}
     for entry in entries:
         known = found.get(entry.url)

@@ -41,7 +41,9 @@ logger = logging.getLogger(__name__)
 
 HEADING = "> #### Response:\n"
 NOTICE_CHARACTERS = 100
-"""The number of characters reserved for the truncation notice, before the session ID at the end."""
+"""The number of characters reserved for the notice that a result was truncated. The session ID
+follows the notice.
+"""
 
 
 async def call_deployment(target: Target, opening: Opening, invocation: Invocation) -> ToolResult:
@@ -174,7 +176,7 @@ def result_of(target: Target, reply: Reply, invocation: Invocation) -> ToolResul
 
 
 def check_static_calls(target: Target, message: ModelMessage) -> None:
-    """Raise `ToolError` if an answer is only a call to a tool that the service itself runs."""
+    """Raise `ToolError` if an answer consists only of calls to tools of the service itself."""
     static = static_names(target.static_tools)
     theirs = [call.name for call in message.tool_calls if call.name in static]
     if theirs and not (message.text or message.attachments):

@@ -90,7 +90,9 @@ def prepare(manifest: Manifest) -> Open | None:
 def tools_of(
     manifest: Manifest,
 ) -> Iterator[tuple[str, str, DeploymentToolSet, DeploymentTool | SimpleDeploymentTool]]:
-    """Yield each enabled deployment tool with its toolset's path, its own path and its toolset."""
+    """Yield a tuple for each enabled deployment tool: the toolset's path, the tool's path, the
+    toolset and the tool.
+    """
     for place, toolset in enabled_nodes(DeploymentToolSet, manifest.tool_sets, "tool_sets"):
         for index, tool in enumerate(toolset.tools):
             if isinstance(tool, DeploymentTool | SimpleDeploymentTool) and tool.enabled:
@@ -104,8 +106,8 @@ def defer(
     tool: DeploymentTool | SimpleDeploymentTool,
     manifest: Manifest,
 ) -> DeferredTool:
-    """Return a tool that is created once its deployment is known. Raises `InitializationIssue` if a
-    parameter has a reserved name.
+    """Prepare a tool that is created only once its deployment is known. Raises
+    `InitializationIssue` if a parameter has a reserved name.
     """
     cites, stated = bool(tool.propagate_annotations_to_choice), toolset.is_repeatable
     if isinstance(tool, SimpleDeploymentTool):
@@ -141,7 +143,8 @@ async def open_tool(deferred: DeferredTool, opening: Opening) -> Tool | Initiali
 def is_known_repeatable(info: DeploymentInfo) -> bool:
     """Return True if a call to the deployment can safely be repeated.
 
-    A model has no side effects. An application on this site resumes after its recorded steps.
+    A model has no side effects. An application on this site records its steps, and a repeated call
+    resumes after them.
     """
     return info.is_recorded or not info.is_application
 
@@ -150,7 +153,7 @@ RISKS: tuple[Risk, Risk] = ("read-only", "changes")
 
 
 def risk_of(info: DeploymentInfo) -> Risk:
-    """Return the risk of calling the deployment. Only an application may change anything."""
+    """Return the risk of a call: an application may change data, but a model is read-only."""
     return "changes" if info.is_application else "read-only"
 
 

@@ -35,7 +35,7 @@ class OutgoingFiles:
 
     async def attach_all(self, urls: Sequence[str]) -> tuple[Attachment, ...]:
         """Return the attachments for the URLs, in order. Raises `InvalidParameter` if there are too
-        many, or if one cannot be attached.
+        many URLs, or if a file cannot be attached.
         """
         if len(urls) > MOST_FILES:
             raise refusal(f"there are {len(urls)} files; the limit is {MOST_FILES}.")
@@ -69,8 +69,7 @@ class OutgoingFiles:
             raise refusal(str(error)) from error
 
     async def stored(self, url: str) -> Attachment:
-        """Return an attachment with a path in the caller's files, copying the file there if
-        necessary.
+        """Copy the file to the caller's files if necessary, and return an attachment with its path.
 
         Raises `FileRefused` if the file cannot be stored.
         """
@@ -124,8 +123,8 @@ def session_of(target: Target, invocation: Invocation) -> str | None:
 
 
 def session_line(call_id: str) -> str:
-    """Return the last line of a conversation's first answer: the ID for continuing the
-    conversation.
+    """Return the last line of a conversation's first answer. It contains the ID with which the
+    model can continue the conversation.
     """
     return f"\n\n[session_id: {call_id}]"
 

@@ -26,7 +26,7 @@ QUERY = "query"
 FILES = "attachment_urls"
 SESSION = "session_id"
 OURS = frozenset({QUERY, FILES, SESSION})
-"""The arguments of a tool with a special meaning. All others are added to the request."""
+"""The tool arguments with a special meaning. Other arguments become request parameters."""
 RESERVED = frozenset({"messages", "model", "stream", "stream_options", "tools"})
 """Fields of a request that an argument must not overwrite."""
 
@@ -57,7 +57,7 @@ session = SimpleParameter(
 
 
 def own_parameters(tool: DeploymentTool, *, is_resumable: bool) -> dict[str, Parameter]:
-    """Return the parameters with a special meaning, by name."""
+    """Return the parameters with a special meaning, such as the question, by name."""
     own: dict[str, Parameter] = {tool.query_parameter: query}
     if tool.takes_files:
         own[FILES] = files
@@ -112,7 +112,7 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
 
 def with_configuration(own: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
     """Merge the tool's own parameters with the deployment's configuration. Own parameters take
-    precedence. Definitions are preserved, because properties may refer to them.
+    precedence. The schema's definitions are preserved, because properties may refer to them.
     """
     properties = {n: v for n, v in configurable(declared).items() if n not in OURS}
     required = declared.get("required")

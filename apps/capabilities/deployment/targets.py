@@ -41,7 +41,7 @@ class Target:
     is_resumable: bool = False
     """True if the model can continue an earlier conversation."""
     pools_history: bool = False
-    """True if all calls belong to one conversation."""
+    """True if all calls of the tool continue one conversation with the deployment."""
     headers: tuple[str, ...] | None = None
     """The names of the caller's headers to forward. None forwards all headers."""
     attachment: AttachmentFilter = field(default_factory=AttachmentFilter)
@@ -135,8 +135,8 @@ def request_parameters(
     """Return the parameters of the request. Arguments override the manifest, and the manifest
     overrides the deployment's defaults.
 
-    Properties of the deployment's configuration are put into `custom_fields`. Undeclared arguments
-    are omitted.
+    Properties of the deployment's configuration are put into `custom_fields`. Arguments that the
+    manifest does not declare are omitted.
     """
     declared = configurable(info.configuration_schema)
     given = {name: value for name, value in arguments.items() if name in target.arguments}

@@ -97,7 +97,7 @@ class PreparableApp:
         return replace(tool, toolset=self.path, is_repeatable=repeats)
 
     def warn(self, fields: tuple[str, ...], why: str) -> None:
-        """Log a warning for each of these fields that is set but has no effect, once per field."""
+        """Log a warning that the `fields` have no effect, once for each field that is set."""
         for name in fields:
             if getattr(self.node, name) is not None and name not in self.warned:
                 self.warned.add(name)

@@ -31,7 +31,9 @@ PARAMETERS = parameters(
     {"query": text_parameter("What the tool should do, in a few words.", display=IN_TITLE)}, "query"
 )
 GRACE_SECONDS = 5.0
-"""The time in seconds for a keyword search after the model has timed out."""
+"""The tool's time limit includes this many seconds for a keyword search after the model has timed
+out.
+"""
 DESCRIPTION = """\
 Finds tools that are not listed and makes them available to you. Search before you say that \
 something cannot be done. There are more tools in:

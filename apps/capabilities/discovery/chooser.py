@@ -21,7 +21,9 @@ from apps.errors import QuickAppError
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
-"""The timeout in seconds for the model that chooses tools. After it, a keyword search is used."""
+"""The timeout in seconds for the model that chooses tools. If it expires, a keyword search is used
+instead.
+"""
 DESCRIPTION_CHARACTERS = 400
 """Descriptions in the model's list of tools are truncated to this many characters."""
 QUERY_CHARACTERS = 2_000
@@ -82,7 +84,7 @@ def messages_of(query: str, specs: Sequence[ToolSpec]) -> list[ModelMessage]:
 def read_names(text: str, known: set[str]) -> list[str] | None:
     """Return the known names in the JSON array of an answer, or [] for an empty array.
 
-    Return None if there is no array, or if it has only unknown names.
+    Return None if there is no array, or if the array has only unknown names.
     """
     start, end = text.find("["), text.rfind("]")
     try:

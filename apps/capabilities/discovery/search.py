@@ -1,4 +1,4 @@
-"""Searches the hidden tools of a run with a model or by keywords, and makes them available."""
+"""Searches the hidden tools of a run with a model or by keywords, and reveals the found tools."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,9 +16,9 @@ TOOL_NAME = "internal_tool_search"
 STATE_KEY = "lazy_loaded_tools"
 """The key in the conversation's state under which the names of found tools are stored."""
 SHORTEST = 3
-"""The minimum length in characters of a keyword. It excludes "a", "to" and "of"."""
+"""The minimum length of a keyword in characters. It excludes words such as "to" and "of"."""
 STEM = 4
-"""The minimum length in characters of a common prefix that makes two words match."""
+"""Two words match if they share a prefix of at least this many characters."""
 QUERY_WORDS = 50
 NAME_WEIGHT = 2
 

@@ -1,4 +1,4 @@
-"""Defines the tool that answers requests from documents. A model writes the answer from relevant
+"""Defines the tool that uses documents to answer requests. A model writes the answer from relevant
 passages.
 """
 
@@ -75,10 +75,10 @@ class DocumentAnswers:
         return self.options.embedding_deployment_id or settings.EMBEDDINGS_DEPLOYMENT or ""
 
     async def answer(self, opening: Opening, invocation: Invocation) -> ToolResult:
-        """Answer the request from the documents.
+        """Answer the request with passages from the documents.
 
         Raises `InvalidParameter` if a document cannot be opened, `ToolError` if the model fails,
-        and `QuickAppError` if it is unavailable.
+        and `QuickAppError` if the model is unavailable.
         """
         request = str(invocation.arguments[self.names.request])[:REQUEST_CHARACTERS]
         attached = opening.findings[RUN_DOCUMENTS].attached
@@ -147,7 +147,7 @@ class DocumentAnswers:
     ) -> RequestVector | None:
         """Return the embedding of the request, or None if only a keyword search is possible.
 
-        Also start to embed documents without vectors in the background.
+        Also queue the documents for embedding in the background.
         """
         try:
             embedder = await find_embedder(opening, self.options.embedding_deployment_id)
@@ -159,7 +159,7 @@ class DocumentAnswers:
             )
             invocation.stage.write(f"Searched by keywords only. {error}\n\n")
             return None
-        # Done first, because computing vectors for later questions would delay it.
+        # The request is embedded first, because embedding the documents would delay it.
         has_vectors = searched.has_vectors(embedder.model)
         vector = await self.embedded(opening, embedder, request) if has_vectors else None
         if isinstance(searched, LoadedDocuments):
@@ -184,9 +184,9 @@ class DocumentAnswers:
         documents: Sequence[DocumentIndex],
         width: int,
     ) -> None:
-        # A deployment is called with the caller's permissions and at the caller's cost, so only
-        # during the run. Documents of callers without their own files are dropped at the end of the
-        # run.
+        # An embedding deployment is called with the caller's permissions and at the caller's cost,
+        # so embedding ends with the run. Documents of callers without their own files are dropped
+        # at the end of the run.
         name = self.embedding_deployment
         for document in documents:
             if document.number:
@@ -201,7 +201,7 @@ class DocumentAnswers:
         self, opening: Opening, invocation: Invocation, request: str, sources: Sequence[CitedSource]
     ) -> ToolResult:
         """Call the model with the request and the sources. Raises `ToolError` if the model fails,
-        and `QuickAppError` if it is unavailable.
+        and `QuickAppError` if the model is unavailable.
         """
         workspace, name = opening.workspace, self.deployment_id
         info = await workspace.facts(name)

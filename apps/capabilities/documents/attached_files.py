@@ -17,8 +17,8 @@ from apps.workspace.loading.file_locations import locate_file
 from apps.workspace.loading.loader import last_segment
 
 OWNER = "attached"
-"""The owner of attached files in the cache. All users share these entries, because permissions are
-checked before the cache is used.
+"""The cache stores attached files under this owner. All users share these entries, because
+permissions are checked before the cache is used.
 """
 
 
@@ -39,7 +39,7 @@ def attached_contexts(manifest: Manifest) -> tuple[Context, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SearchableFiles:
-    """The attached files of an application that the caller can read."""
+    """The files that are attached to an application and that the caller can read."""
 
     corpus: CorpusReader
     contexts: Sequence[Context]
@@ -56,7 +56,9 @@ class SearchableFiles:
         return None
 
     async def load(self, document: AttachedDocument) -> DocumentIndex | None:
-        """Load a document from the cache or the database. Return None if it has just changed."""
+        """Load a document from the cache or the database. Return None if the document has just
+        changed.
+        """
         key = DocumentKey(OWNER, "", str(document.number), document.version)
         found = cache.get(key)
         if found is None:

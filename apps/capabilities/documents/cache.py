@@ -24,7 +24,7 @@ sets.
 def most_bytes() -> int:
     """Return the size limit of the cache in bytes.
 
-    It is large enough for the attached files that one application searches in memory.
+    The limit is large enough for the attached files that one application searches in memory.
     """
     return max(LEAST_BYTES, min(settings.CORPUS_CHUNKS, MOST_CHUNKS) * BYTES_PER_CHUNK)
 

@@ -1,4 +1,4 @@
-"""Defines two tools: one returns a document's text, the other answers requests from documents."""
+"""Defines two tools: one returns a document's text, the other uses documents to answer requests."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -33,7 +33,7 @@ answer's statement have weight 1.
 """
 
 STATE = "document_sources"
-"""The state key of the conversation's highest source number. Later requests continue numbering."""
+"""The state key of the conversation's highest source number. Later requests continue from it."""
 MOST_SOURCES = 9_000
 """Numbering restarts at 1 after this number, because references have at most four digits."""
 

@@ -158,7 +158,7 @@ async def read_document(
 async def find_cached(opening: Opening, key: DocumentKey) -> DocumentIndex | None:
     """Return the cached document, or None.
 
-    A document whose images earlier runs could not read is not returned if this run can read them.
+    Ignore a cached document with unread images if this run has a model that can read them.
     """
     found, shared = cache.get(key), opening.findings[RUN_DOCUMENTS]
     if found is None or not found.text.images or repr(key) in shared.opened.results:
@@ -209,8 +209,8 @@ async def with_images_read(
     key: DocumentKey,
     index: Callable[[PagedText], DocumentIndex],
 ) -> PagedText:
-    """Add the text of images if a model can read them. Raises `UnreadableDocument` without any
-    text.
+    """Add the text of images if a model can read them. Raises `UnreadableDocument` if the document
+    then still has no text.
     """
     shared = opening.findings[RUN_DOCUMENTS]
     reader = await shared.vision.reader(opening, document_bounds(opening.caller.bucket))

@@ -1,7 +1,7 @@
 """Computes embedding vectors: for requests at once, and for documents in the background.
 
 The first question about a document does not wait for its vectors. A process embeds one document at
-a time. If this fails, the document is searched only by keyword.
+a time. If the embedding fails, the document is searched only by keyword.
 """
 
 import asyncio
@@ -28,13 +28,13 @@ MOST_CHUNKS = 2_000
 pages and take minutes to embed.
 """
 MOST_WAITING = 32
-"""The maximum number of documents in the embedding queue. Others are queued with their next
-question.
+"""The maximum number of documents in the embedding queue. A further document is queued when the
+next question about it arrives.
 """
 TOO_LONG = "it is too long to be searched by meaning"
 NOT_CACHED = "there is no room to cache it, so it is not prepared for a search by meaning"
 VECTOR_SECONDS = 5.0
-"""The timeout in seconds for embedding a request. After it, only keyword search is used."""
+"""The timeout in seconds for embedding a request. If it expires, only keyword search is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class EmbeddingQueue:
     def begin(
         self, document: DocumentIndex, embedder: Embedder, cost: EmbeddingCost, width: int = 0
     ) -> None:
-        """Start embedding a document in the background, unless this is already running.
+        """Start embedding a document in the background, unless it is already being embedded.
 
         `width` is the required dimension of the vectors, or 0 for any.
         """

@@ -9,7 +9,7 @@ from apps.documents.structure import PagedText
 from apps.workspace.embeddings.port import Embeddings, Vectors
 
 MOST_UNKNOWN = 0.5
-"""A text's vector is not used if the model does not know more than this share of its tokens."""
+"""A text's vector is not used if more than this share of its tokens is unknown to the model."""
 BYTES_OF_A_CHARACTER = 4
 """The assumed memory usage per character of text. Each text is stored twice: in its page and in its
 chunk.
@@ -26,8 +26,8 @@ class DocumentIndex:
     """The document's link, or ""."""
     text: PagedText
     number: int = 0
-    """The database's number of an attached document, or 0. The vectors of attached documents are
-    only counted here; the database stores them.
+    """The ID of an attached document in the database, or 0. The database stores the vectors of
+    attached documents, and `vectors` only counts them.
     """
     chunks: Sequence[TextChunk] = field(default=(), repr=False)
     words: Bm25Index = field(init=False, repr=False)

@@ -20,4 +20,4 @@ class ToolNames:
 
 USUAL = ToolNames("file_content_extraction_tool", "page", "rag_tool", "request", True)
 SOURCE = ToolNames("extract_file_content", "page_number", "rag_search", "query", False)
-"""The names of another agent's document tools, for applications that depend on them."""
+"""Alternative names of the document tools, which older prompts expect."""

@@ -76,7 +76,7 @@ class Passage(NamedTuple):
     chunk: TextChunk
     chunks: tuple[TextChunk, ...]
     score: float = 0.0
-    """The combined rank in both searches. Scores of different searches are not comparable."""
+    """The score from both rankings. Scores of different requests are not comparable."""
 
 
 def find_passages(
@@ -154,7 +154,7 @@ def passage(documents: Sequence[DocumentIndex], place: ChunkId, used: set[ChunkI
 def around(place: ChunkId, used: set[ChunkId] | None = None) -> list[ChunkId]:
     """Return the chunk and its neighbors that are not in `used`. Add all of them to `used`.
 
-    A returned neighbor may not exist.
+    The length of the document is not known here, so a returned neighbor may not exist.
     """
     near = range(max(place.chunk - NEIGHBOURS, 0), place.chunk + NEIGHBOURS + 1)
     found = [ChunkId(place.document, number) for number in near]
@@ -171,7 +171,7 @@ class LoadedDocuments:
 
     documents: Sequence[DocumentIndex]
     reader: CorpusReader | None = None
-    """The database's search for similar chunks of attached documents."""
+    """Searches the database for similar chunks of attached documents."""
 
     def has_vectors(self, model: str) -> bool:
         return any(one.vectors.count and one.vectors.model == model for one in self.documents)

@@ -50,8 +50,8 @@ class Vision:
 
     deployment_id: str
     is_named: bool
-    """True if the manifest names a deployment for this purpose. Otherwise, it is the application's
-    model.
+    """True if the manifest names a deployment for reading pages. Otherwise, the application's own
+    model reads them.
     """
     seconds: float
     """The idle timeout of a model call in seconds."""
@@ -86,7 +86,7 @@ class PageReader:
     info: DeploymentInfo
     bounds: Bounds
     texts: dict[int, str] = field(default_factory=dict)
-    """The texts by page number."""
+    """The texts that the model has read, by page number."""
     unread: dict[int, str] = field(default_factory=dict)
     """The reasons why pages were not read, by page number."""
     failures: int = 0
@@ -132,8 +132,8 @@ class PageReader:
         return (await extract(content, order, self.bounds)).parts[0].text
 
     async def transcribe(self, number: int, picture: str) -> str:
-        """Ask the model for the text in a page image. Raises `QuickAppError` if it fails or returns
-        nothing.
+        """Ask the model for the text in a page image. Raises `QuickAppError` if the model fails or
+        returns nothing.
         """
         request = ModelRequest(
             [ModelMessage("system", TASK), self.question(number, picture)],
@@ -163,7 +163,9 @@ class PageReader:
 
 
 def limit_images(text: PagedText) -> PagedText:
-    """Keep the first `PAGES` images, and add a notice about the others."""
+    """Limit the image-only pages to the first `PAGES`, and add a notice about the other image-only
+    pages.
+    """
     numbers = list(text.images)
     if len(numbers) <= PAGES:
         return text

@@ -36,7 +36,7 @@ class FileToolContext:
         return f"{await self.files.home()}{encode_path(self.opening.loading.rules.folder)}"
 
     async def load(self, parameter: str, path: str) -> LoadedFile:
-        """Load a file, once per run. Raises `InvalidParameter` if it cannot be loaded."""
+        """Load a file, at most once per run. Raises `InvalidParameter` if it cannot be loaded."""
         with as_invalid_parameter(parameter):
             return await self.opening.loader.load(path)
 

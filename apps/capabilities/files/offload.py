@@ -28,7 +28,7 @@ NEEDED = ("read_lines", "search")
 ALWAYS_EXCLUDED = frozenset(
     {f"{PREFIX}read_lines", f"{PREFIX}search", "internal_skills_read_skill"}
 )
-"""The results of these tools are never stored as files. They read such files, or return
+"""The results of these tools are never stored as files. The tools read such files, or return
 instructions.
 """
 FOLDER = "tool_results/"
@@ -41,7 +41,7 @@ class Offload:
     """Decides which tool results are stored as files."""
 
     threshold: int
-    """The minimum size in bytes of UTF-8."""
+    """Results of at least this many bytes of UTF-8 are stored as files."""
     excluded: frozenset[str]
     """The names of tools whose results are never stored as files."""
 
@@ -92,8 +92,8 @@ def offload_step(context: FileToolContext, offload: Offload) -> ResultStep:
 async def write_result(
     context: FileToolContext, tool: str, result: ToolResult, content: bytes
 ) -> ToolResult:
-    """Store the result's text in a file, and replace it with a notice about the file. Raises
-    `QuickAppError` if it cannot be stored.
+    """Store the result's text in a file, and return a result with a notice about the file instead.
+    Raises `QuickAppError` if the text cannot be stored.
     """
     info, path = await write_text(context, tool, content)
     lines = content.count(b"\n") + 1

@@ -23,17 +23,17 @@ def is_folder(path: str) -> bool:
 
 
 def check_own(parameter: str, path: str) -> None:
-    """Raise `InvalidParameter` unless this is a valid path of a file in the agent's own folder."""
+    """Raise `InvalidParameter` unless `path` is a valid file path in the agent's own folder."""
     refuse(parameter, path, home_path_problem(path))
 
 
 def check_file(parameter: str, path: str) -> None:
-    """Raise `InvalidParameter` unless this is a valid path of a file to read."""
+    """Raise `InvalidParameter` unless `path` is a valid path of a file to read."""
     refuse(parameter, path, readable_problem(path))
 
 
 def check_folder(parameter: str, path: str) -> None:
-    """Raise `InvalidParameter` unless this is a valid path of a folder to read, with or without a
+    """Raise `InvalidParameter` unless `path` is a valid path of a folder to read, with or without a
     trailing slash.
     """
     if path not in HOME:

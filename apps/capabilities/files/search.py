@@ -27,7 +27,7 @@ AGAIN = "Search again to continue from there."
 MOST_UNREAD = 10
 """The maximum number of unreadable files that a result lists."""
 MOST_CHARACTERS = 40_000
-"""The maximum number of characters of a search result."""
+"""A search result is truncated to this many characters."""
 LONGEST_LINE = 400
 """Longer lines are truncated to this many characters around the match."""
 
@@ -59,7 +59,7 @@ class FileHits:
     problem: str = ""
     """The reason why the file could not be read, or ""."""
     coverage: str = ""
-    """The part that was read, such as "3 of 9 pages", or "" if all was read."""
+    """The part of the file that was read, such as "3 of 9 pages", or "" for the whole file."""
 
 
 def find_hits(name: str, document: Document, query: Query) -> FileHits:
@@ -101,8 +101,8 @@ def shortened_line(line: str, query: Query) -> str:
 
 
 def lines_to_show(lines: Iterator[str]) -> tuple[str, ...]:
-    """Return the lines that fit into the result, plus one if there are more, for the notice of
-    `joined_lines`.
+    """Return the lines that fit into the result, plus one if there are more. For this extra line,
+    `joined_lines` adds a notice.
     """
     kept: list[str] = []
     room = MOST_CHARACTERS

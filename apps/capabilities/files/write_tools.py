@@ -68,7 +68,7 @@ async def retry_once(path: str, work: Callable[[], Awaitable[Result]]) -> Result
 async def replace(
     context: FileToolContext, place: str, content: bytes, content_type: str
 ) -> tuple[FileInfo, bool]:
-    """Create a file, or replace its current version. Return the file, and True if it is new."""
+    """Create a file, or replace its current version. Return the file, and True for a new file."""
     try:
         etag: str | None = (await context.files.info(place)).etag
     except FileMissing:
@@ -97,8 +97,8 @@ async def edit_file(context: FileToolContext, arguments: Arguments) -> ToolResul
 
 
 async def change(context: FileToolContext, place: str, old: str, new: str) -> tuple[FileInfo, int]:
-    """Replace a text in a file. Return the file, and the line number of the change, counted from 0.
-    Raises `InvalidParameter` if the text does not occur exactly once.
+    """Replace `old` with `new` in a text file. Return the file, and the line number of the change,
+    counted from 0. Raises `InvalidParameter` if `old` does not occur exactly once.
     """
     found = await context.files.read(place, limit=context.opening.loading.rules.limit)
     text, line = with_replacement(utf8(found.content), old, new)
@@ -118,8 +118,8 @@ def utf8(content: bytes) -> str:
 
 
 def with_replacement(text: str, old: str, new: str) -> tuple[str, int]:
-    """Replace `old`, and return the text and the line number of the change, counted from 0. Raises
-    `InvalidParameter` if `old` does not occur exactly once.
+    """Replace `old` with `new`. Return the new text, and the line number of the change, counted
+    from 0. Raises `InvalidParameter` if `old` does not occur exactly once.
     """
     if old not in text and "\r\n" in text:
         old, new = with_crlf(old), with_crlf(new)

@@ -41,7 +41,7 @@ def find_tool(hook: Hook, manifest: Manifest, toolbox: Toolbox) -> Tool | None:
     exact = exact or tools.get(visible_name(hook.toolset_name, hook.tool_name))
     if exact is not None:
         return exact
-    # Names of a DIAL toolset's tools begin with Core's name for the toolset.
+    # In a DIAL toolset, the names of tools begin with the name of the toolset in DIAL Core.
     places = {
         f"tool_sets[{index}]"
         for index, toolset in enumerate(manifest.tool_sets)
@@ -99,7 +99,7 @@ async def call_hook(
         if task is None or task.cancelling():
             raise
         log_skipped(planned, "its tool canceled itself")
-    except Exception as error:  # noqa: BLE001 - the tool has logged it
+    except Exception as error:  # noqa: BLE001 - already logged by the tool
         log_skipped(planned, f"its tool failed ({type(error).__name__})")
     else:
         opening.spend(result.usage)
@@ -116,7 +116,9 @@ def log_skipped(planned: PlannedHook, why: str) -> None:
 async def arguments_of(
     hook: Hook, messages: Sequence[ModelMessage], names: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Render the templates in the hook's arguments. Raises `TemplateRefused` if this fails."""
+    """Render the templates in the hook's arguments. Raises `TemplateRefused` if a template cannot
+    be rendered.
+    """
     if not has_expressions(hook.arguments):
         return dict(hook.arguments)
     return await render_template(hook.arguments, template_context(hook.event, messages, **names))

@@ -33,7 +33,9 @@ timeout if that is more.
 """
 WATCHING = frozenset({"on_user_message", "on_tool_result", "on_status"})
 CALLS = "hook_calls"
-"""The state key for the time of each hook's last call, in ISO 8601, by prefix of the call's ID."""
+"""The state key under which the time of each hook's last call is stored, in ISO 8601. The times are
+keyed by the prefix of the call IDs.
+"""
 
 
 def prepare(manifest: Manifest) -> Open | None:
@@ -101,8 +103,8 @@ class RunHooks:
     async def start(
         self, planned: PlannedHook, messages: Sequence[ModelMessage]
     ) -> Sequence[ModelMessage]:
-        """Run a hook at the start of a request. Return the messages with its result, as if the
-        model had called the tool.
+        """Run a hook at the start of a request. Return the messages with the hook's result, as if
+        the model had called the tool.
         """
         tool, hook = self.tools.get(planned.path), planned.hook
         if tool is None:
@@ -173,7 +175,7 @@ def skipped_issue(planned: PlannedHook, problem: str) -> InitializationIssue:
 def fresh_call(
     state: Mapping[str, Any], prefix: str, minutes: int, messages: Sequence[ModelMessage] | None
 ) -> datetime | None:
-    """Return the time of the tool's last call, or None if it is older than `minutes`.
+    """Return the time of the tool's last call, or None if the call is older than `minutes`.
 
     If `messages` are given, they must contain that call.
     """

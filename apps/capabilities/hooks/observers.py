@@ -66,15 +66,15 @@ class Observers:
                 self.waiting.task_done()
 
     async def begin(self, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-        """Queue the hooks for the user's message and the run's start. A history step that changes
-        nothing.
+        """Queue the hooks for the user's message and the run's start, and return the messages
+        unchanged.
         """
         self.queue_hooks("on_user_message")
         self.queue_hooks("on_status", status="running")
         return messages
 
     async def take_result(self, call: ToolCall, result: ToolResult) -> ToolResult:
-        """Queue the hooks for a tool result. A result step that changes nothing."""
+        """Queue the hooks for a tool result, and return the result unchanged."""
         if call.name not in self.private:
             self.queue_hooks(
                 "on_tool_result",
@@ -95,7 +95,7 @@ class Observers:
 
     @asynccontextmanager
     async def watching(self, contribution: Contribution) -> AsyncIterator[Contribution]:
-        """Add steps to the contribution that queue hooks during the run.
+        """Extend the contribution with steps that queue hooks during the run.
 
         When the run ends, queue the hooks for its final status, and wait for all hooks up to a
         timeout.
@@ -124,7 +124,7 @@ class Observers:
             await asyncio.wait((self.worker,))
 
     async def wait(self, seconds: float) -> None:
-        """Wait until all queued hooks have run, for at most `seconds`."""
+        """Wait up to `seconds` until all queued hooks have run."""
         try:
             async with asyncio.timeout(seconds):
                 await self.waiting.join()

@@ -67,7 +67,7 @@ def render(
         msgspec.json.encode(arguments)
     except TemplateRefused:
         raise
-    except Exception as error:  # noqa: BLE001 - of many kinds; their texts may quote the conversation
+    except Exception as error:  # noqa: BLE001 - any error; its text may quote the conversation
         raise TemplateRefused(
             f"the template cannot be evaluated ({type(error).__name__})"
         ) from None

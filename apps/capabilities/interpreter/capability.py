@@ -34,7 +34,9 @@ TITLE = "Calling Python Code Interpreter"
 TITLE_WORDS = 7
 FILES = "attachment_urls"
 GRACE_SECONDS = 1.0
-"""The tool's timeout is this much longer than the interpreter's, whose error message is better."""
+"""The tool's timeout in seconds exceeds the interpreter's by this value, because the error message
+of the interpreter is better.
+"""
 
 SHOWN = {
     "title": ParameterStage(show_value_in_stage_title=True, ignore=True),
@@ -142,7 +144,7 @@ async def run_code(
     engine: Engine, seconds: float, opening: Opening, invocation: Invocation
 ) -> ToolResult:
     """Run the code of a call. Raises `InvalidParameter` for invalid arguments, and
-    `ExecutionTimedOut`. Other failures become results.
+    `ExecutionTimedOut` after a timeout. Other failures are returned as results.
     """
     own = opening.findings.get_or_make(SESSION, lambda: RunSession(engine.open(opening)))
     request = read_request(invocation.arguments)

@@ -84,8 +84,8 @@ class Engine:
 def earlier_states(
     opening: Opening, messages: Sequence[ModelMessage]
 ) -> Iterator[Mapping[str, Any]]:
-    """Yield the stored states, newest first: this request's, the previous request's, and those of
-    earlier answers.
+    """Yield the stored states, newest first: the state of this request, of the previous request,
+    and of each earlier answer.
     """
     yield opening.conversation.saved
     yield opening.conversation.state

@@ -49,7 +49,7 @@ class Request(BaseModel):
 
 
 def read_request(arguments: Mapping[str, Any]) -> Request:
-    """Parse the arguments of a call. Raises `InvalidParameter` if one is invalid."""
+    """Parse the arguments of a call. Raises `InvalidParameter` if an argument is invalid."""
     try:
         return Request.model_validate(dict(arguments))
     except ValidationError as error:

@@ -23,7 +23,7 @@ from apps.manifest.manifest import Manifest
 def can_run(manifest: Manifest) -> bool:
     """Return True if users can run code with the application's interpreter.
 
-    They cannot if every run needs the approval of a second user.
+    Users cannot run code if every execution needs the approval of a second user.
     """
     rules = rules_for(manifest)
     return rules is not None and not (rules.mode == "confirm" and rules.nearest("four_eyes"))

@@ -25,23 +25,23 @@ class PooledSession:
     """The state of a session in the pool."""
 
     id: int
-    """The ID for `reconnect`, which is valid until the process ends."""
+    """The ID to pass to `reconnect`. It is valid until the process ends."""
     server: str
     protocol: str
     bucket: str
     state: State
     tools: tuple[str, ...]
-    """The server's known tool names."""
+    """The tool names in the cached list, or () if no list is cached."""
     users: int
     opened: int
     version: int | None = None
-    """The version of a program's stored command."""
+    """The version of the stored command, or None if the server is not a program."""
     since: datetime | None = None
     """The time of the connection, or None if disconnected."""
     error: str = ""
     """A sentence about the last failure."""
     details: str = field(default="", repr=False)
-    """The cause of the error, or the last output of a program."""
+    """The causes of the error, followed by the last output of a program."""
     failed_at: datetime | None = None
 
 

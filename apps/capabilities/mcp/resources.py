@@ -159,8 +159,8 @@ def distrust(resources: ToolsetResources, opening: Opening) -> None:
 
 
 def find_toolset(offered: Sequence[ToolsetResources], uri: str, name: str) -> ToolsetResources:
-    """Return the toolset that has this resource. Raises `InvalidParameter` if none or several have
-    it.
+    """Return the toolset that has this resource. Raises `InvalidParameter` if no toolset or several
+    toolsets have it.
     """
     named = [one for one in offered if not name or one.toolset.label == name]
     if not named:
@@ -184,8 +184,8 @@ def texts_in(contents: Contents) -> list[str]:
 async def read_eager(
     resources: ToolsetResources,
 ) -> tuple[list[Injection], list[InitializationIssue]]:
-    """Read the prefetched resources of a toolset. Return an injection for each resource, which
-    looks as if the model had read it, and an issue for each failure.
+    """Read the prefetched resources of a toolset. Return an injection for each resource, and an
+    issue for each failure. An injection looks as if the model had read the resource.
     """
     wanted, label = resources.toolset.resources, resources.toolset.label
     found: list[Injection] = []
@@ -205,8 +205,8 @@ async def read_eager(
 
 
 def read_ahead(toolset: str, uri: str, text: str) -> Injection:
-    """Return an injection of the resource's text. It is skipped if the conversation already
-    contains this version.
+    """Return an injection of the resource's text. The run skips the injection if the conversation
+    already contains this version of the text.
     """
     arguments = {"uri": uri, "toolset": toolset}
     shown = shorten_text(text, RESULT_CHARACTERS)

@@ -59,7 +59,7 @@ MOST_PROGRESS = 200
 
 @dataclass(frozen=True, slots=True)
 class PreparedTools:
-    """The tools of a toolset."""
+    """The tools of a toolset, prepared from one listing."""
 
     tools: tuple[PreparedTool, ...] = ()
     hidden: tuple[PreparedTool, ...] = ()
@@ -132,8 +132,8 @@ def allowed_tools(toolset: Toolset, listing: Listing) -> Iterator[types.Tool]:
 def prepare_tool(
     toolset: Toolset, tool: types.Tool, name: str, schemas: InputSchemaReader
 ) -> PreparedTool:
-    """Prepare a tool. `name` is its name for the model. Raises `SchemaInvalid` if its schema is
-    unusable.
+    """Prepare a tool. `name` is the tool's name for the model. Raises `SchemaInvalid` if its schema
+    is unusable.
     """
     arguments = schemas.read(tool.input_schema)
     written = full_name(toolset.name, tool.name)
@@ -198,8 +198,8 @@ async def call(
 ) -> ToolResult:
     """Call the tool `tool_name` of a server.
 
-    `name` is its name for the model, and `file_names` are the parameters whose values are files.
-    Raises `ToolError` if the call fails, and `FileRefused` if a file cannot be accessed.
+    `name` is the tool's name for the model, and `file_names` are the parameters whose values are
+    files. Raises `ToolError` if the call fails, and `FileRefused` if a file cannot be accessed.
     """
     binding = opening.findings[BINDINGS][path]
     toolset = binding.toolset

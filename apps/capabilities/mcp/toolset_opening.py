@@ -57,7 +57,7 @@ tools to different callers.
 
 @dataclass(slots=True)
 class OpenedToolset:
-    """A toolset in a run."""
+    """The result of opening a toolset in a run."""
 
     binding: ToolsetBinding | None = None
     """The binding to the run, or None if the server was not found."""
@@ -81,7 +81,9 @@ class PreparableToolset:
         self.prepared: dict[Hashable, PreparedTools] = {}
 
     async def open(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Open the toolset. If the user has to sign in first, it contains only the sign-in tool."""
+        """Open the toolset. If the user has to sign in first, the result contains only the sign-in
+        tool.
+        """
         wanted = wanted_account(self.toolset)
         if wanted is None:
             return await self.open_tools(opening, leases)
@@ -99,8 +101,8 @@ class PreparableToolset:
         return opened
 
     async def open_tools(self, opening: Opening, leases: Leases) -> OpenedToolset:
-        """Open the toolset with its tools. Failures become issues. Raises `NotSignedIn` if the user
-        has to sign in first.
+        """Open the toolset with its tools. Failures are reported as issues. Raises `NotSignedIn` if
+        the user has to sign in first.
         """
         opened = OpenedToolset()
         label = self.toolset.label

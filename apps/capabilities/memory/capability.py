@@ -56,7 +56,7 @@ def open_memories(manifest: Manifest, wanted: Memory) -> Open:
 
 def priming_step(remembering: RunMemories) -> HistoryStep:
     """Return a history step that adds the most important memories, as if the model had searched for
-    them. It adds them again only if they have changed.
+    them. The step adds the memories again only if they have changed.
     """
     wanted = remembering.options
     tool, limit = search_names(wanted)

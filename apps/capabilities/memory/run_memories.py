@@ -23,7 +23,8 @@ UPKEEP_SECONDS = 30.0
 class Maintenance:
     """Tracks the maintenance of a run's memories in the background.
 
-    The run waits for the maintenance at its end, because it needs the run's credentials.
+    At its end, the run waits for the maintenance, because the maintenance needs the run's
+    credentials.
     """
 
     task: asyncio.Task[None] | None = None
@@ -87,8 +88,8 @@ class PruneRules:
     """Rules that select the memories to delete.
 
     A memory is selected if it is older than `after_days` and less important than
-    `below_importance`. If one of them is None, only the other applies. In addition, the least
-    important memories beyond `at_most` are selected.
+    `below_importance`. If one of these limits is None, only the other limit applies. In addition,
+    the least important memories beyond `at_most` are selected.
     """
 
     after_days: float | None = None
@@ -109,8 +110,8 @@ async def prune(store: MemoryStore, rules: PruneRules, now: datetime) -> int:
 
 
 def selected_ids(collection: MemoryList, rules: PruneRules, now: datetime) -> set[int]:
-    """Return the IDs of the memories that the rules select. The age of a memory follows from its
-    ID, which is the Unix time at which it was stored.
+    """Return the IDs of the memories that the rules select. The ID of a memory is the Unix time at
+    which the memory was stored, so it also determines the age.
     """
     memories, ids = collection.memories, set[int]()
     if rules.after_days is not None or rules.below_importance is not None:

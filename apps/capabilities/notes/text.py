@@ -24,7 +24,7 @@ def quote_line(value: object) -> str:
 
 
 def facts_of(note: Note, names: Sequence[str]) -> dict[str, Any]:
-    """Return the named properties of a note. Unknown names refer to its custom fields."""
+    """Return the named properties of a note. Unknown names refer to the note's custom fields."""
     known: dict[str, Any] = {
         "title": note.title,
         "tags": note.tags,

@@ -1,4 +1,6 @@
-"""Declares the notes tools for the model. Their names and arguments are the same as in TidGi."""
+"""Declares the notes tools for the model. Their names and arguments are the same as in the note app
+TidGi.
+"""
 
 from functools import partial
 

@@ -145,7 +145,9 @@ def question_problem(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str
 
 
 def answer_text(asked: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    """Return the answer as text for the model. Choices not on the card count as free text."""
+    """Return the answer as text for the model. A choice that is not on the card counts as free
+    text.
+    """
     if answer.get("outcome") == "timeout":
         return TIMED_OUT
     # The APIs reject such answers. Any other answer must not select an option that was not offered.

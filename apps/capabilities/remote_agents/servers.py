@@ -75,8 +75,8 @@ class AgentServer:
         return RequiredAccount(self.url, self.label, self.how)
 
     async def draft(self, caller: Caller, refused_token: str = "") -> tuple[RequestDraft, str]:
-        """Return a request with credentials, and the renewable token in it, or "". Raises
-        `ToolError` if credentials are unavailable.
+        """Return a request with credentials, and the renewable token that it contains ("" for
+        none). Raises `ToolError` if credentials are unavailable.
         """
         draft = RequestDraft("POST")
         token = await authorize(draft, self.how, caller, self.url, refused_token)

@@ -1,4 +1,6 @@
-"""Defines toolsets of the kind `responses-agent`, whose tool calls an agent with a Responses API."""
+"""Defines toolsets of the kind `responses-agent`. The tool of such a toolset calls an agent through
+a Responses API.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -82,7 +84,7 @@ def prepare_agent(
         parameters=generate_parameters(info, is_resumable=True),
         work=partial(call_agent, ResponsesAgent(target, info, server, node.model)),
         account=server.account,
-        attachment=None,  # Filtered while they arrive, so that the stage can show them at once.
+        attachment=None,  # Filtered on arrival, so that the stage can show attachments at once.
     )
 
 

@@ -26,7 +26,7 @@ async def authorize(
     url: str,
     refused_token: str = "",
 ) -> str:
-    """Add the credentials for the URL to a request. Return the renewable token in it, or "".
+    """Add the credentials for the URL to a request. Return the renewable token among them, or "".
 
     `refused_token` is a token that the service has rejected. Raises `ToolError` if credentials are
     unavailable.
@@ -65,7 +65,7 @@ async def renewable_token(
     url: str,
     refused: str,
 ) -> str:
-    """Return a token other than the rejected one. Raises `ToolError` if there is none."""
+    """Return a token that differs from `refused`. Raises `ToolError` if there is none."""
     if isinstance(how, ClientIdSecretAuthorization):
         return await find_tokens(how).current(url, refused)
     return await person_token(RequiredAccount(url, "", how), caller.bucket, refused)

@@ -45,7 +45,7 @@ RISKS: Mapping[str, Risk] = {"GET": "read-only", "DELETE": "destructive"}
 
 
 def prepare(manifest: Manifest) -> Open | None:
-    """Prepare all REST toolsets of a manifest. Unusable toolsets and tools become issues."""
+    """Prepare all REST toolsets of a manifest. Report unusable toolsets and tools as issues."""
     tools: list[tuple[str, PreparedTool]] = []
     issues: list[InitializationIssue] = []
     needs: list[SecretNeed] = []

@@ -28,7 +28,7 @@ MOST_REDIRECTS = 5
 KEEPS_METHOD = frozenset({307, 308})
 MOVES_TO_GET = frozenset({301, 302, 303})
 MOST_ERROR_BYTES = 65_536
-"""The body of an error response is not shown in the stage if it has more bytes than this."""
+"""The stage does not show the body of an error response with more bytes than this."""
 
 
 @dataclass(frozen=True, slots=True)

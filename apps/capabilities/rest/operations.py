@@ -44,7 +44,7 @@ class Operation:
     most_seconds: float
     most_bytes: int
     headers: Mapping[str, Credential] = field(default_factory=dict)
-    """Headers for every call."""
+    """The values of the headers that are sent with every call, by header name."""
     credentials: Mapping[str, Credential] = field(default_factory=dict)
     """Constants that are hidden from models and stages, by parameter name."""
     toolset: str = ""

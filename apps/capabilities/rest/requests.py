@@ -29,7 +29,7 @@ class RequestDraft:
     headers: dict[str, str] = field(default_factory=lambda: {"accept": ACCEPT}, repr=False)
     body: dict[str, Any] = field(default_factory=dict, repr=False)
     credentials: set[str] = field(default_factory=set, repr=False)
-    """The secrets in the request, which are redacted in the response."""
+    """The secrets in the request. They are redacted in the response."""
 
     def content(self) -> bytes | None:
         """Return the body as JSON, or None. `POST` and `PUT` always have a body."""

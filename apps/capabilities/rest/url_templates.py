@@ -22,7 +22,9 @@ class ToolAddress:
     segments: tuple[tuple[str, ...], ...]
     """The parts of each path segment. Parts with odd indices are placeholder names."""
     query: tuple[tuple[str, str], ...]
-    """The query parameters of the manifest's URL: their names, each with the encoded parameter."""
+    """The query parameters of the manifest's URL: decoded names, each with the encoded
+    `name=value`.
+    """
 
     @property
     def placeholders(self) -> frozenset[str]:

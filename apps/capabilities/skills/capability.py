@@ -116,7 +116,7 @@ def merged_collection(
     fetched: FetchedSkills,
 ) -> SkillCollection:
     """Merge the skills that users attached, the predefined skills, and the manifest's prompts and
-    skill folders. Earlier ones take precedence.
+    skill folders. In case of duplicate names, the earlier source takes precedence.
     """
     prompts = (a for a in configured.values() if a.kind == "dial-prompt")
     folders = (a for a in configured.values() if a.kind == "dial-skill")

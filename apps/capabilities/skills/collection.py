@@ -27,11 +27,11 @@ class Skill:
     name: str
     description: str
     text: str = field(repr=False)
-    """The content of its `SKILL.md`."""
+    """The content of the skill's `SKILL.md`."""
     origin: str
     """The source of the skill, for messages."""
     files: tuple[str, ...]
-    """The paths of its other files."""
+    """The paths of the skill's other files."""
     read_file: ReadFile = field(repr=False, compare=False)
     problem: str = ""
     """The reason why `files` is incomplete, or ""."""

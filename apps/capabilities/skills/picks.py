@@ -15,8 +15,8 @@ from apps.capabilities.skills.stored_skills import FetchedSkills, SkillAddress
 from apps.errors import InitializationIssue
 
 KEY = "skills"
-"""The key in `custom_content` for the attached skills: objects with a `url`,
-`skills/{bucket}/{path}`.
+"""The key in `custom_content` for the list of attached skills. Each entry is an object whose `url`
+has the form `skills/{bucket}/{path}`.
 """
 
 
@@ -47,7 +47,7 @@ NOTHING = Picks()
 
 
 def picks_in(messages: Sequence[ModelMessage]) -> Picks:
-    """Return the attached skills, up to `SKILL_INVOCATION_MAX_SKILLS` different ones."""
+    """Return the attached skills, up to `SKILL_INVOCATION_MAX_SKILLS` different skills."""
     if not any(KEY in message.extra for message in messages):
         return NOTHING
     questions = [message for message in messages if message.role == "user"]

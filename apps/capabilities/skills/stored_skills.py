@@ -103,8 +103,8 @@ async def fetch(turns: asyncio.Semaphore, workspace: Workspace, address: SkillAd
 async def read_skill(
     workspace: Workspace, address: SkillAddress
 ) -> tuple[str, tuple[str, ...], str]:
-    """Return the `SKILL.md`, the paths of the other files, and why they are incomplete, or "".
-    Raises `QuickAppError` if the skill cannot be read.
+    """Return the `SKILL.md`, the paths of the skill's other files, and the reason why the list of
+    paths is incomplete, or "". Raises `QuickAppError` if the skill cannot be read.
     """
     if address.kind == "dial-prompt":
         return await workspace.prompt(address.url), (), ""

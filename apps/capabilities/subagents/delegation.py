@@ -103,8 +103,8 @@ class SubagentStopped(ToolError):
 
 
 async def unless_stopped(work: Coroutine[Any, Any, T], wish: asyncio.Event, told: str) -> T:
-    """Return the result of the work. If `wish` is set first, cancel the work, and raise
-    `SubagentStopped` with the text `told`.
+    """Return the result of `work`. If the event `wish` is set first, cancel `work`, and raise
+    `SubagentStopped` with the message `told`.
     """
     task, waiting = asyncio.create_task(work), asyncio.create_task(wish.wait())
     try:

@@ -146,7 +146,7 @@ class SubagentSpawner:
         self, opening: Opening, invocation: Invocation, agents: Mapping[str, AgentDefinition]
     ) -> ToolResult:
         """Run a sub-agent, and return its result. Raises `InvalidParameter` if an argument is
-        invalid. Other failures become results.
+        invalid. Other failures are returned as results.
         """
         task = read_task(invocation.arguments, agents)
         features = self.manifest.features

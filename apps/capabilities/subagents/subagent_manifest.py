@@ -25,8 +25,8 @@ how you worked."""
 
 
 WRITTEN_HERE = "sub-agent"
-"""The template name of a sub-agent's prompt. It makes the prompt predefined, so that its variables
-are replaced.
+"""The template name of a sub-agent's prompt. A prompt with a template name counts as predefined, so
+its variables are replaced.
 """
 NOT_FOR_SUBAGENTS = frozenset(
     {"subagents", "spawn_agent", "questions", "memory", "schedules", "todo"}
@@ -54,11 +54,11 @@ class SubagentKind:
 
     prompt: str
     chosen: Collection[str] | None = None
-    """The names of the application's toolsets that it can use."""
+    """The names of the application's toolsets that the sub-agent can use."""
     deployment_id: str | None = None
     max_iterations: int | None = None
     extra_toolsets: Sequence[ToolSet] = ()
-    """Additional toolsets."""
+    """Toolsets that the sub-agent can use in addition to the `chosen` ones."""
     may_spawn: bool = False
 
 
@@ -125,7 +125,7 @@ def hooks_left(manifest: Manifest, chosen: Collection[str]) -> Iterator[Hook]:
 
 
 def functions_of(toolset: ToolSet) -> Iterator[str]:
-    """Yield the names of the toolset's tools that hooks can use without the name of the toolset."""
+    """Yield the names of the tools to which a hook can refer without naming the toolset."""
     if not isinstance(toolset, WrittenToolSet) or toolset.kind.is_prefixed:
         return
     for tool in toolset.tools:

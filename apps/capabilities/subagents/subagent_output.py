@@ -90,8 +90,8 @@ class SubagentOutput:
     def below(
         self, event: StageOpened | StageRenamed | StageDelta | StageAttachment | StageClosed
     ) -> Event:
-        """Return the event with prefixed stage IDs, which are unique among all sub-agents of the
-        run.
+        """Return the event with prefixed stage IDs. The prefix makes the IDs unique among all
+        sub-agents of the run.
         """
         task = self.invocation.id
         named = replace(event, stage_id=f"{task}-{event.stage_id}")

@@ -43,7 +43,7 @@ class SubagentTask:
     type: SubagentType
     prompt: str
     tool_sets: frozenset[str] | None = None
-    """The toolsets that the model chose, or None if it has no choice."""
+    """The toolsets that the model chose, or None if the model has no choice."""
 
 
 def description_of(offer: OfferedTypes) -> str:
@@ -57,8 +57,8 @@ def line_of(name: str, description: str) -> str:
 
 
 def task_arguments(offer: OfferedTypes) -> Arguments:
-    """Return the argument schema. It accepts any names; `read_task` checks them, and its errors
-    list the valid names.
+    """Return the schema of the arguments. The schema accepts any names. `read_task` checks the
+    names, because its errors list the valid ones.
     """
     text = {"type": "string"}
     required = ["subagent_type", "prompt"]

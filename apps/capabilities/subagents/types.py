@@ -22,11 +22,11 @@ class SubagentType:
     deployment_id: str | None
     max_iterations: int | None
     tool_sets: frozenset[str] | None = None
-    """The toolsets that it can use, or None for all toolsets of the application."""
+    """The toolsets that the sub-agent can use, or None for all toolsets of the application."""
     chooses_toolsets: bool = False
     """True if the model chooses the toolsets in each call."""
     has_lost_all: bool = False
-    """True if the manifest names toolsets for it, but none of them is enabled."""
+    """True if the manifest names toolsets for the sub-agent, but none of them is enabled."""
 
     def kind_with(self, toolsets: frozenset[str] | None) -> SubagentKind:
         return SubagentKind(self.prompt, toolsets, self.deployment_id, self.max_iterations)

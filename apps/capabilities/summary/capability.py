@@ -54,7 +54,9 @@ async def sum_up(opening: Opening, invocation: Invocation) -> ToolResult:
 
 
 def without_summary(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Remove calls to this tool and their results, because the answer contains the same text."""
+    """Remove the calls to the summary tool and their results, because the answer contains the same
+    text.
+    """
     gone = {call.id for m in messages for call in m.tool_calls if call.name == TOOL_NAME}
     if not gone:
         return messages

@@ -23,7 +23,9 @@ DESCRIPTION = (
     "With save_path, it saves a file of any type in your own folder instead."
 )
 GRACE_SECONDS = 1.0
-"""The tool's timeout is this much longer than the file loader's, whose error message is better."""
+"""The tool's timeout in seconds exceeds the file loader's by this value, because the error message
+of the loader is better.
+"""
 PARAMETERS = parameters(
     {
         URL: text_parameter("The http(s) URL."),

@@ -47,7 +47,7 @@ class Fetch:
 
     opening: Opening
     most_bytes: int
-    """The size limit of the result in bytes, exclusive."""
+    """The result must have fewer bytes than this."""
 
     async def answer(self, invocation: Invocation) -> ToolResult:
         """Fetch the URL in the arguments. Raises `InvalidParameter` if this fails, and

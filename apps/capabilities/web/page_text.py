@@ -82,8 +82,8 @@ def is_charset(name: str) -> bool:
 
 
 async def to_markdown(page: str, url: str, seconds: float, owner: str) -> str:
-    """Convert an HTML page to Markdown. If this takes longer than `seconds`, return its source
-    without scripts and styles.
+    """Convert an HTML page to Markdown. If this takes longer than `seconds`, return the source of
+    the page without scripts and styles.
     """
     bounds = replace(document_bounds(owner), seconds=seconds)
     try:
@@ -98,7 +98,7 @@ async def to_markdown(page: str, url: str, seconds: float, owner: str) -> str:
 def block(text: str, language: str, most_bytes: int, notice: str) -> str:
     """Return the text in a code block of less than `most_bytes` bytes of UTF-8.
 
-    If the text is too long, return the notice and its first lines.
+    If the text is too long, return the notice, followed by the first lines of the text.
     """
     whole = fence_code(text, language)
     if byte_count(whole) < most_bytes:

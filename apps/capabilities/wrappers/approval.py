@@ -62,8 +62,8 @@ APPROVED: Mapping[InteractionKind, InteractionRequest] = {
         "", "approval", {}, answer={"outcome": "approved"}, answered_by="operator"
     )
 }
-"""The answer that approves calls without asking a user, because an operator made or configured
-them.
+"""The answer that approves a call without asking a user. It is used for calls that an operator made
+or configured.
 """
 
 APPROVE, DENY = 1, 2
@@ -77,8 +77,8 @@ def with_approval(
 ) -> PreparedTool:
     """Return a tool whose calls run only if the rules or a user allow them.
 
-    The stage of a call opens after the approval. Whether the conversation has read untrusted
-    content is checked when the call begins.
+    The stage of a call opens after the approval. Each call checks at its beginning whether the
+    conversation has read untrusted content.
     """
     is_guarded = risk != "read-only" and rules.after_untrusted == "confirm"
 

@@ -90,7 +90,7 @@ class ApprovalRules:
         """Decide about one call. `arguments` must include default values.
 
         Rules match both the tool's name and its `full_name`. Deny rules also match the full name
-        without its hash, which may belong to another tool.
+        without its hash. Allow rules do not, because that name may belong to another tool.
         """
         names = dict.fromkeys(filter(None, (tool, full_name)))
         texts = [call_text(name, arguments) for name in names] if self.has_patterns else []

@@ -21,8 +21,8 @@ from apps.workspace.stored_files import FileInfo
 logger = logging.getLogger(__name__)
 
 CANNOT_STORE = "The service can’t store files right now."
-"""The error for the model if the file storage is unavailable. The storage's own error asks to
-repeat the call.
+"""The error for the model if the file storage is unavailable. It replaces the storage's own error,
+which asks the model to repeat the call.
 """
 
 
@@ -68,7 +68,7 @@ class ShownAttachments:
 
 
 async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> Attachment:
-    """Store a new file of the caller under a unique name. Raises `FileRefused` if it cannot be
+    """Store a new file for the caller under a unique name. Raises `FileRefused` if it cannot be
     stored.
     """
     ending = mimetypes.guess_extension(kind) or ".bin"
@@ -78,8 +78,8 @@ async def keep_file(stem: str, content: bytes, kind: str, opening: Opening) -> A
 
 
 async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> FileInfo:
-    """Store a file of the caller. Raises `FileRefused` if it cannot be stored, even in an outage of
-    the storage, because the tool itself did not fail.
+    """Store a file for the caller. Raises `FileRefused` on any failure, including an outage of the
+    file storage, because the tool itself did not fail.
     """
     try:
         return await opening.workspace.files.keep(name, content, kind)
@@ -91,8 +91,8 @@ async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> 
 
 
 def see_files(attachments: Sequence[Attachment]) -> str:
-    """Return a sentence that names the attachments, in place of an empty result, which models
-    reject.
+    """Return a sentence that names the attachments. It replaces an empty result, because models
+    reject empty results.
     """
     names = ", ".join(one.title or one.type for one in attachments)
     return f"See attached files: {names}" if names else ""

@@ -36,7 +36,7 @@ class ToolOptions:
     """True if outsiders can control the content of results."""
     is_private: bool = False
     addresses: frozenset[str] = frozenset()
-    """The arguments whose file references are not loaded."""
+    """The names of the arguments whose file references are not loaded."""
     approval: ApprovalRules = field(default_factory=ApprovalRules)
     risk: Risk = "changes"
     full_name: str = ""

@@ -67,8 +67,8 @@ class Display:
         return configured[: first.start()] if first is not None else configured
 
     def lead(self, name: str) -> str:
-        """Return the text before an argument that the stage shows while the model writes it, or ""
-        if it does not.
+        """Return the text that precedes an argument in the stage while the model writes the
+        argument. Return "" if the stage does not show the argument so early.
         """
         shown = self.shown_as(name)
         is_itself = not shown.ignore and shown.replaced_value_info is None
@@ -105,8 +105,8 @@ PLAIN = ParameterStage()
 
 
 def tool_title(toolset: Localized, tool: str, otherwise: str) -> Localized:
-    """Return the title of a tool, prefixed with its toolset's name. Without a name, return
-    `otherwise`.
+    """Return the title of a tool, prefixed with its toolset's name. If the toolset has no name,
+    return `otherwise`.
     """
     if not localize_text(toolset):
         return otherwise
@@ -123,7 +123,7 @@ def display_of(
     parameters: FunctionParameters | RestFunctionParameters | None = None,
     system: bool = False,
 ) -> Display:
-    """Return how stages show a tool. A `system` tool has a stage only at the level `debug`."""
+    """Return a tool's display options. A `system` tool has a stage only at the level `debug`."""
     stage = tool.stage if tool is not None else None
     configured = {
         key: parameter.display.stage

@@ -33,7 +33,7 @@ NOT_SHOWN = "An error occurred while executing the tool."
 class ShownError(ToolError):
     """Raised for a failure that a stage shows in more detail than the model sees.
 
-    `shown` is Markdown. `told` contains arguments of `ToolError`.
+    `shown` is Markdown. The arguments in `told` are passed to `ToolError`.
     """
 
     def __init__(self, message: str, shown: str, **told: Any) -> None:
@@ -49,8 +49,8 @@ class FallbackStep:
     instructions: str = ""
 
     def applies(self, text: str, *, explicitly: bool) -> bool:
-        """Return True if the strategy applies to this failure. If `explicitly` is True, only a
-        trigger counts.
+        """Return True if the strategy applies to a failure with this text. If `explicitly` is True,
+        a strategy without a trigger does not apply.
         """
         if self.trigger is None:
             return not explicitly
@@ -60,8 +60,8 @@ class FallbackStep:
 def with_fallback(tool: PreparedTool, fallback: Fallback) -> PreparedTool:
     """Return a tool whose failures are converted to results by the fallback strategies.
 
-    Calls raise `Stopped` if a strategy ends the run or none applies, and `InvalidParameter` for
-    invalid arguments.
+    Calls raise `Stopped` if a strategy ends the run or if no strategy applies, and
+    `InvalidParameter` for invalid arguments.
     """
     steps = tuple(read_step(strategy, tool.spec.name) for strategy in fallback.strategies)
 
@@ -78,7 +78,7 @@ def with_fallback(tool: PreparedTool, fallback: Fallback) -> PreparedTool:
             shows = fallback.display_error_in_stage or is_timeout
             show_failure(invocation.stage, as_markdown(error) if shows else f"{NOT_SHOWN}\n")
             return decide(steps, str(error), error, is_timeout=is_timeout)
-        except Exception as error:  # noqa: BLE001 - logged where the call was made
+        except Exception as error:  # noqa: BLE001 - already logged by `with_log`
             outage = outage_of(error)
             text = UNEXPECTED if outage is None else outage.text
             shows = fallback.display_error_in_stage
@@ -115,7 +115,7 @@ def decide(
     steps: Sequence[FallbackStep], text: str, error: Exception, *, is_timeout: bool
 ) -> ToolResult:
     """Return the result for the model after a failure. Raises `Stopped` if a strategy ends the run
-    or none applies.
+    or if no strategy applies.
     """
     for step in steps:
         if step.applies(text, explicitly=is_timeout):

@@ -121,8 +121,8 @@ class ReferenceLoader:
         )
 
     async def element(self, name: str, place: str, value: Any) -> Any:
-        """Replace a file reference, an argument or an element of a list, with the file's content.
-        Raises `InvalidParameter` about the argument path `place` if this fails.
+        """Return the content of the file if `value` is a file reference, otherwise `value` itself.
+        Raises `InvalidParameter` about the argument path `place` if the file cannot be loaded.
         """
         try:
             reference = read_reference(value) if isinstance(value, str) else None

@@ -50,7 +50,7 @@ class PlatformTool:
     risk: Risk
     """A `read-only` tool can be repeated and needs no approval."""
     addresses: frozenset[str] = frozenset()
-    """The arguments whose file references are not loaded."""
+    """The names of the arguments whose file references are not loaded."""
     streams: str = ""
     """The argument that the stage shows while the model writes it, or ""."""
     is_system: bool = False

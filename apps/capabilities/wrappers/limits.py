@@ -15,8 +15,8 @@ RESULT_CHARACTERS = 400_000
 most models.
 """
 WHOLE_RESULTS = Key[dict[str, str]]("whole_results")
-"""The full texts of truncated results, by call ID. Texts are stored only if a capability has set
-this value.
+"""The full texts of truncated results, by call ID. The texts are stored only if a capability has
+put a dictionary under this key.
 """
 
 KEEP_RESULT = Key[KeepResult]("keep_result")

@@ -1,4 +1,4 @@
-"""Logs and traces tool calls with their name, duration and error, without their content."""
+"""Logs and traces tool calls with their name, duration and error, but without their content."""
 
 import logging
 import time

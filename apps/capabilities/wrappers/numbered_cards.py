@@ -26,7 +26,8 @@ class NumberedCard:
         return "\n\n".join(part for part in (self.text, "\n".join(listed), self.advice) if part)
 
     def chosen(self, text: str, value: Any = None) -> tuple[int, ...]:
-        """Return the numbers of the choices in a message, or () if it is not exactly a choice.
+        """Return the numbers of the choices in a message, or () if the message is not a valid
+        choice.
 
         `value` is the value of the card's form, if any. Otherwise, `text` must be numbers separated
         by commas, or the title of one choice.

@@ -29,11 +29,12 @@ class PreparedTool:
     spec: ToolSpec
     work: Work
     toolset: str = ""
-    """The path of its toolset in the manifest, or ""."""
+    """The path of the tool's toolset in the manifest, or ""."""
     streams: str = ""
     """The argument that the stage shows while the model writes it, or ""."""
     announce: Announce = announce_nothing
-    """Returns, for a locale, what a stage shows before the arguments are complete."""
+    """A function that returns what the stage shows, in a locale, before the arguments are complete.
+    """
     constants: Mapping[str, Any] = field(default_factory=dict)
     """Arguments of every call that the model does not see."""
     is_repeatable: bool = False

@@ -50,8 +50,8 @@ def credential_patterns(credentials: Collection[str]) -> CredentialPatterns:
 
 
 def json_pattern(letters: str) -> re.Pattern[str]:
-    """Return a pattern for JSON escapes of these characters only. A text may contain many others,
-    such as quotation marks.
+    """Return a pattern for JSON escapes of these characters only. A text may contain many other
+    escapes, for example of quotation marks.
 
     JSON within JSON has more backslashes before an escape.
     """

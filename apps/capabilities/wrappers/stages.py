@@ -1,4 +1,6 @@
-"""Shows tool calls in stages, if the application shows them."""
+"""Shows each tool call in a stage (a section of the answer with a title), if the application
+enables this.
+"""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -94,7 +96,9 @@ def show_stage(
 
 
 def request(display: Display, invocation: Invocation) -> str:
-    """Return the text about the arguments that the stage does not show yet."""
+    """Return the text that shows the arguments in the stage, without the part that is already
+    shown.
+    """
     early = invocation.early
     if early is None or not early.shown:
         return display.request(invocation.arguments)

@@ -109,8 +109,8 @@ class InterpreterClient:
     async def ask(
         self, method: str, path: str, *, repeatable: bool = True, **content: Any
     ) -> bytes:
-        """Send a request, and return the body of the response. Retry it if it is `repeatable` or
-        was not sent.
+        """Send a request, and return the body of the response. Retry the request if it is
+        `repeatable` or was not sent.
         """
         if not self.key:
             raise InterpreterFailed(UNAUTHORIZED)
@@ -181,7 +181,9 @@ def client_of(url: str) -> AsyncClient:
 
 
 def read(shape: type[R], body: bytes) -> R:
-    """Parse the body of a response. Raises `InterpreterFailed` if it does not have this shape."""
+    """Parse the body of a response. Raises `InterpreterFailed` if the body does not have this
+    `shape`.
+    """
     if not body.strip():
         raise InterpreterFailed(EMPTY)
     try:

@@ -1,4 +1,4 @@
-"""Runs code in DIAL's code interpreter. The service stores the session, to which later calls refer
+"""Runs code in DIAL's code interpreter. The service stores the session, and later calls refer to it
 by ID.
 """
 

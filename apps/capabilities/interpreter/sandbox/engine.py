@@ -22,7 +22,7 @@ from apps.capabilities.wrappers.value_texts import one_line
 from apps.errors import FileRefused
 
 MOST_PRODUCED = 10
-"""The maximum number of attachments of one call."""
+"""One call returns up to this many files as attachments."""
 
 
 def sandbox_engine() -> Engine:
@@ -65,7 +65,9 @@ class SandboxSession:
     def restore(
         self, request: Request, messages: Sequence[ModelMessage]
     ) -> tuple[bytes | None, list[str]]:
-        """Return the state after the newest call, or None, and notes for the model."""
+        """Return the stored state of the newest call (None if there is no usable state), and notes
+        for the model.
+        """
         if request.open_session:
             return None, []
         written = newest(self.opening, messages)
@@ -99,7 +101,7 @@ def newest(opening: Opening, messages: Sequence[ModelMessage]) -> Any:
 
 
 def shown_files(files: Mapping[str, bytes]) -> tuple[tuple[ProducedFile, ...], list[str]]:
-    """Return the files to show as attachments, and notes for the model about the others."""
+    """Return the files to show as attachments, and notes for the model about the omitted files."""
     produced = [
         ProducedFile(one_line(name.rpartition("/")[2]), kind, content)
         for name, content in files.items()

@@ -185,7 +185,7 @@ def trailing_expression(code: str) -> ast.expr | None:
         tree = compile(code, "<input>", "exec", flags, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
         return None
-    assert isinstance(tree, ast.Module)  # noqa: S101 - what the flag asks for
+    assert isinstance(tree, ast.Module)  # noqa: S101 - guaranteed by the flag
     if not tree.body or not isinstance(tree.body[-1], ast.Expr):
         return None
     return tree.body[-1].value

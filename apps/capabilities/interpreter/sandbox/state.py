@@ -23,7 +23,7 @@ MOST_BYTES = 131_072
 the state.
 """
 PACKING = 20
-"""A state more than this many times as large as `MOST_BYTES` is rejected without packing it."""
+"""A state that exceeds `MOST_BYTES` by more than this factor is rejected before it is packed."""
 MOST_UNPACKED_BYTES = 256 * 1024 * 1024
 
 
@@ -83,7 +83,7 @@ def read_state(written: Any, caller: Caller) -> bytes | None:
 
 
 async def hide_state(messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Remove stored states from the messages for the model, which cannot use them."""
+    """Remove stored states from the messages for the model, because the model cannot use them."""
     return [
         replace(m, state={k: v for k, v in m.state.items() if k != KEY}) if KEY in m.state else m
         for m in messages

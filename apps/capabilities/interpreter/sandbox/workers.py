@@ -36,8 +36,8 @@ SIGNAL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 @cache
 def workers() -> tuple[Monty, ThreadPoolExecutor]:
-    """Return the pool of worker processes, which grows on demand, and its threads. Starting a
-    worker takes about 10 ms and 10 MB.
+    """Return the pool of worker processes, and the pool of threads that wait for them. Workers
+    start on demand; a start takes about 10 ms and 10 MB.
     """
     count = max(2, os.cpu_count() or 2)
     pool = Monty(min_processes=0, max_processes=count)

@@ -132,8 +132,8 @@ class Sessions:
             raise SessionExpired(session.id)
 
     def keep(self, session: Session, outcome: SandboxOutcome) -> SandboxOutcome:
-        """Store the state and files of a call. Return the outcome with the stored files, and notes
-        about the others.
+        """Store the state and files of a call. Return the outcome with only the stored files, and
+        with notes about the files that could not be stored.
         """
         notes = list(outcome.notes)
         if outcome.is_state_lost:

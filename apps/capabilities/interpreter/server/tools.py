@@ -56,8 +56,8 @@ SessionToUse = Annotated[
 
 
 class InterpreterServer(MCPServer[None]):
-    """The sandbox's MCP server. It sets the media type of each file, because the SDK's resource
-    templates have only one type.
+    """The sandbox's MCP server. It sets the media type of each file, because a resource template of
+    the SDK has only one type.
     """
 
     async def read_resource(

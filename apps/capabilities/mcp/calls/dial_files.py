@@ -54,7 +54,7 @@ def urls_in(value: Any) -> Iterator[str]:
 
 
 def dial_path(name: str, url: str, server: str) -> str:
-    """Return the path of a DIAL file, which may be given as a URL of the DIAL server. Raises
+    """Return the path of a DIAL file. `url` may be a path or a URL on the DIAL server. Raises
     `InvalidParameter` for other files.
     """
     parts = urlsplit(server)

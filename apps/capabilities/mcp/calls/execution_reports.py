@@ -35,7 +35,9 @@ from apps.manifest.names import sanitize
 from apps.workspace.media_types import matches_any, media_type
 
 OUTPUT_CHARACTERS = 200
-"""A stage truncates each printed output to this many characters. The model receives all of it."""
+"""A stage truncates each printed output to this many characters. The model receives the whole
+output.
+"""
 CODE = "code"
 """The stage shows this argument as Python code."""
 
@@ -52,7 +54,7 @@ class ReportedFile(BaseModel):
 
 
 class ExecutionReport(BaseModel):
-    """The fields of an execution report that QuickApps uses. The model receives the others
+    """The fields of an execution report that QuickApps uses. The model receives the other fields
     unchanged.
     """
 
@@ -71,7 +73,7 @@ async def report_result(
     stage: Stage,
 ) -> ToolResult:
     """Convert an execution report and its files to a tool result. A result without a report is
-    converted like any other.
+    converted like any other result.
 
     Raises `ToolError` if the server reports that the tool failed.
     """
@@ -97,7 +99,7 @@ EMPTY: tuple[object, ...] = (None, "", [], {})
 def find_report(answer: types.CallToolResult) -> tuple[dict[str, Any], ExecutionReport] | None:
     """Return the report as a dictionary and as an `ExecutionReport`, or None if there is none.
 
-    A server sends it as structured content or as JSON text.
+    A server sends the report as structured content or as JSON text.
     """
     texts = [block.text for block in answer.content if isinstance(block, types.TextContent)]
     for value in (answer.structured_content, *map(decoded_json, texts)):
@@ -118,7 +120,7 @@ def decoded_json(text: str) -> Any:
 
 
 def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
-    """Return the report for users, with long output truncated and without the session."""
+    """Return the report for users, with long output truncated and without session data."""
     visible = {key: value for key, value in rest.items() if key != "session_info"}
     if report.output:
         visible["output"] = [shorten_text(text, OUTPUT_CHARACTERS) for text in report.output]
@@ -129,8 +131,8 @@ def shown_report(rest: dict[str, Any], report: ExecutionReport) -> str:
 async def read_files(
     files: list[ReportedFile], binding: ToolsetBinding, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
-    """Store the allowed files of a report as the caller's files. Return them, and notes for the
-    model about the others.
+    """Store the allowed files of a report as the caller's files. Return their attachments, and
+    notes for the model about the other files.
     """
     wanted = binding.toolset.node.attachment.supported_types
     attachments: list[Attachment] = []
@@ -173,6 +175,6 @@ async def read_file(file: ReportedFile, binding: ToolsetBinding, opening: Openin
 
 
 def is_file_name(name: str) -> bool:
-    """Return True if the name is a printable relative path without parent references."""
+    """Return True if the name is a printable relative path without `.` and `..` segments."""
     parts = set(name.split("/"))
     return name.isprintable() and "\\" not in name and not {"", ".", ".."} & parts

@@ -28,9 +28,9 @@ class OutputSchema:
 
     @cached_property
     def check(self) -> SchemaCheck | None:
-        """Return the compiled schema, or None if there is no usable one.
+        """Return the compiled schema, or None if there is no usable schema.
 
-        It is compiled on first use, because most tools of a server are never called.
+        The schema is compiled on first use, because most tools of a server are never called.
         """
         if self.schema is None:
             return None

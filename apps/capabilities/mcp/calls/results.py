@@ -118,7 +118,7 @@ def decoded_text(content: bytes) -> str:
 
 
 def blobs_of(content: Iterable[types.ContentBlock]) -> Iterator[Blob | None]:
-    """Yield the data of each image, audio or resource, or None if it cannot be decoded."""
+    """Yield the data of each image, audio file or resource, or None if decoding fails."""
     for block in content:
         if isinstance(block, types.ImageContent | types.AudioContent):
             yield decode_blob(block.mime_type, block.data)
@@ -158,7 +158,7 @@ def decode_blob(kind: str, data: str, stem: str = "") -> Blob | None:
 
 
 def type_of(content: bytes, stated: str) -> str:
-    """Return the type of an image or audio file from its first bytes, and the declared type of
+    """Detect the type of an image or audio file from its first bytes. Return the declared type of
     other content.
 
     Content that is only declared to be an image is treated as binary data.
@@ -178,7 +178,7 @@ async def store_attachments(
     blobs: Iterable[Blob | None], tool_name: str, wanted: AttachmentFilter, opening: Opening
 ) -> tuple[tuple[Attachment, ...], list[str]]:
     """Store data of the allowed types as the caller's files. Return the attachments, and notes for
-    the model about data that failed.
+    the model about data that could not be stored.
     """
     attachments: list[Attachment] = []
     notes: list[str] = []

@@ -42,7 +42,7 @@ async def sign_in_once(opening: Opening) -> Mapping[str, SignIn]:
 
 
 def sign_in_problem(outcome: SignIn, label: str) -> str:
-    """Return why a toolset is still unavailable after the user was asked to sign in."""
+    """Return the reason why a toolset is still unavailable after the user was asked to sign in."""
     match outcome:
         case "success":
             return f"Sign-in succeeded but toolset '{label}' initialization still failed"

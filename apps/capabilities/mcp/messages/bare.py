@@ -25,14 +25,14 @@ MOST_MESSAGES = 1_000
 LONGEST_ID = 40
 MOST_TOKENS = 200_000
 """Messages with more JSON tokens than this are not rewritten. Rewriting this many takes about 0.1
-s. Strings and flat lists and objects do not count, unless the message has a long number.
+s. Strings, flat lists and flat objects do not count, unless the message has a long number.
 """
 MOST_REWRITTEN = 8 * 1024 * 1024
 """Messages with more bytes than this are not rewritten. Rewriting this many can take a second."""
 DEEP = b'"(left out: it is nested too deeply)"'
 LONG = b'"(left out: a number of %d characters)"'
 
-# The pattern is possessive and also matches an unterminated string, so no byte is read often.
+# The pattern is possessive and also matches an unterminated string, so scanning takes linear time.
 STRING = rb'"(?:[^"\\]++|\\.)*+"?'
 FLAT = rb'[^"\[\]{}]++|' + STRING
 _token = re.compile(

@@ -23,8 +23,8 @@ from apps.json_schemas.structure import (
 )
 
 MOST_SCHEMAS = 2_000
-"""The maximum number of nested schemas per tool. Resolving references can multiply them without
-limit.
+"""The maximum number of nested schemas per tool. Resolving references can multiply the schemas
+without limit.
 """
 MOST_ALTOGETHER = 20_000
 """The maximum number of nested schemas in all tools of a toolset."""
@@ -74,7 +74,7 @@ class InputSchemaReader:
 def read_schema(whole: dict[str, Any]) -> Arguments:
     """Convert a schema without references. Raises `SchemaInvalid` if it cannot be used.
 
-    Parameters with a constant value are hidden from the model and filled in.
+    Parameters with a constant value are hidden from the model and added to each call.
     """
     if not isinstance(whole.get("properties", {}), dict):
         raise SchemaInvalid("its `properties` are not an object.")
@@ -113,7 +113,7 @@ class SchemaResolver:
 
     def resolved(self, schema: Any, inside: tuple[str, ...], depth: int) -> Any:
         """Return the schema with resolved references. Raises `SchemaInvalid` if it is too large or
-        deeply nested.
+        too deeply nested.
         """
         if not isinstance(schema, list | Mapping):
             return schema

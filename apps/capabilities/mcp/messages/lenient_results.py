@@ -36,14 +36,14 @@ EXPECTED: Mapping[str, str] = {
     "model_type": "an object",
     "string_type": "a text",
 }
-"""Descriptions of the expected value, by pydantic's error type."""
+"""Maps pydantic's error types to descriptions of the expected value."""
 CALL_KEYS = frozenset({"content", "structuredContent", "isError"})
 OTHER_KEYS = frozenset(
     {"protocolVersion", "serverInfo", "supportedVersions", "capabilities", "tools", "resources"}
     | {"resourceTemplates", "contents", "prompts", "messages", "completion", "roots", "action"}
     | {"model", "task", "tasks", "taskId", "inputRequests", "resultType"}
 )
-"""Keys that occur only in results of other methods than tool calls. The result of a tool call may
+"""These keys occur only in the results of methods other than `tools/call`. A tool call's result may
 have any other keys.
 """
 PARTS: Mapping[str, tuple[str, ...]] = {
@@ -141,7 +141,7 @@ class LenientResults:
             parse_server_result(method, self.version, result)
         except ValidationError as error:
             return error
-        # The protocol version does not have this result.
+        # This version of the protocol does not define the result.
         except (KeyError, ValueError, RecursionError):
             return None
         return None
@@ -168,8 +168,8 @@ class LenientResults:
         return with_left_out({**whole, key: kept}, reasons[:MOST_REASONS])
 
     def fitted_page(self, page: Object, key: str, method: str) -> tuple[Object, list[str]]:
-        """Remove invalid fields from a list page. Return the page, and sentences about the removed
-        fields.
+        """Remove invalid fields from one page of a list. Return the page, and sentences about the
+        removed fields.
         """
         reasons: list[str] = []
         for _ in range(MOST_ODD_FIELDS):
@@ -205,7 +205,9 @@ class LenientResults:
         return fitting
 
     def fitted_part(self, part: Any, result: Object) -> Object:
-        """Return a valid form of a part: itself, its required fields, or a text about it."""
+        """Return a valid form of a part: the part itself, the part with only its standard fields,
+        or a text.
+        """
         if isinstance(part, str):
             return text_part(part)
         if not isinstance(part, dict) or not isinstance(part.get("type", ""), str):
@@ -218,7 +220,9 @@ class LenientResults:
 
 
 def only(result: Object, part: Object) -> Object:
-    """Return the result with only this part, and with the fields that the protocol requires."""
+    """Return the result with `part` as its only content. Other fields of a call's result are
+    removed.
+    """
     kept = {key: value for key, value in result.items() if key not in (*CALL_KEYS, "_meta")}
     return {**kept, "content": [part]}
 

@@ -17,7 +17,9 @@ from apps.capabilities.wrappers.value_texts import one_line
 MOST_VALUES = 200_000
 """The maximum number of values in one field of a response, or in all entries of a list."""
 MOST_COUNTED = 5 * MOST_VALUES
-"""Values in list entries, including omitted ones, are counted up to this number."""
+"""The limit on counted values in the entries of a list, including omitted entries. Once it is
+reached, all further entries are omitted.
+"""
 MOST_NAMED = 10
 MOST_PARTS = 1_000
 """The maximum number of parts in a call's result, or of contents in a resource."""
@@ -108,14 +110,16 @@ def with_note(result: Object, key: str, note: str) -> Object:
 
 
 def with_left_out(result: Object, reasons: Sequence[str]) -> Object:
-    """Add the reasons to the result's sentences about omitted entries."""
+    """Add `reasons` to the sentences about omitted entries in the result's `_meta`."""
     meta = result.get("_meta")
     meta = meta if isinstance(meta, dict) else {}
     return {**result, "_meta": {**meta, LEFT_OUT: [*meta.get(LEFT_OUT, ()), *reasons]}}
 
 
 def first_entries(entries: list[Any], most: int) -> list[Any]:
-    """Return the first entries within the limits, without entries that exceed a limit alone."""
+    """Return the first entries that fit within the limits. Skip an entry that is too large for the
+    remaining space.
+    """
     left, countable = MOST_VALUES, MOST_COUNTED
     kept: list[Any] = []
     for entry in entries[:most]:
@@ -134,7 +138,7 @@ def exceeds(value: Any, most: int) -> bool:
 
 
 def count(value: Any, most: int) -> int:
-    """Count the values in `value`, including nested ones. Counting stops above `most`."""
+    """Count the values in `value`, including nested ones. Stop once the count exceeds `most`."""
     found, waiting = 0, [value]
     while waiting:
         one = waiting.pop()

@@ -112,7 +112,7 @@ class SessionConnection:
 
     async def serve_either(self, context: RequestContext, seconds: float) -> BaseException | None:
         """Run the session with the newer protocol revision if possible, otherwise with the older
-        revision. Return the error that ended it, if any.
+        revision. Return the error that ended the session, if any.
 
         The older revision is tried first for stdio and SSE, for servers that needed it within the
         last hour, and if the server may ask the user. Many tools ask only in the older revision.
@@ -187,7 +187,9 @@ class SessionConnection:
         self.stopping.set()
 
     def abort(self, context: RequestContext) -> None:
-        """End the session because a message was not delivered. Its request would wait forever."""
+        """End the session because a message was not delivered. Otherwise, a request in that message
+        would wait forever.
+        """
         if self.stopping.is_set():
             return
         self.failure = self.failure or read_failure(ConnectionError("not delivered"), context)

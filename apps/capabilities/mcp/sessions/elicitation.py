@@ -38,14 +38,14 @@ class Elicit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunningCall:
-    """A running tool call."""
+    """A running tool call, during which the server may ask the user."""
 
     ledger: Ledger
     key: str
     server: str
     """The title of the tool's toolset."""
     limits: tuple[TimeLimit, ...]
-    """The call's time limits, which are paused while the user is asked."""
+    """The call's time limits. They pause while the user is asked."""
 
 
 class ElicitationHandler:

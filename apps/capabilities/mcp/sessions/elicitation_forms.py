@@ -125,8 +125,8 @@ def bounds(schema: Mapping[str, Any], least: str, most: str) -> dict[str, Any]:
 
 
 def options_of(schema: Mapping[str, Any]) -> list[dict[str, str]] | None:
-    """Return the options of a field with value and label, or None if it has none. Raises
-    `NotAskable` if they cannot be shown.
+    """Return the value and label of each option of a field, or None if the field has no options.
+    Raises `NotAskable` if the options cannot be shown.
     """
     titled = schema.get("oneOf") or schema.get("anyOf")
     values = schema.get("enum")

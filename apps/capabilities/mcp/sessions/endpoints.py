@@ -61,7 +61,9 @@ class ServerEndpoint:
 
     @property
     def title(self) -> str:
-        """Return the program's name, or the URL without its query, which may contain a secret."""
+        """Return the program's name, or the URL without its query, because a query may contain
+        secrets.
+        """
         return self.program.name if self.program is not None else self.url.partition("?")[0]
 
     def authorizing(self, sent: SentCredentials) -> Authorize:

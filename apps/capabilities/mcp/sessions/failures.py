@@ -24,7 +24,7 @@ from apps.workspace.egress.request_context import RequestContext, SSEError
 MESSAGE_CHARACTERS = 500
 DETAIL_CHARACTERS = 4_000
 ENDED = "the server ended the connection."
-"""The reason for the end of a connection without an exception."""
+"""The failure text for a connection that ended without an exception."""
 TERMINATED = "Session terminated"
 NO_SERVER = (
     "the URL does not behave as an MCP server; probably there is none at it (404), or the "
@@ -37,9 +37,9 @@ VERSION = "Unsupported protocol version from the server: "
 VERSION_CHARACTERS = 40
 CONNECTION = "connection"
 SERVER_CODES = range(-32099, -31999)
-"""The JSON-RPC error codes that each server defines itself."""
+"""The JSON-RPC error codes whose meaning each server defines itself."""
 STAND_INS = frozenset({"Server returned an error response", "Not Found"})
-"""The SDK's texts for HTTP errors. The request context contains the status code."""
+"""The SDK reports HTTP errors with these texts. The request context contains the status code."""
 
 
 @dataclass(eq=False)
@@ -50,13 +50,15 @@ class ConnectionFailed(Exception):
     """
 
     text: str
-    """A sentence about the server."""
+    """The reason for the failure, in one sentence."""
     _: KW_ONLY
     kind: str = CONNECTION
     details: str = ""
-    """The causes, one per line."""
+    """The causes of the failure, one per line."""
     last_words: str = ""
-    """The last output of a program to stderr, for administrators only."""
+    """The end of a program's stderr output, or the reason why it cannot be started. Only
+    administrators see this text.
+    """
     needs_sign_in: bool = False
     needs_scope: bool = False
     """True if the user's sign-in lacks a scope."""
@@ -193,7 +195,7 @@ class RefusalError(msgspec.Struct):
 
 
 class Refusal(msgspec.Struct):
-    """A JSON-RPC error, possibly without an `id`. The SDK rejects errors without one."""
+    """A JSON-RPC error, possibly without an `id`. The SDK rejects an error without an `id`."""
 
     error: RefusalError
 
@@ -205,8 +207,8 @@ def is_unreadable(error: BaseException) -> bool:
 
 
 def is_closed(error: BaseException) -> bool:
-    """Return True if the session may have ended during the request. Servers may use this error code
-    too.
+    """Return True if the error suggests that the session ended during the request. A server may use
+    the same error code and message for other failures.
     """
     return (
         isinstance(error, MCPError)

@@ -32,7 +32,7 @@ class Listing:
     tools: tuple[types.Tool, ...]
     instructions: str
     fingerprint: str
-    """A hash of the tools and problems. It is the same for all callers."""
+    """A hash of the tools and problems. It does not depend on the caller."""
     has_resources: bool
     problems: tuple[str, ...] = ()
     """Sentences about omitted tools."""

@@ -18,13 +18,15 @@ from apps.workspace.egress.per_loop import loop_object
 IDLE_SECONDS = 300.0
 SWEEP_SECONDS = 30.0
 MOST_IDLE = 200
-"""With this many sessions, a new session evicts the least recently used idle one."""
+"""Once the pool has this many sessions, a new session evicts the least recently used idle session.
+"""
 MOST_SESSIONS = 2_000
 """The maximum number of sessions in use. It is high because requests from DIAL Core never share a
 session: each has its own key.
 """
 MOST_PROGRAMS = 32
-"""The maximum number of sessions with servers that run as programs. Each is a process."""
+"""The maximum number of sessions with servers that run as programs. Each session starts a process.
+"""
 FAREWELL_SECONDS = 5.0
 """The time in seconds that an ending run waits for its private sessions to close."""
 FORGET_SECONDS = 3_600.0
@@ -67,7 +69,7 @@ class SessionPool:
                 await asyncio.wait(ending, timeout=FAREWELL_SECONDS)
 
     def make_room(self, endpoint: ServerEndpoint) -> None:
-        """Drop the least recently used idle session if there are too many. Raises
+        """Drop the least recently used idle session if the pool has too many sessions. Raises
         `ConnectionFailed` if none is idle.
         """
         if endpoint.program is not None:
@@ -148,8 +150,8 @@ class Leases:
         return slot
 
     def seated(self, endpoint: ServerEndpoint, bucket: str) -> ServerEndpoint:
-        """Return the endpoint of a session that this run already uses, or of the first unused
-        session.
+        """Return the endpoint with the first seat number whose session is unused or already belongs
+        to this run.
         """
         mine = {(slot.endpoint, slot.bucket) for slot, _ in self.leased}
         for seat in count(1):
@@ -171,5 +173,5 @@ class Leases:
 
 
 def current_pool() -> SessionPool:
-    """Return the pool of the running event loop. It closes with the loop."""
+    """Return the pool of the running event loop. The pool closes with the loop."""
     return loop_object(SessionPool, SessionPool)

@@ -117,8 +117,8 @@ async def start(server: RegisteredServer, most_bytes: int) -> asyncio.subprocess
 
 
 async def end(process: asyncio.subprocess.Process) -> None:
-    """Close the program's input, and wait until it exits. After a timeout, terminate and finally
-    kill it.
+    """Close the program's input, and wait until the program exits. After a timeout, terminate the
+    program, and finally kill it.
     """
     if process.stdin is not None:
         process.stdin.close()
@@ -154,7 +154,7 @@ async def read_messages(
 
     The stream ends with the output, or after too many invalid lines.
     """
-    assert process.stdout is not None  # noqa: S101 it was asked for
+    assert process.stdout is not None  # noqa: S101 - `start` requests a pipe
     garbage = 0
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
         async with inward:
@@ -181,7 +181,7 @@ async def read_messages(
 async def write_messages(
     process: asyncio.subprocess.Process, outward: anyio.abc.ObjectReceiveStream[SessionMessage]
 ) -> None:
-    assert process.stdin is not None  # noqa: S101 it was asked for
+    assert process.stdin is not None  # noqa: S101 - `start` requests a pipe
     async with outward:
         with suppress(ConnectionError, OSError):
             async for item in outward:
@@ -191,6 +191,6 @@ async def write_messages(
 
 
 async def read_errors(process: asyncio.subprocess.Process, errors: StderrTail) -> None:
-    assert process.stderr is not None  # noqa: S101 it was asked for
+    assert process.stderr is not None  # noqa: S101 - `start` requests a pipe
     while piece := await process.stderr.read(MOST_STDERR_BYTES):
         errors.add(piece)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Hashable
 class SignInResults:
     """The user's answers to the sign-in requests of one session.
 
-    A call remembers the number of answers at its start, to find answers that arrive later.
+    A call stores the number of answers at its start, so that it can recognize later answers.
     """
 
     def __init__(self) -> None:

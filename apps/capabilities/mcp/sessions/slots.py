@@ -91,7 +91,7 @@ class SessionSlot:
         return self.failure
 
     async def connected(self, context: RequestContext) -> SessionConnection:
-        """Return the open session, or open one. Concurrent callers share it.
+        """Return the open session, or open one. Concurrent callers share the session.
 
         Raises `ConnectionFailed` if opening fails, or at once during the pause after a failure.
         """
@@ -148,7 +148,9 @@ class SessionSlot:
         self.failures += 1
 
     def silent_until(self, failure: ConnectionFailed, limit: float) -> float:
-        """Log a timeout after `limit` seconds. Return the monotonic time of the next attempt."""
+        """Log that a request timed out after `limit` seconds. Return the monotonic time from which
+        the request may be sent again.
+        """
         logger.warning("MCP server %s, after %g s: %s", self.endpoint.title, limit, failure.text)
         return time.monotonic() + min(SILENT_SECONDS, 2 * limit)
 
@@ -287,5 +289,7 @@ def retrieve_exception(task: asyncio.Task[Any]) -> None:
 
 
 def jitter(longest: float) -> float:
-    """Return a random delay in seconds, so that failed sessions do not all reconnect at once."""
-    return random.uniform(0.0, longest)  # noqa: S311 - nobody has to guess it
+    """Return a random delay of up to `longest` seconds, so that failed sessions do not all
+    reconnect at once.
+    """
+    return random.uniform(0.0, longest)  # noqa: S311 - not a secret

@@ -38,7 +38,7 @@ NOTICE_SECONDS = 10.0
 Ended = Callable[[ConnectionFailed], None]
 logger = logging.getLogger(__name__)
 NO_ID = (b"", b"null")
-"""The IDs of responses whose server could not read the request's ID."""
+"""The IDs in error responses of a server that could not read the request's ID."""
 
 
 class Receiving(Protocol):
@@ -68,7 +68,7 @@ async def open_streams(
     broken: Broken,
     sent: SentCredentials,
 ) -> AsyncIterator[tuple[WatchedStream, Sending]]:
-    """Open the streams. The same task must enter and leave the block.
+    """Open the streams. The same task must enter and leave this context manager.
 
     `ended` is called when no more messages can arrive, and `broken` when a message was not
     delivered. Credentials in `sent` are redacted in received messages.
@@ -158,8 +158,8 @@ class WatchedStream(ObjectReceiveStream[SessionMessage | Exception]):
 
 
 class MessageSelection:
-    """Selects the messages of one session that the SDK should read, and logs the first one that it
-    skips. `title` is the server's name.
+    """Selects the messages of one session that the SDK should read, and logs the first skipped
+    message. `title` is the server's name.
     """
 
     def __init__(self, title: str) -> None:

@@ -79,7 +79,7 @@ class Toolset:
         }
 
     def refusal(self, failure: ConnectionFailed, name: str) -> ToolError:
-        """Convert a failed connection to an error for the model, about the tool `name`."""
+        """Convert a failed connection to a tool error for the model. `name` is the tool's name."""
         if failure.needs_sign_in:
             return ToolError(failure.message(self.label), is_lasting=True)
         if failure.timed_out:
