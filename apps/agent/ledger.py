@@ -34,9 +34,10 @@ class Step:
     """A recorded step of a run."""
 
     key: str
-    """`open`, `m:2`, `recovered:2` or `t:2:0:<call id>`. The key of a tool call contains the index of
-    the call, because models reuse IDs. A step of a nested run has a key such as
-    `t:2:0:<call id>/m:1`.
+    """The key, such as `open`, `m:2`, `recovered:2` or `t:2:0:<call id>`.
+
+    The key of a tool call contains the index of the call, because models reuse IDs. A step of a
+    nested run has a key such as `t:2:0:<call id>/m:1`.
     """
     kind: StepKind
     status: StepStatus
@@ -50,7 +51,7 @@ class InteractionRequest:
     """A question that a step asks a user."""
 
     key: str
-    """The key of the step."""
+    """The key of the step that asks the question."""
     kind: InteractionKind
     asked: Mapping[str, Any]
     """The JSON for the card that shows the question."""

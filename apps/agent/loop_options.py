@@ -78,7 +78,9 @@ class RequestOptions(msgspec.Struct, frozen=True):
 
     parameters: Mapping[str, Any] = {}
     first_parameters: Mapping[str, Any] = {}
-    """Parameters of the first model call only. A repeated `tool_choice` would never end."""
+    """Parameters of the first model call only. If `tool_choice` were repeated, the run would never
+    end.
+    """
     requires_external: bool = False
     """If True, `first_parameters` apply until the model calls an external tool, and only external
     tools are offered after the first call.

@@ -200,8 +200,8 @@ class EarlyStage:
 
     @contextmanager
     def adopted(self, title: str) -> Iterator[Stage]:
-        """Use the stage to execute the call, as with `open_stage`, and append the rest of the
-        title.
+        """Show the execution of the call in this stage, as `open_stage` would, and append the rest
+        of the title.
         """
         self.is_adopted = True
         failed = True

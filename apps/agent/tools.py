@@ -75,7 +75,9 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class PendingResult(ToolResult):
-    """A missing result: the call is made again after a user has answered the `interactions`."""
+    """The placeholder for a missing result. The call is made again after a user has answered the
+    `interactions`.
+    """
 
     content: str = (
         "Error: this tool has to ask the user, which is impossible in this conversation. "
@@ -146,7 +148,7 @@ class Tool:
     is_read_only: bool = False
     """True if a call changes nothing."""
     full_name: str = ""
-    """The name in the manifest, with its toolset, or "" if it equals the name for models."""
+    """The name in the manifest, with its toolset, or "" if it equals the name that models see."""
 
 
 @dataclass(slots=True)

@@ -39,8 +39,8 @@ def edits_all(user: Any) -> bool:
 
 
 def may(request: HttpRequest, permission: str) -> bool:
-    """Return True if the user has the permission. Viewing and changing applications requires none
-    for users who can edit an application.
+    """Return True if the user has the permission. Users who can edit at least one application need
+    no permission to view and change applications.
     """
     if request.user.has_perm(permission):
         return True

@@ -58,7 +58,7 @@ class KeptRequest(msgspec.Struct, frozen=True, gc=False):
 
     run: UUID
     stream: UUID
-    """The ID of the conversation, or of the run if an API client started it."""
+    """The ID of the conversation. If an API client started the run, this is the run's ID."""
     application: str
     is_of_page: bool
     request: SentRequest
@@ -70,7 +70,7 @@ KeepRequest = Callable[[KeptRequest], object]
 
 
 class RunMeter(msgspec.Struct, frozen=True):
-    """Reports the model and tool calls of a run by the caller `bucket`."""
+    """Reports the model and tool calls of a run. `bucket` is the caller who started the run."""
 
     keep: Keep
     door: str

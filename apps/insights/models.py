@@ -30,7 +30,7 @@ price of 0.001 per million.
 
 class CallRecord(models.Model):
     """A call in a run. In a nested run, `run` is the outer run, but `application` is the nested
-    one.
+    application.
 
     `run` is null for a request that is not a run. `bucket` is the caller, and `door` the API that
     the caller used.

@@ -62,9 +62,10 @@ def ends_of_sums() -> dict[str, datetime]:
 class Period:
     """A range of whole hours or days (UTC), up to the hour or day that contains `now`.
 
-    Calls since `rows_since` are read from call rows, and earlier calls from sums: weekly sums
-    between `weeks_since` and `weeks_until`, daily sums between `days_since` and `days_until`,
-    hourly sums before and after these days until `hours_until`, and then five-minute sums.
+    Calls since `rows_since` are read from call rows. Earlier calls are read from stored sums:
+    weekly sums between `weeks_since` and `weeks_until`, daily sums in the rest of the range from
+    `days_since` to `days_until`, hourly sums before this range and after it until `hours_until`,
+    and then five-minute sums.
     """
 
     span: UsageSum.Span
@@ -134,8 +135,8 @@ class Period:
 
     @property
     def stored_intervals(self) -> Q:
-        """A filter for the stored sums that cover the period, without spans that exceed a point of
-        the chart.
+        """A filter for the stored sums that cover the period, each within one point of the
+        chart.
         """
         if self.span == UsageSum.Span.HOUR:
             hours = between(UsageSum.Span.HOUR, self.since, self.days_until)
@@ -168,5 +169,5 @@ def between(span: UsageSum.Span, since: datetime, until: datetime) -> Iterator[Q
 
 
 def any_of(parts: Iterable[Q]) -> Q:
-    """Return the union of the filters, which matches nothing if there are none."""
+    """Return the union of the filters. It matches nothing if there are no filters."""
     return reduce(or_, parts, Q(pk__in=()))

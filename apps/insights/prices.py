@@ -20,7 +20,7 @@ from apps.workspace.local.deployments.lookup import speaks_dial
 from apps.workspace.local.models import Deployment
 
 DIAL = "dial"
-"""The provider of deployments without a database row, which are those of DIAL Core."""
+"""The provider of deployments that have no database row. These deployments belong to DIAL Core."""
 
 SERVICES_SECONDS = 10.0
 """The cache lifetime of services and prices in seconds. New prices apply after at most this time.
@@ -53,7 +53,7 @@ def rates_of(price: Price) -> Rates:
 
 
 class EntryCost(NamedTuple):
-    """The cost of one entry in a call's usage report, or None if it is unknown."""
+    """The model and cost of one entry in a call's usage report. `cost` is None if it is unknown."""
 
     model: str
     cost: Decimal | None

@@ -29,9 +29,9 @@ class Rates:
     input: Tiers
     output: Tiers = ()
     cached: Tiers = ()
-    """The price of input tokens read from the cache. Empty for the input price."""
+    """The price of input tokens read from the cache. If empty, the input price applies."""
     created: Tiers = ()
-    """The price of input tokens written to the cache. Empty for the input price."""
+    """The price of input tokens written to the cache. If empty, the input price applies."""
     per_call: Decimal = Decimal()
     currency: str = "USD"
 

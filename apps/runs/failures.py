@@ -32,8 +32,8 @@ logger = logging.getLogger(__name__)
 
 RETRY = gettext_noop("Please try again later.")
 PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
-"""The status codes of model services that DIAL Core passes on to the client. It retries or replaces
-all others.
+"""The status codes of model services that DIAL Core passes on to the client. DIAL Core retries or
+replaces all others.
 """
 TOO_MANY = 429
 WITH_LIMITS = PASSED_ON | {TOO_MANY}

@@ -107,7 +107,7 @@ class Candidate(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class CandidateCall:
-    """The calls of one candidate for one request."""
+    """The calls to one candidate for one request."""
 
     candidate: Candidate
     model: Model

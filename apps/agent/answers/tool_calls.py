@@ -32,7 +32,7 @@ incomplete.
 """
 _separator = re.compile(r"[.:/\\=\s]+")
 _number = re.compile(r":\d+$")
-"""Matches the numbers that Kimi appends to tool names, such as `functions.search:0`."""
+"""Matches the number that Kimi appends to a tool name, such as `functions.search:0`."""
 _between = re.compile(r"[\W_]+")
 NAMESPACES = ("functions", "function", "default_api", "tools", "tool", "mcp")
 _namespace = re.compile(rf"[\W_]*(?:{'|'.join(NAMESPACES)})[\W_]+(?=.)", re.IGNORECASE)
@@ -227,7 +227,7 @@ def called_name(written: str, tool_names: Collection[str]) -> str:
 
 
 def usable_name(written: str) -> str:
-    """Return the name with the characters that OpenAI's API rejects replaced."""
+    """Replace the characters in a tool name that OpenAI's API rejects."""
     if is_tool_name(written):
         return written
     return _invalid.sub("_", written.strip()).strip("_")[:64] or NAMELESS

@@ -138,7 +138,7 @@ def use_of(messages: Iterable[ModelMessage], estimator: Estimator, tools: int = 
 
 
 def correction_of(reported: int, estimated: int) -> float:
-    """Return the ratio of the tokens that the service `reported` to the `estimated` ones, within
+    """Return the ratio of `reported`, the service's own token count, to `estimated` tokens, within
     the limits of the correction factor.
     """
     if reported <= 0 or estimated <= 0:

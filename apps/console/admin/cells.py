@@ -92,7 +92,7 @@ def shown_number(number: float, unit: Unit) -> str:
 
 
 def money(costs: Mapping[str, Decimal]) -> str:
-    """Format amounts in all their currencies. Amounts below 1 have four decimal places."""
+    """Format a cost in each of its currencies. Amounts below 1 have four decimal places."""
     shown = (
         f"{cost:,.2f} {currency}" if cost >= 1 or not cost else f"{cost:,.4f} {currency}"
         for currency, cost in sorted(costs.items())

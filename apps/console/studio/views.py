@@ -129,7 +129,9 @@ def discard(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def difference(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the differences between the live version and the stored draft, and its version."""
+    """Return the differences between the live version and the stored draft, and the draft's
+    version.
+    """
     found = rendered_differences(unpublished_differences(row))
     rows = [{**asdict(one), "path": one.path.removeprefix("manifest.")} for one in found]
     return JsonResponse({"differences": rows, "version": draft_of(row).version})

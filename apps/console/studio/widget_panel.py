@@ -27,7 +27,7 @@ OWNERS_ONLY = "Only owners of the application can change its widget."
 
 @for_editors
 def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save `is_enabled`, `origins` or both. Raises `UnreadableDraft` if `is_enabled` is no
+    """Save `is_enabled`, `origins` or both. Raises `UnreadableDraft` if `is_enabled` is not a
     boolean.
     """
     body = body_of(request)

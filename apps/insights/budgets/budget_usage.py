@@ -26,7 +26,7 @@ from apps.insights.budgets.sentences import format_amount, percent, sentence, sp
 from apps.insights.meter import RunMeter
 
 ALMOST = 99
-"""The highest percentage at which the budget meter starts to warn, even without a soft limit."""
+"""The budget meter starts to warn at this percentage at the latest, even without a soft limit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,7 +208,7 @@ class Budget(VersionedRow):
             raise ValidationError(found)
 
     def wrong_amounts(self) -> dict[str, str]:
-        """Return the errors of the amounts by field name. Django reports values that are no
+        """Return the errors of the amounts by field name. Django reports values that are not
         numbers.
         """
         values = {name: getattr(self, name) for name in ("amount", "soft_amount")}

@@ -98,7 +98,9 @@ def reserve(request: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetH
 
 
 def all_or_none(windows: int) -> AbstractContextManager[Any]:
-    """Return a transaction. On PostgreSQL, one window needs one statement and no transaction."""
+    """Return a transaction. On PostgreSQL, a single window needs only one statement, and therefore
+    no transaction.
+    """
     is_one = windows == 1 and connection.vendor == "postgresql"
     return nullcontext() if is_one else transaction.atomic()
 

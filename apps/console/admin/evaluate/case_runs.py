@@ -161,7 +161,7 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
         )
 
     def compare_view(self, request: HttpRequest) -> HttpResponse:
-        """Show two runs side by side. Raises `Http404` if one does not exist."""
+        """Show two runs side by side. Raises `Http404` if either run does not exist."""
         runs = (
             self.found(request, request.GET.get("a", "")),
             self.found(request, request.GET.get("b", "")),

@@ -246,7 +246,7 @@ def write_amount(amount: Decimal) -> str:
 
 
 def names_of(budget: Budget, windows: Iterable[BudgetStatus | BudgetWindow]) -> list[str]:
-    """Return the name of each window's holder, in the same order."""
+    """Return the name of the holder of each budget window, in the order of `windows`."""
     holders = [one.holder for one in windows]
     names = caller_names(holders)
     return [names[holder] or budget.subject for holder in holders]

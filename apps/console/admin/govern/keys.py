@@ -227,8 +227,9 @@ class ApiKeyAdmin(KeyAdmin):
         super().save_model(request, obj, form, change)
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Offer only the user's own account and teams, unless the user can edit all applications. A
-        key of another account may have more rights.
+        """Offer only the user's own account and teams, because a key of another account may have
+        more rights. Users who can edit all applications can choose any account that they may
+        manage.
         """
         if edits_all(request.user):
             if db_field.name == "user":

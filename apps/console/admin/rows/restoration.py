@@ -139,8 +139,10 @@ def restore(
 def starting_values(
     admin: HistoryAdmin[Any], request: HttpRequest, reference: str, row: Model | None
 ) -> Mapping[str, Any]:
-    """Return the recorded state as the initial values of a form. Raises `Http404` if it belongs to
-    another row, unless a new row starts from a deleted one.
+    """Return the recorded state as the initial values of a form.
+
+    If `row` is None, the state can be that of any deleted row. Otherwise, raises `Http404` if the
+    state belongs to another row.
     """
     number, _, side = reference.partition("-")
     if not is_row_number(number) or side not in SIDES:

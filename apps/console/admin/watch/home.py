@@ -56,7 +56,7 @@ LATEST_SUMS = timedelta(hours=3)
 """The page shows a warning if the hourly usage sums are older than this."""
 
 Ends = Callable[[], Mapping[str, datetime]]
-"""A cached function that returns the end of the hourly and of the daily usage sums, by span."""
+"""A cached function that returns, by span, the time up to which calls are summed up."""
 Slugs = frozenset[str] | None
 """The slugs of the applications that the user can see, or None for all applications."""
 FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")

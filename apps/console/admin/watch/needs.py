@@ -64,7 +64,9 @@ Counts = Mapping[str, RowCount]
 
 
 def count_rows(request: HttpRequest) -> Counts:
-    """Count the rows that the user may see. Runs one query."""
+    """Count the drafts, sign-ups and other rows that may need attention and that the user may see.
+    Runs one query.
+    """
     found = [
         count_rows_of(rows(), name, used)
         for name, permission, rows, used in (
@@ -156,7 +158,9 @@ def needs(request: HttpRequest, counts: Counts, used: UsedBudgets) -> Iterator[F
 
 
 def broken_content() -> Iterator[Fact]:
-    """Yield the numbers of predefined items and of content directories with errors."""
+    """Yield the number of predefined items with errors, and the number of content layers with
+    errors.
+    """
     content, url = installed_content(), reverse("admin:catalog_contentitem_changelist")
     if broken := len(problems_by_item(content)):
         yield Fact("Broken predefined content", f"{broken:,}", "bad", f"{url}?state=broken")

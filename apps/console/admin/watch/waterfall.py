@@ -72,7 +72,7 @@ class Waterfall:
 
 
 def waterfall_of(run: RunSummary) -> Waterfall:
-    """Return the waterfall of a run, which has at most `MOST_SPANS` rows."""
+    """Return the waterfall of a run, with at most `MOST_SPANS` rows."""
     calls: list[ModelCall | ToolUse] = [
         *ModelCall.objects.filter(run=run.pk).order_by("started_at", "pk")[:MOST_SPANS],
         *ToolUse.objects.filter(run=run.pk).order_by("started_at", "pk")[:MOST_SPANS],

@@ -118,8 +118,8 @@ def check_version(document: Mapping[str, Any]) -> None:
 
 
 def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
-    """Return the URL of the first server, with the defaults of its variables, and no notes. If the
-    URL cannot be used, return "" and notes for the user.
+    """Return the URL of the first server, with the defaults of its variables, and an empty tuple.
+    If the URL cannot be used, return "" and notes for the user.
     """
     server = next((one for one in list_or_empty(servers) if isinstance(one, dict)), {})
     named, told = server.get("url"), server.get("variables")

@@ -12,7 +12,9 @@ LONGEST_DEFAULT = 1_024
 """The maximum length of a default as JSON. Longer defaults are omitted; the service applies them.
 """
 DEEPEST = 6
-"""The maximum nesting depth of a parameter's schema. It allows any value below this depth."""
+"""The maximum nesting depth of a parameter's schema. The schema allows any value below this
+depth.
+"""
 DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
 """Limits for the nesting depth, tried in this order until the tool's schema is small enough."""
 PART_CHARACTERS = 40

@@ -17,7 +17,7 @@ class RestParameter:
     key: str
     """The name that the service expects."""
     where: str
-    """`query`, `url`, `body` or `header`."""
+    """The location of the parameter: `query`, `url`, `body` or `header`."""
     schema: Mapping[str, Any] = field(repr=False)
     is_required: bool = False
 

@@ -71,8 +71,8 @@ def trial_context(row: Application, body: dict[str, Any], caller: Caller) -> dic
 
 
 def toolset_index(row: Application, version: SelectedVersion, body: dict[str, Any]) -> int | None:
-    """Return the index in this version of the toolset at the index `place` in the draft, or None
-    for all toolsets.
+    """Return the index of a toolset in this version, or None for all toolsets. The request has the
+    toolset's index in the draft as `place`.
 
     Raises `Http404` if the draft does not have the toolset, and `ApplicationBroken` if the live
     version does not.
