@@ -12,8 +12,8 @@ import msgspec
 from apps.agent.surrogates import decode_json, well_formed
 
 UNREADABLE = "unreadable_arguments"
-"""The key under which the arguments of a call are stored if they are not a JSON object. The model
-sees its own text, and no tool is called.
+"""The key under which the arguments of a call are stored if they are not a JSON object. In this
+case, the model sees its own text, and no tool is called.
 """
 LONGEST_UNREADABLE = 2_000
 """Unreadable arguments are truncated to this many characters. They can be as long as an answer that

@@ -88,7 +88,7 @@ class Ledger(Protocol):
     def step(self, key: str) -> Step | None: ...
 
     def record(self, step: Step) -> None:
-        """Record the step, in place of an earlier one with the same key. Never blocks and never
+        """Record the step. It replaces an earlier step with the same key. Never blocks and never
         fails.
         """
         ...
@@ -101,7 +101,7 @@ class Ledger(Protocol):
 
     def ask(self, interaction: InteractionRequest) -> None:
         """Record a question. It is stored when the run begins to wait. If a question with the same
-        key is already open, it remains.
+        key is already open, the open question remains.
         """
         ...
 

@@ -74,7 +74,7 @@ class LoopTools(msgspec.Struct, frozen=True):
 
 
 class RequestOptions(msgspec.Struct, frozen=True):
-    """The options of a request, apart from messages and tools."""
+    """The options of a model request, except messages and tools."""
 
     parameters: Mapping[str, Any] = {}
     first_parameters: Mapping[str, Any] = {}
@@ -113,7 +113,9 @@ class LoopLimits(msgspec.Struct, frozen=True):
     failed_turns: int = 0
     """The run ends after this many consecutive turns in which every call failed. 0 means never."""
     dead_ends: DeadEnds = NO_DEAD_ENDS
-    """If the model's text matches one of these, its tool calls are dropped and the run ends."""
+    """If the model's text matches one of these expressions, its tool calls are dropped and the run
+    ends.
+    """
 
 
 class LoopDisplay(msgspec.Struct, frozen=True):

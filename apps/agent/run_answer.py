@@ -77,7 +77,7 @@ class Rounds:
     used: int = 0
     """The number of calls so far, including those of nested runs."""
     outer: Rounds | None = None
-    """The counter of the run around this one."""
+    """The counter of the outer run, or None."""
 
     def take(self) -> None:
         """Count one model call before it is made. Raises `StepLimitReached`."""

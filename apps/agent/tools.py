@@ -70,7 +70,7 @@ class ToolResult:
     answer: str = ""
     """The text that is appended to the answer if `ends_turn` is True."""
     rounds: int = 0
-    """The number of model calls inside the tool."""
+    """The number of model calls that the tool made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +140,9 @@ class Tool:
     executed.
     """
     constants: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments that the model does not see."""
+    """Arguments that are added to each call and that the model does not see."""
     is_repeatable: bool = False
-    """True if two calls have the same effect as one."""
+    """True if repeating a call has no further effect."""
     is_private: bool = False
     """True if only the user can see the arguments and results."""
     is_read_only: bool = False

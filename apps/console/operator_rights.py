@@ -30,7 +30,9 @@ def operator(request: HttpRequest) -> Caller:
 
 
 def sees_all(user: Any) -> bool:
-    """Return True if the user sees all applications, and the runs and usage of deleted ones."""
+    """Return True if the user sees all applications, including the runs and usage of deleted
+    applications.
+    """
     return bool(user.has_perm(ALL) or user.has_perm(SEE_ALL))
 
 

@@ -46,9 +46,9 @@ SLOWEST = 10
 """The number of slowest tools in a report."""
 
 Percentiles = tuple[float | None, ...]
-"""One duration in seconds for each of `PERCENTS`, accurate to 5 %."""
+"""The durations in seconds at the percentiles `PERCENTS`, accurate to 5 %."""
 Lines = Mapping[str, Sums]
-"""The sums in a dimension, by name."""
+"""The sums for each name in a dimension, such as for each user."""
 FindTitles = Callable[[Iterable[str]], Mapping[str, str]]
 """A function that maps names, such as slugs, to titles. It can omit names without a title."""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
@@ -192,8 +192,8 @@ def read_points(
 
 
 def dimension_filter(among: Collection[str] | None, *dimensions: str) -> Q:
-    """Return a filter for the stored sums of these dimensions. `among` restricts it to
-    applications.
+    """Return a filter for the stored sums of these dimensions. `among` restricts the filter to the
+    applications with these slugs.
     """
     return Q(dimension__in=[one for base in dimensions for one in dimensions_within(base, among)])
 

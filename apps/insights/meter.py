@@ -20,7 +20,9 @@ class CallEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 SERVER = "server"
-"""The door (the API of a call) and the bucket (the caller) of calls by the installation itself."""
+"""The value of `door` (the API) and of `bucket` (the caller) for calls that the installation itself
+makes.
+"""
 
 Keep = Callable[[CallEntry], None]
 """A function that queues a usage report for storage. It must not block or raise."""
@@ -87,7 +89,7 @@ class RunMeter(msgspec.Struct, frozen=True):
     time_zone: str = ""
     team: int | None = None
     keep_request: KeepRequest | None = None
-    """Stores model requests, or is None if they are not stored."""
+    """The function that stores model requests, or None if they are not stored."""
 
     @property
     def keeps_requests(self) -> bool:

@@ -37,7 +37,7 @@ def start_of_day(moment: datetime) -> datetime:
 
 
 def start_of_week(moment: datetime) -> datetime:
-    """Return the start of Monday in the same week (UTC)."""
+    """Return the start (UTC) of the Monday in the week that contains the moment."""
     day = start_of_day(moment)
     return day - day.weekday() * DAY
 

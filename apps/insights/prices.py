@@ -176,7 +176,9 @@ class PriceList:
             service.rates(service.model, today)  # Read and cached here, not while answers stream.
 
     def service(self, deployment: str) -> PricedService:
-        """Return the service of a deployment. Unknown deployments are those of DIAL Core."""
+        """Return the service of a deployment. An unknown deployment is treated as a deployment of
+        DIAL Core.
+        """
         return self.services.get(deployment) or PricedService(DIAL, deployment, title=deployment)
 
 

@@ -205,8 +205,8 @@ def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
 
 
 def show_issues(issues: Sequence[InitializationIssue], emit: Emit) -> None:
-    """Show the issues in one stage, grouped by section. The stage is marked as failed if one of
-    them is hard.
+    """Show the issues in one stage, grouped by section. The stage is marked as failed if one of the
+    issues is hard.
     """
     if not issues:
         return

@@ -136,8 +136,8 @@ def client_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str,
 
 
 def possible_efforts(info: DeploymentInfo) -> tuple[str, ...]:
-    """Return the reasoning efforts that the deployment lists, or else the common ones if it can
-    reason.
+    """Return the reasoning efforts that the deployment lists. If it lists none but can reason,
+    return the common efforts.
     """
     if info.reasoning_efforts:
         return info.reasoning_efforts

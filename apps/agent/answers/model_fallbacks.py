@@ -114,7 +114,7 @@ class CandidateCall:
     request: ModelRequest
     assembly: Assembly
     has_next: bool
-    """True if there is another candidate."""
+    """True if another candidate can be called after this one."""
     is_open: bool = False
     """True if the candidate's circuit breaker is open."""
 

@@ -1,6 +1,6 @@
 """Assembles the tool calls and reasoning of an answer, and matches called names to tools.
 
-Models write prefixes, blanks or control tokens around the names of tools.
+Models write prefixes, spaces or control tokens around the names of tools.
 """
 
 import logging
@@ -51,9 +51,11 @@ class GrowingCalls:
         self.names = names
         self.calls: list[GrowingCall] = []
         self.latest: dict[int, GrowingCall] = {}
-        """The newest call by number. The next delta with this number continues it."""
+        """The newest tool call by the service's number. The next delta with the same number
+        continues this call.
+        """
         self.by_id: dict[str, GrowingCall] = {}
-        """The first call by ID."""
+        """The first tool call with each ID, by ID."""
         self.by_number_and_id: dict[tuple[int, str], GrowingCall] = {}
 
     def __len__(self) -> int:

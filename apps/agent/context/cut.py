@@ -57,7 +57,7 @@ NO_CUT = ConversationCut()
 
 @dataclass(frozen=True, slots=True)
 class RecordedFit:
-    """A run's cut, as stored in a step."""
+    """The parts of a conversation that a run's requests omit, as stored in a step."""
 
     cut: ConversationCut
     ceiling: float | None = None
@@ -245,7 +245,7 @@ def cut_notice(cut: ConversationCut, previous: ConversationCut, *, has_written: 
 
 @dataclass(slots=True)
 class ContextCut:
-    """The current cut of a run."""
+    """The parts of the conversation that a run's requests currently omit."""
 
     now: ConversationCut = NO_CUT
     announced: ConversationCut = NO_CUT

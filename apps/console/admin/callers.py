@@ -96,7 +96,7 @@ def distinct_titles(rows: QuerySet[Application]) -> dict[str, str]:
 
 
 def team_names(numbers: Iterable[str]) -> dict[str, str]:
-    """Return the names of the teams with these IDs, by ID. Omit unknown IDs."""
+    """Return the names of teams by team ID. Omit unknown IDs."""
     known = [number for one in numbers if (number := read_integer(one)) is not None]
     if not known:
         return {}

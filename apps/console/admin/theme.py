@@ -170,7 +170,7 @@ class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
     first_page = ""
-    """The URL name of the page that adds a row, or "" for the admin's own form."""
+    """The URL name of the page that adds a row, or "" if the admin's own form adds it."""
     choices: Mapping[str, Mapping[str, Sequence[str]]] = {}
     """The fields that the form shows only for certain values of another field. The keys are the
     other field and its value.
@@ -248,7 +248,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return path(route, self.admin_site.admin_view(view), name=self.url_name(page))
 
     def viewer_path(self, route: str, view: Any, page: str) -> Any:
-        """Return a URL pattern for a view. Only staff who may view these rows can open it."""
+        """Return a URL pattern for a view. Only staff who may view the admin's rows can open it."""
 
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not self.has_view_permission(request):

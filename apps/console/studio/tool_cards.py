@@ -23,7 +23,7 @@ from apps.manifest.toolsets.mcp import RemoteTools
 from apps.manifest.toolsets.shared_fields import NamedToolSet, ToolSetFields
 
 DAYS = 7
-"""The cards show the failures of this many days."""
+"""The number of past days whose failures the cards show."""
 
 _toolset: TypeAdapter[ToolSet] = TypeAdapter(ToolSet)
 

@@ -26,7 +26,9 @@ from apps.workspace.versions import VersionedRow
 LONGEST_HOLDER = 255
 LONGEST_NOTE = 500
 PARTS = {"tokens": 1, "money": 10**9}
-"""The number of smallest parts in one token, and in one unit of a currency."""
+"""Amounts are counted in smallest parts. A token is one part, and a currency unit is a billion
+parts.
+"""
 MOST = {"tokens": Decimal(10**12), "money": Decimal(10**9)}
 """The maximum limit of a budget, in tokens and in currency units."""
 AMOUNT: dict[str, Any] = {

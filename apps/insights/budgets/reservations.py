@@ -86,10 +86,11 @@ class ReservationRequest:
 
 
 def reserve(request: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHold]]:
-    """Reserve amounts in all windows or in none. Return all reservations, and those that exceed a
-    soft limit of which the user has not been notified yet.
+    """Reserve amounts in all windows or in none.
 
-    Raises `BudgetSpent` if a budget is used up, and `IntegrityError` if a budget was deleted.
+    Returns two lists: all reservations, and the reservations that exceed a soft limit about which
+    the user was not notified yet. Raises `BudgetSpent` if a budget is used up, and `IntegrityError`
+    if a budget was deleted.
     """
     now = timezone.now()
     with all_or_none(len(request.claims)):

@@ -124,7 +124,9 @@ class BudgetRules:
         self.by_subject = dict(found)
 
     def claims(self, holders: Iterable[Holder]) -> list[BudgetClaim]:
-        """Return the budgets that apply to a call of these holders, in the order for locking."""
+        """Return the budgets that apply to a call which is charged to these holders. They are
+        sorted in the order for locking.
+        """
         found = {
             BudgetClaim(rule, rule.holder_name(holder))
             for holder in holders

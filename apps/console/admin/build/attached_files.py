@@ -42,7 +42,7 @@ class SearchReport:
 
     results: Sequence[SearchResult] = field(default_factory=tuple)
     notice: str = ""
-    """The reason why only keyword search was used, or ""."""
+    """The reason why only keyword search was used, or "" if semantic search was used too."""
 
 
 def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:

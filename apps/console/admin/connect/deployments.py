@@ -226,8 +226,8 @@ def listed_models(deployment: Deployment) -> list[ListedModel]:
 
 
 def reported_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> dict[str, Any]:
-    """Return the default capabilities of a chat model, and those that the service reports, for the
-    form's script. Returns {} for other kinds of models.
+    """Return the capabilities of a chat model for the form's script: the defaults, and those that
+    the service reports. Return {} for other kinds of models.
     """
     if deployment.kind != Deployment.Kind.CHAT:
         return {}

@@ -41,7 +41,7 @@ class FallbacksField(LinesField):
     widget = FallbacksInput
 
     def offer(self, row: Deployment) -> None:
-        """Offer all deployments that this one could fall back to, including disabled ones."""
+        """Offer the deployments that this deployment can fall back to, including disabled ones."""
         others = Deployment.objects.exclude(pk=row.pk).order_by("display_name")
         choices = [choice_of(one) for one in others if not unfit_reason(one)]
         named = row.fallbacks if isinstance(row.fallbacks, list) else []

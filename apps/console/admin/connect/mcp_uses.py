@@ -59,9 +59,9 @@ def toolsets_of(application: Application) -> tuple[Any, ...]:
 
 
 def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the names under which the models of any application see these MCP tools.
+    """Return the names of MCP tools as the models of all applications see them.
 
-    A tool is a pair: the server's program or host, and the tool's name on the server.
+    Each item of `tools` is a pair: the server's program or host, and the tool's name on the server.
     """
     by_server: dict[str, set[str]] = {}
     for server, tool in tools:

@@ -58,7 +58,7 @@ from apps.runs.prompt import PLATFORM_PROMPT
 
 PER_PAGE = 50
 MOST_NAMED = 5
-"""The message after a change lists at most this many applications."""
+"""The warning about old predefined content names at most this many applications."""
 MOST_LISTED = 100
 """The page that confirms a deletion lists at most this many uses of the item."""
 PAGES = "admin/catalog/contentitem"

@@ -61,7 +61,7 @@ class RaiseForm(forms.Form):
         max_length=LONGEST_NOTE, help_text="The reason for the increase, which is logged."
     )
     seen = forms.IntegerField(widget=forms.HiddenInput)
-    """The ID of the newest override when the page was opened, or 0."""
+    """The ID of the budget's newest override when the page was opened, or 0 if there was none."""
 
     data: Any
 

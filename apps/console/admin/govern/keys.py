@@ -57,7 +57,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     actions = ("revoke",)
 
     new_fields: tuple[str, ...]
-    """The form for a new key has these fields."""
+    """The fields of the form for a new key."""
     fields: tuple[str, ...]
 
     def get_fields(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:

@@ -24,7 +24,7 @@ class Series:
 
     name: str
     values: Sequence[float | None]
-    """One value per interval, or None if there is no data."""
+    """One value per interval of the chart, or None for an interval without data."""
 
 
 @dataclass(frozen=True, slots=True)

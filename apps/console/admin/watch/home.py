@@ -47,7 +47,7 @@ RECENT = timedelta(hours=24)
 MOST_ERRORS = 6
 """The page shows at most this many groups of failed runs, and this many groups of failed calls."""
 MOST_SPACES = 5
-"""The page shows at most this many note workspaces."""
+"""The home page lists at most this many note workspaces."""
 MOST_TOOLSETS = 3
 """The page names at most this many toolsets of an unavailable MCP server."""
 LEAST_FREE = 0.1
@@ -67,9 +67,9 @@ class HomeBlock:
     title: str
     facts: Sequence[Fact] = ()
     empty: str = ""
-    """The text to show if there are no facts."""
+    """The text that the block shows if there are no facts."""
     has_failed: bool = False
-    """True if the facts could not be read."""
+    """True if the facts of the block could not be read."""
 
 
 def blocks(request: HttpRequest, counts: Counts) -> list[HomeBlock]:
@@ -239,8 +239,8 @@ def errors(among: Slugs) -> Iterator[Fact]:
 
 
 def group_rows(rows: QuerySet[Any], *by: str) -> QuerySet[Any, Any]:
-    """Group the rows by these columns. Each group has the columns' values, a `count` and the `last`
-    start time.
+    """Group the rows by the columns `by`. Each group has the values of the columns, a `count` and
+    the `last` start time.
     """
     named: QuerySet[Any, Any] = rows.order_by().values_list(*by)
     found: QuerySet[Any, Any] = named.annotate(count=Count("pk"), last=Max("started_at"))
@@ -275,8 +275,9 @@ def error_with_host(session: PooledSession) -> str:
 def read_daily_runs(
     now: datetime, ends: Mapping[str, datetime], among: Collection[str] | None = None
 ) -> dict[str, int]:
-    """Count all runs and failed runs of today, and of yesterday up to the same time of day, by the
-    names in `FIGURES`. `ends` are the ends of the usage sums by span.
+    """Count today's runs and failed runs, and those of yesterday up to the same time of day.
+
+    Returns the counts by the names in `FIGURES`. `ends` is the result of `ends_of_sums`.
     """
     summed_until = ends.get(UsageSum.Span.HOUR)
     days = {

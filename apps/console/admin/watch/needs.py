@@ -54,7 +54,7 @@ class Fact:
 class RowCount:
     all: int = 0
     used: int = 0
-    """The number of rows that fulfill the condition in `count_rows`."""
+    """The number of rows that also fulfill the additional condition in `count_rows`."""
 
 
 UsedBudgets = Callable[[], Sequence[tuple[str, BudgetStatus]]]

@@ -22,7 +22,7 @@ MOST_SPANS = 500
 NARROWEST = 0.5
 """The minimum width of a bar in percent of the axis. It makes a call of a millisecond visible."""
 MARKS = 4
-"""The axis has this many intervals."""
+"""The number of intervals on the time axis of the waterfall."""
 
 SpanKind = Literal["model", "tool", "run", "wait"]
 KIND_NAMES: dict[SpanKind, str] = {

@@ -31,7 +31,7 @@ METHODS = ("get", "post", "put", "delete")
 UNUSABLE = ("patch", "head", "options", "trace")
 MOST_OPERATIONS = 5_000
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
-"""The OpenAPI specification requires ignoring header parameters with these names."""
+"""The OpenAPI specification requires that header parameters with these names are ignored."""
 PARAMETER_TYPES = {"query": "query", "path": "url", "header": "header"}
 MOST_NAMED = 5
 NOT_CALLED = "tools support only GET, POST, PUT and DELETE."

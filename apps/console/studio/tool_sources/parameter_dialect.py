@@ -39,7 +39,7 @@ class ParameterReader:
 
     references: References
     parts: int = 0
-    """The number of subschemas so far."""
+    """The number of subschemas that were converted so far."""
     left: int = MOST_TOOL_CHARACTERS
     """The approximate number of characters that the current tool's schema may still use."""
     deepest: int = DEEPEST

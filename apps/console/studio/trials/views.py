@@ -26,11 +26,11 @@ from apps.integers import is_integer
 from apps.runs.tool_trial import OfferedTools, offer, only_toolset, try_tool
 
 ALL = "all"
-"""The value of `place` in a request that selects all toolsets together."""
+"""The value of `place`, otherwise the index of a toolset, that selects all toolsets together."""
 IDENTITY = ("type", "name", "template_name", "deployment_id")
 """Toolsets of the draft and of the live version match if these fields are equal."""
 MOST_UNFILTERED = 8
-"""The list has a search field if there are more tools than this."""
+"""The list of tools has a search field if it contains more tools than this."""
 
 
 @for_editors
