@@ -157,6 +157,6 @@ def unreadable(text: str, problem: str) -> str:
 
 
 def unreadable_text(arguments: dict[str, Any]) -> str | None:
-    """Return the model's text if it was not a JSON object, otherwise None."""
+    """Return the arguments that the model wrote if they were not a JSON object, otherwise None."""
     text = arguments.get(UNREADABLE) if arguments.keys() <= {UNREADABLE, PROBLEM} else None
     return text if isinstance(text, str) else None

@@ -56,7 +56,7 @@ class InteractionRequest:
     asked: Mapping[str, Any]
     """The JSON for the card that shows the question."""
     seconds: float | None = 60
-    """The time limit in seconds, or None."""
+    """The time limit for the answer in seconds, or None for no limit."""
     answer: Mapping[str, Any] | None = None
     """The user's answer: None until there is one, and `{"outcome": "timeout"}` after the time
     limit.

@@ -27,9 +27,9 @@ class LoopTools(msgspec.Struct, frozen=True):
     """The tools of a run by name."""
 
     listed: Mapping[str, Tool] = {}
-    """Tools that requests list. Capabilities can add some during the run."""
+    """Tools that model requests list. Capabilities can add tools during the run."""
     unlisted: Mapping[str, Tool] = {}
-    """Tools that the model can call although requests do not list them."""
+    """Tools that the model can call although model requests do not list them."""
     hidden: Mapping[str, Tool] = {}
     """Tools that only the platform can call."""
     external: Mapping[str, ToolSpec] = {}

@@ -106,7 +106,7 @@ class RunAnswer:
     said: list[str] = field(default_factory=list)
     """The texts of the answer."""
     shown: set[str] = field(default_factory=set)
-    """The URLs of the attachments."""
+    """The URLs of the attachments and images that the answer already contains."""
     allowance: Allowance = field(default_factory=Allowance)
     """The remaining output of the run's models."""
 

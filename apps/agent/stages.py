@@ -230,7 +230,9 @@ class EarlyStages:
         emit: Emit,
     ) -> None:
         self.announced = announced
-        """Returns a tool's announcement, or None if its stage does not open early."""
+        """The function that returns a tool's announcement, or None if its stage does not open
+        early.
+        """
         self.messages = messages
         """If a call has the same ID as a call in these messages, its stage does not open early."""
         self.emit = emit

@@ -124,8 +124,8 @@ def seen_slugs(request: HttpRequest) -> frozenset[str] | None:
 
 
 def of_seen(request: HttpRequest, column: str = "application") -> Q:
-    """Return a filter for the rows of applications that the user can see, by the application's slug
-    in this column.
+    """Return a filter for the rows of applications that the user can see. `column` is the column
+    with the application's slug.
     """
     names = seen_names(request)
     return Q() if names is None else Q(**{f"{column}__in": names})

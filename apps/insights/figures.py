@@ -77,7 +77,7 @@ SORT_COLUMNS: Mapping[Order, Sequence[str]] = {
     "cached": ("cache_shares", "cache_reports"),
     "mean": ("total_seconds", "calls"),
 }
-"""The columns that a query must sum for each order. For `name`, any column will do."""
+"""The columns that a query must sum up for each sort order. For `name`, any column will do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Adds data of the run, such as the caller, to usage reports, and passes them on to be stored."""
+"""Adds the run's data, such as the caller, to usage reports, and queues the reports for storage."""
 
 import time
 from collections.abc import Awaitable, Callable

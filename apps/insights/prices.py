@@ -70,7 +70,7 @@ class PricedService:
     """The URL of the service, "" for a built-in model, or None for DIAL Core."""
     title: str = ""
     prices: list[tuple[date, Rates]] = field(default_factory=list)
-    """The operator's prices with their first day, newest first."""
+    """The operator's prices, each with the first day on which it applies, newest first."""
 
     @classmethod
     def of(cls, row: Deployment) -> Self:

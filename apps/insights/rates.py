@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MILLION = Decimal(1_000_000)
 
 Tiers = tuple[tuple[int, Decimal], ...]
-"""Pairs of a minimum input size in tokens and the price per million tokens from this size on,
-smallest size first.
+"""Pairs of a minimum input size in tokens and the price per million tokens for inputs of at least
+this size, smallest size first.
 """
 
 

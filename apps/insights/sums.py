@@ -107,7 +107,9 @@ RunCounter = Callable[[datetime, datetime], Iterable[RunCount]]
 
 @dataclass(slots=True)
 class Sums:
-    """Sums of calls and runs. The fields are columns of `UsageSum`, except `costs`, by currency."""
+    """Sums of calls and runs. All fields are columns of `UsageSum`, except `costs`, which contains
+    amounts by currency.
+    """
 
     runs: int = 0
     failed_runs: int = 0

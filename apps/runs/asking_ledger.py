@@ -35,8 +35,8 @@ PENDING = "pending_calls"
 """The key of the waiting calls in the answer's state."""
 SALT = "quickapps.pending-calls"
 DAY = 86_400.0
-"""The default time limit for an answer, in seconds. It is a day, because users may read a message
-only the next morning.
+"""The default time limit for an answer, in seconds. It is a day, because users may not read a
+message until the next morning.
 """
 LONGEST = 30 * DAY
 """The maximum time limit for an answer, in seconds. It also applies if a manifest allows unlimited

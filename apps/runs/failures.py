@@ -56,7 +56,7 @@ class RunFailure:
     """The model service's error type."""
     is_retryable: bool = False
     reference: str = ""
-    """Identifies the error in the log, or "" if the request caused it."""
+    """The reference that identifies the error in the log, or "" if the request caused the error."""
     retry_after: float | None = None  # in seconds
 
 

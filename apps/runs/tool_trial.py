@@ -58,8 +58,8 @@ class ToolTrial:
 
 
 def only_toolset(document: Any, index: int) -> Any:
-    """Return the manifest with all toolsets disabled except the one at `index`. Raises LookupError
-    if there is none.
+    """Return the manifest with all toolsets disabled except the one at `index`. Raises
+    `LookupError` if no toolset has this index.
     """
     toolsets = document.get("tool_sets") or ()
     if not 0 <= index < len(toolsets):

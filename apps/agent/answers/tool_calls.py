@@ -44,7 +44,7 @@ class GrowingCalls:
     """Assembles the tool calls of an answer from deltas. `names` are the tools that may be called.
 
     Some services number the calls from 0 or 1, some send the number 0 for all calls, and some send
-    none. They send IDs and names once, with every delta, or never.
+    none. Services send IDs and names once, with every delta, or never.
     """
 
     def __init__(self, names: Collection[str] = ()) -> None:

@@ -67,7 +67,7 @@ class ContextFitter:
     durations: Durations = FOR_EVER
     summaries: ContextSummaries = field(default_factory=ContextSummaries)
     keep_result: KeepResult | None = None
-    """Stores omitted tool results in files that the model can read."""
+    """The function that stores omitted tool results in files that the model can read."""
     scale: TokenScale = field(default_factory=TokenScale)
     ledger: Ledger = NO_LEDGER
     cut: ContextCut = field(default_factory=ContextCut)
@@ -199,8 +199,8 @@ class ContextFitter:
         return replace(cut, calls={id: cut.calls.get(id, RESULT_NOTE) for id in gone})
 
     async def with_files(self, parts: Parts, cut: ConversationCut) -> ConversationCut:
-        """Store the results that the cut omits in files. Return the cut with notes that contain the
-        files' paths.
+        """Store in files the results that the cut omits, and return the cut with notes that contain
+        the files' paths.
         """
         new = cut.calls.keys() - self.cut.now.calls.keys()
         if self.keep_result is None or not new:

@@ -175,7 +175,7 @@ def inert(text: str) -> str:
 
 
 def shorten_middle(text: str, most: int) -> str:
-    """Shorten a text to `most` characters, by replacing its middle with "…"."""
+    """Shorten a text to `most` characters by replacing its middle with "…"."""
     if len(text) <= most:
         return text
     half = max((most - 3) // 2, 1)

@@ -166,7 +166,9 @@ class TokenScale:
     correction: float = 1.0
     estimator: Estimator = field(default_factory=Estimator)
     counted: tuple[int, SentContext] | None = None
-    """The service's token count for a request, and the request, until `learn` uses them."""
+    """The service's token count for a request, and this request. None after `learn` has used
+    them.
+    """
 
     def learn(self) -> None:
         """Compute the correction from the service's last count. This reads all messages of the

@@ -63,13 +63,13 @@ def person_name(user: User) -> str:
 
 
 def shown_caller(bucket: str, names: Mapping[str, str]) -> str | SafeString:
-    """Return the caller's name for a table cell. Its tooltip is the bucket."""
+    """Return a table cell with the caller's name. The tooltip is the bucket."""
     name = names.get(bucket, bucket)
     return name if name == bucket else format_html('<span title="{}">{}</span>', bucket, name)
 
 
 def shown_application(slug: str, titles: Mapping[str, str]) -> str | SafeString:
-    """Return the application's title for a table cell. Its tooltip is the slug."""
+    """Return a table cell with the application's title. The tooltip is the slug."""
     title = titles.get(slug, slug)
     return title if title == slug else format_html('<span title="{}">{}</span>', slug, title)
 

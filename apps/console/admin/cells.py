@@ -51,7 +51,7 @@ class Cell:
 
     @property
     def plain(self) -> object:
-        """Return the value for a download. Costs have all their decimal places."""
+        """Return the cell's value for a download. Costs have all their decimal places."""
         match self.value:
             case str() as text:
                 return harmless(text)

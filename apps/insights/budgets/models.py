@@ -30,7 +30,7 @@ PARTS = {"tokens": 1, "money": 10**9}
 parts.
 """
 MOST = {"tokens": Decimal(10**12), "money": Decimal(10**9)}
-"""The maximum limit of a budget, in tokens and in currency units."""
+"""The highest limit that a budget can have, in tokens and in currency units."""
 AMOUNT: dict[str, Any] = {
     "max_digits": 19,
     "decimal_places": 6,
@@ -323,7 +323,9 @@ BUDGET_KIND = RowKind(
 
 
 def note_change() -> None:
-    """Count a change of budgets in this process, so that cached budgets are reloaded immediately."""
+    """Increase this process's counter of budget changes, so that cached budgets are reloaded
+    immediately.
+    """
     global _newest
     _newest = next(_numbers)
 

@@ -192,7 +192,9 @@ def record_notice(hold: BudgetHold, request: ReservationRequest) -> bool:
 
 
 class Settlement(NamedTuple):
-    """The actual cost of a call, to charge in one window. `parts` is None without a price."""
+    """The actual cost of a call that is charged to one window. `parts` is None if the call has no
+    price.
+    """
 
     hold: BudgetHold
     call: UUID

@@ -50,7 +50,9 @@ class CaseRunForm(forms.Form):
         cast(forms.ChoiceField, self.fields["target"]).choices = targets_of(application)
 
     def request(self, cases: list[int] | None) -> CaseRunRequest:
-        """Convert the valid form. `cases` are the IDs of the test cases, or None for all."""
+        """Convert the valid form to a request for a run. `cases` are the IDs of the test cases, or
+        None for all test cases.
+        """
         chosen = self.cleaned_data
         mode: Mode = chosen["mode"]
         return CaseRunRequest(

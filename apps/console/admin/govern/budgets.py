@@ -130,7 +130,9 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return may and (obj is None or may_rule(request, obj.application))
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Require an application that the user can edit, unless the user can edit all of them."""
+        """Offer only the applications that the user can edit, and require one of them. Users who
+        can edit all applications can choose any subject.
+        """
         if edits_all(request.user):
             return super().formfield_for_foreignkey(db_field, request, **options)
         model = db_field.related_model

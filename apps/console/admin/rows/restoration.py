@@ -34,14 +34,16 @@ class Restoration:
     """The preview of a restoration that the user has to confirm."""
 
     restore: Callable[[], Model]
-    """Saves the row and returns it. Must not be called if there are `problems`."""
+    """The function that saves the row and returns it. It must not be called if there are
+    `problems`.
+    """
     differences: list[RenderedDifference]
     notes: tuple[str, ...]
     problems: tuple[str, ...]
     button: str = "Restore"
     about: str = ""
     has_form: bool = False
-    """True if the page links to the edit form, filled with the recorded values."""
+    """True if the page has a link to the edit form, filled with the recorded values."""
 
 
 Prepare = Callable[[HttpRequest, Change, Snapshot, Any], Restoration]

@@ -212,8 +212,8 @@ def spent_today(among: Slugs, ends: Ends) -> Iterator[Fact]:
 
 
 def errors(among: Slugs) -> Iterator[Fact]:
-    """Yield failed runs by application, then failed calls by error and deployment or tool, of the
-    last 24 hours. The most frequent groups come first.
+    """Yield the errors of the last 24 hours: failed runs by application, then failed calls by error
+    and by deployment or tool. The most frequent groups come first.
     """
     since = timezone.now() - RECENT
     status = RunSummary.Status.FAILED
@@ -253,8 +253,8 @@ def frequency(count: int, last: datetime) -> str:
 
 
 def down() -> Iterator[Fact]:
-    """Yield the failed MCP servers and the toolsets of enabled applications that use them. Knows
-    only the sessions of this process.
+    """Yield the failed MCP servers and the toolsets of enabled applications that use them.
+    Considers only the sessions of this process.
     """
     found = [one for one in async_to_sync(sessions)() if one.state == "error"]
     used = uses_by_server() if found else {}

@@ -143,8 +143,8 @@ def runs_inside(calls: Sequence[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
 
 
 def waits_of(run: RunSummary) -> Iterator[TimeSpan]:
-    """Yield a span for each time that the run waited for a user. It starts with the call that asked
-    the user, and ends with the answer.
+    """Yield a span for each time that the run waited for a user. The span starts with the call that
+    asked the user, and ends with the answer.
     """
     asked: dict[str, Any] = dict(
         Interaction.objects.filter(run=run.pk).order_by("pk").values_list("key", "kind")

@@ -20,8 +20,9 @@ DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
 PART_CHARACTERS = 40
 """The approximate number of characters of one subschema, without its name and description."""
 MOST_PARTS = 400_000
-"""The maximum number of subschemas in a document; further nested values are not described. Without
-a limit, nested references in a short document could expand to any number of subschemas.
+"""The maximum number of subschemas in a document. Further nested values are not described.
+
+Without this limit, nested references in a short document could expand to any number of subschemas.
 """
 SIMPLE = ("string", "integer", "number", "boolean")
 MOST_CHOICES = 200

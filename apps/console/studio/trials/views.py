@@ -114,8 +114,8 @@ def tool_context(
     name: str,
     typed: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Return the context for the form or, if `typed` is not None, call the tool, and return the
-    context for the report.
+    """Return the template context for the tool's form. If `typed` is not None, call the tool, and
+    return the context for the report instead.
     """
     found = offered.find(name)
     schema, constants = (found.spec.parameters, found.constants) if found is not None else ({}, {})
