@@ -28,7 +28,9 @@ from apps.agent.surrogates import well_formed
 
 FENCE = "````"
 MOST_CHARACTERS = 4_000
-"""The maximum length of an argument that is shown, complete or not."""
+"""The maximum number of characters that a stage shows of an argument, both while it arrives and
+when it is complete.
+"""
 
 
 @dataclass(slots=True, eq=False)
@@ -106,7 +108,7 @@ class DeferredStages:
 
     @cached_property
     def blocks(self) -> ExitStack:
-        # Created on use, because otherwise each waiting stream would have one.
+        # Created on first use, because otherwise each waiting stream would have an exit stack.
         return ExitStack()
 
     def keep(self, stage: Stage, block: AbstractContextManager[object]) -> None:

@@ -97,7 +97,9 @@ def may_rule(request: HttpRequest, application: Application | None) -> bool:
 
 
 def may_grant(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user owns the application. None means a new application of the user."""
+    """Return True if the user owns the application, or if it is None, which means a new application
+    of the user.
+    """
     return application is None or has_role(request, application, Role.OWNER)
 
 

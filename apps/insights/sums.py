@@ -185,7 +185,7 @@ class Sums:
         self.first_text_seconds.update(other.first_text_seconds)
 
     def pay(self, currency: str, cost: Decimal) -> None:
-        # SQLite adds floating-point numbers.
+        # SQLite adds costs as floating-point numbers, so the sum is rounded.
         self.costs[currency] = (self.costs.get(currency, NOTHING) + cost).quantize(SMALLEST_COST)
 
     @property

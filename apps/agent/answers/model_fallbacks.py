@@ -235,8 +235,8 @@ def first_of(model: Model) -> Model:
 
 
 def stay_with(model: Model, name: str) -> None:
-    """Start a fallback chain at the deployment `name`, which answered last in this run. Other
-    models are unchanged.
+    """Start a fallback chain at the deployment `name`, which answered last in this run. Does
+    nothing for other models.
     """
     if isinstance(model, FallbackChain):
         found = (one for one in model.candidates if one.name == name)

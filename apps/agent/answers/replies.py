@@ -151,7 +151,7 @@ class RetryPolicy:
         """Add the model's answer to the assembly, with retries and fallbacks. Raises
         `ModelFailed`.
         """
-        # This is no coroutine itself, because each chunk of an answer passes through every
+        # This is not a coroutine itself, because each chunk of an answer passes through every
         # coroutine.
         if not isinstance(model, FallbackChain):
             call = partial(receive, model, request, assembly, name, iteration)

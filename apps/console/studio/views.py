@@ -213,7 +213,9 @@ def overtaken(error: DraftOvertaken) -> JsonResponse:
 
 
 def refusal_response(row: Application, error: ValidationError, otherwise: str) -> JsonResponse:
-    """Return a response with the error of the note, or else with the errors of the draft."""
+    """Return a response with the error in the note or, if the note is valid, with the errors in the
+    draft.
+    """
     problems = findings_of(shown_definition(draft_of(row)), problems_in_error(error))
     about_note = [one.message for one in problems if one.path == "(note)"]
     findings = [] if about_note else [asdict(one) for one in problems]

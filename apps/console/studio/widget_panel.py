@@ -47,7 +47,7 @@ def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
 @for_editors
 def replace_key(request: HttpRequest, row: Application) -> JsonResponse:
     """Create a key with which the embedding site signs its users' identities. Only this response
-    contains the key. If the request has a `public_key`, store that one instead.
+    contains the key. If the request has a `public_key`, store it instead.
     """
     if not may_grant(request, row):
         return refusal_response(OWNERS_ONLY, 403)

@@ -127,7 +127,7 @@ class DeploymentAdmin(BreakersAdmin):
         attributes = super().form_attributes(request, obj)
         if request.user.has_perm(KEY_PERMISSION):
             return {**attributes, "may_change_keys": True}
-        # None would remove a field from the form.
+        # An attribute with the value None removes the field with this name from the form.
         return {**attributes, **dict.fromkeys(self.form.secret_fields["api_key"])}
 
     def consequences(self, request: HttpRequest, rows: Iterable[Deployment]) -> list[SafeString]:

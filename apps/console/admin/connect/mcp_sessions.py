@@ -34,7 +34,7 @@ class SessionRow:
 
 
 def may_administer(request: HttpRequest) -> bool:
-    # The pages show the output of programs and the names of users.
+    # The pages show confidential data: the output of programs and the names of users.
     user = request.user
     return bool(user.is_active and user.is_staff and user.is_superuser)
 

@@ -30,7 +30,9 @@ class Use:
 
 
 def uses_by_server() -> dict[str, list[Use]]:
-    """Return the toolsets of enabled applications by the `server_key` of their MCP server."""
+    """Map the `server_key` of each MCP server to the toolsets of enabled applications that use the
+    server.
+    """
     found: dict[str, list[Use]] = {}
     for application in Application.objects.filter(is_enabled=True):
         for toolset in toolsets_of(application):

@@ -49,7 +49,7 @@ TEXTS = {
         "its instructions, in Markdown.",
     ),
 }
-"""The label and the help text of the text field, by the kind of the item."""
+"""The label and the help text of the field `text`, by kind of item."""
 
 
 class TypedText(str):

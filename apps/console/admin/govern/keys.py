@@ -116,7 +116,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
-        # Shown on a separate page, so that a reload does not create a second key.
+        # The key is shown on a separate page, so that a reload does not create a second key.
         new_keys.store_new_key(request.session, obj.prefix, obj.shown_once)
         return redirect(self.url("created", quote(obj.pk)))
 

@@ -130,8 +130,8 @@ def details_of(call: ModelCall) -> Iterator[str]:
 
 
 def runs_inside(calls: Sequence[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
-    """Yield one span per nested application, from its first to its last call. Call records do not
-    distinguish several runs of an application.
+    """Yield one span per nested application, from its first to its last call. Several runs of an
+    application share a span, because call records do not distinguish these runs.
     """
     by_application = attrgetter("application")
     titles = application_titles(call.application for call in calls)
