@@ -75,7 +75,7 @@ class Rounds:
     most: int = UNLIMITED
     """The maximum number of model calls."""
     used: int = 0
-    """The number of calls so far, including those of nested runs."""
+    """The number of model calls so far, including those of nested runs."""
     outer: Rounds | None = None
     """The counter of the outer run, or None."""
 

@@ -35,7 +35,9 @@ class ModelLatency:
 
 @dataclass(frozen=True, slots=True)
 class ToolLatency:
-    """The latencies of a tool, or of all tools at a `location`. Clients report no latencies."""
+    """The latencies of a tool, or of all tools at a `location`. Tools on the client have no
+    latencies.
+    """
 
     tool: str
     location: str

@@ -62,10 +62,10 @@ def ends_of_sums() -> dict[str, datetime]:
 class Period:
     """A range of whole hours or days (UTC), up to the hour or day that contains `now`.
 
-    Calls since `rows_since` are read from call rows. Earlier calls are read from stored sums:
-    weekly sums between `weeks_since` and `weeks_until`, daily sums in the rest of the range from
-    `days_since` to `days_until`, hourly sums before this range and after it until `hours_until`,
-    and then five-minute sums.
+    Calls since `rows_since` are read from call rows. Earlier calls are read from stored sums. The
+    sums are weekly between `weeks_since` and `weeks_until`, and daily in the rest of the range from
+    `days_since` to `days_until`. Before this range, they are hourly. After it, they are hourly
+    until `hours_until`, and then cover five minutes each.
     """
 
     span: UsageSum.Span

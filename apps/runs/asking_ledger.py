@@ -198,8 +198,8 @@ async def take_answer(
 
 
 def find_token(messages: Sequence[ModelMessage]) -> Any:
-    """Return the signed calls in the last answer's state, "" if the client did not send them back,
-    or None if that answer asked no question.
+    """Return the signed calls in the last answer's state. Return "" if the client did not send them
+    back, or None if the last answer asked no question.
     """
     if len(messages) < 2 or messages[-1].role != "user" or messages[-2].role != "assistant":
         return None

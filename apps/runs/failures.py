@@ -97,7 +97,7 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunF
 
 
 def budget_failure(error: BudgetSpent, passed_on: frozenset[int]) -> RunFailure:
-    """Return the failure for an exhausted budget. Its status is 429 if that is in `passed_on`,
+    """Return the failure for an exhausted budget. Its status is 429 if `passed_on` contains 429,
     otherwise 403.
     """
     found = own_failure(error, TOO_MANY if TOO_MANY in passed_on else 403)

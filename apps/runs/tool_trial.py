@@ -92,7 +92,7 @@ async def open_for_trial(
 async def offer(
     application: ResolvedApplication, caller: Caller, index: int | None
 ) -> OfferedTools:
-    """Open the toolset at `index`, or all toolsets if it is None, and return their tools."""
+    """Open the toolset at `index`, or all toolsets if `index` is None, and return their tools."""
     async with open_for_trial(application, caller, silent) as found:
         box = found.toolbox
         every = [*box.listed.values(), *box.unlisted.values(), *box.hidden.values()]

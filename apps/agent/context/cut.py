@@ -61,7 +61,9 @@ class RecordedFit:
 
     cut: ConversationCut
     ceiling: float | None = None
-    """The estimated size of a request that the service rejected as too long, or None."""
+    """The limit in estimated tokens after the service has rejected a request as too long, or
+    None.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class TurnSize:
 
     whole: int
     noted: int
-    """The size with notes in place of tool results."""
+    """The estimated tokens of the turn with notes in place of tool results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +253,8 @@ class ContextCut:
     announced: ConversationCut = NO_CUT
     """The last cut about which the user was notified."""
     ceiling: float | None = None
-    """The estimated size of a request that the service rejected as too long, or None."""
+    """The limit in estimated tokens after the service has rejected a request as too long, or
+    None.
+    """
     has_looked: bool = False
     has_notified: bool = False

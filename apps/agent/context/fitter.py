@@ -118,7 +118,7 @@ class ContextFitter:
 
     @property
     def budget(self) -> TokenBudget | None:
-        """Return the limits for the next request, or None if the context window is unknown."""
+        """Return the limits for the next request, or None if no limit is known."""
         limit, ceiling = self.window.limit, self.cut.ceiling
         if limit is None:
             return None if ceiling is None else TokenBudget(ceiling, ceiling, ceiling)

@@ -30,8 +30,8 @@ what was found out and with which tools, what is still open. Write in the langua
 as plain text, in up to {words} words. Write the record and nothing else."""
 MOST_SUMMARY_TOKENS = 1500
 SUMMARY_SHARE = 0.1
-"""The maximum share of the context window for a summary, so that it saves space even in a small
-window.
+"""The maximum share of the context window for a summary, so that the summary saves space even in a
+small window.
 """
 MESSAGE_CHARACTERS = 8_000
 RESULT_CHARACTERS = 1_000

@@ -64,8 +64,8 @@ class CaseRunForm(forms.Form):
 def first_choices(application: Application, target: str, *, is_recorded: bool) -> dict[str, Any]:
     """Return the initial values of the form.
 
-    They select a live run that records the responses if some test cases have no recording
-    (`is_recorded` is False) and the model can be called. Otherwise, they select a replay.
+    They select a live run that records the responses if a test case has no recording (`is_recorded`
+    is False) and the model can be called. Otherwise, they select a replay.
     """
     is_live = not is_recorded and not model_problem(application, target)
     mode = CaseRun.Mode.LIVE if is_live else CaseRun.Mode.REPLAY

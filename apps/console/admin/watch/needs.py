@@ -60,7 +60,9 @@ class RowCount:
 UsedBudgets = Callable[[], Sequence[tuple[str, BudgetStatus]]]
 """A cached function that returns the most used budgets with their names."""
 Counts = Mapping[str, RowCount]
-"""The counts by name. A name is missing if the user may not see its rows."""
+"""The row counts that `count_rows` returns, by name. A name is missing if the user may not see its
+rows.
+"""
 
 
 def count_rows(request: HttpRequest) -> Counts:
