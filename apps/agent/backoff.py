@@ -25,9 +25,8 @@ class Backoff:
         """Return the seconds to wait after attempt number `attempt`, counted from 1, or None to
         give up.
 
-        `retry_after` is the service's `Retry-After`, which is never shortened. None is returned
-        after the last attempt, if `retry_after` is too long, or if the pause is not shorter than
-        `left`.
+        `retry_after` is the service's `Retry-After`, which is never shortened. Returns None after
+        the last attempt, if `retry_after` is too long, or if the pause is not shorter than `left`.
         """
         if attempt >= self.attempts or (retry_after or 0.0) > LONGEST_RETRY_AFTER:
             return None

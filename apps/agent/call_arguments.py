@@ -12,15 +12,15 @@ import msgspec
 from apps.agent.surrogates import decode_json, well_formed
 
 UNREADABLE = "unreadable_arguments"
-"""The key under which the arguments of a call are stored if they are not a JSON object. The model
-sees its own text, and no tool is called.
+"""The key under which the arguments of a call are stored if they are not a JSON object. In this
+case, the model sees its own text, and no tool is called.
 """
 LONGEST_UNREADABLE = 2_000
 """Unreadable arguments are truncated to this many characters. They can be as long as an answer that
 was cut off within a call.
 """
 PROBLEM = "problem"
-"""The key that stores why a truncated text is not a JSON object."""
+"""The key of the reason why a truncated text is not a JSON object."""
 TEXT_INPUT = "input"
 """The name of the only argument of a tool that takes plain text."""
 NOTHING = ("", "null", "[]", '""')
@@ -157,6 +157,6 @@ def unreadable(text: str, problem: str) -> str:
 
 
 def unreadable_text(arguments: dict[str, Any]) -> str | None:
-    """Return the model's text if it was not a JSON object, otherwise None."""
+    """Return the arguments that the model wrote if they were not a JSON object, otherwise None."""
     text = arguments.get(UNREADABLE) if arguments.keys() <= {UNREADABLE, PROBLEM} else None
     return text if isinstance(text, str) else None

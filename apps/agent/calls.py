@@ -50,7 +50,9 @@ class ToolOutcome:
     seconds: float | None = None
     """The duration of the call, or None if the tool was not called."""
     tool_failed: bool = False
-    """True if the tool itself failed, not the arguments, an approval or the process."""
+    """True if the tool itself failed. False if the cause was the arguments, an approval or the
+    process.
+    """
 
 
 async def call_tool(

@@ -20,7 +20,9 @@ from apps.patterns import compile_pattern
 
 END = "stop"
 NOTHING = " "
-"""The text of an empty answer, because services reject empty text in later requests."""
+"""The text of an answer that would otherwise be empty. Services reject empty text in later
+requests.
+"""
 logger = logging.getLogger(__name__)
 
 SEARCH_SECONDS = 0.1
@@ -33,8 +35,8 @@ NOT_CALLED = ToolResult(
 
 
 def end_turn(turn: Turn, outcomes: Sequence[ToolOutcome]) -> str:
-    """Return the finish reason if a tool result ends the turn, otherwise "". The `answer` texts of
-    these results are appended to the answer.
+    """Return the finish reason if a tool result ends the turn, otherwise "". Also append the
+    `answer` texts of such results to the answer.
     """
     ending = [one.result for one in outcomes if one.result.ends_turn and one.failed is None]
     if not ending:

@@ -115,7 +115,7 @@ class StageClosed:
     stage_id: str
     seconds: float | None = None  # None if the duration must not be shown
     failed: bool = False
-    """True if the error was raised. Users and API clients see a failure."""
+    """True if an error was raised. Users and API clients see a failure."""
     is_timed: bool = field(default=False, compare=False)
     """True if the duration is appended to the title, for clients that show only titles."""
     excused: bool = False
@@ -194,7 +194,7 @@ class SubagentStarted:
     """A sub-agent starts. If the run is resumed, the event may be emitted again."""
 
     key: str
-    """Identifies the sub-agent's step in the outermost run."""
+    """The key of the sub-agent's step in the outermost run."""
     stage_id: str
     """The stage of the call that started the sub-agent."""
     name: str
@@ -242,7 +242,7 @@ class RunFinished(msgspec.Struct, frozen=True):
     """The run has ended without an error."""
 
     reason: str = "stop"
-    """`stop`, `length`, `tool_calls`, `content_filter` or `waiting`."""
+    """The finish reason: `stop`, `length`, `tool_calls`, `content_filter` or `waiting`."""
     usage: Usage = msgspec.field(default_factory=Usage)
     discarded: tuple[int, ...] | None = None
     """The indexes of messages that were omitted to meet the client's size limit, or None if it set
@@ -274,4 +274,4 @@ Event = (
 )
 StageEvent = StageOpened | StageRenamed | StageDelta | Reasoning | StageAttachment | StageClosed
 Emit = Callable[[Event], None]
-"""Emits an event. It never blocks and never fails."""
+"""A function that emits an event. It never blocks and never fails."""

@@ -68,9 +68,10 @@ def prefix_of(tool: str) -> str:
 def inject(
     messages: Sequence[ModelMessage], injection: Injection, index: int | None = None
 ) -> Sequence[ModelMessage]:
-    """Add the pair to the messages. Return the same object if it already contains the pair.
+    """Add the pair to the messages. If they already contain the pair, return the same object.
 
-    The first version is inserted at `index`, or after the first question if that is None.
+    The first version of a pair is inserted at `index`, or after the first question if `index` is
+    None.
     """
     content = injection.content
     if content is None:

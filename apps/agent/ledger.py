@@ -34,9 +34,10 @@ class Step:
     """A recorded step of a run."""
 
     key: str
-    """`open`, `m:2`, `recovered:2` or `t:2:0:<call id>`. The key of a tool call contains the index of
-    the call, because models reuse IDs. A step of a nested run has a key such as
-    `t:2:0:<call id>/m:1`.
+    """The key, such as `open`, `m:2`, `recovered:2` or `t:2:0:<call id>`.
+
+    The key of a tool call contains the index of the call, because models reuse IDs. A step of a
+    nested run has a key such as `t:2:0:<call id>/m:1`.
     """
     kind: StepKind
     status: StepStatus
@@ -50,12 +51,12 @@ class InteractionRequest:
     """A question that a step asks a user."""
 
     key: str
-    """The key of the step."""
+    """The key of the step that asks the question."""
     kind: InteractionKind
     asked: Mapping[str, Any]
     """The JSON for the card that shows the question."""
     seconds: float | None = 60
-    """The time limit in seconds, or None."""
+    """The time limit for the answer in seconds, or None for no limit."""
     answer: Mapping[str, Any] | None = None
     """The user's answer: None until there is one, and `{"outcome": "timeout"}` after the time
     limit.
@@ -87,7 +88,7 @@ class Ledger(Protocol):
     def step(self, key: str) -> Step | None: ...
 
     def record(self, step: Step) -> None:
-        """Record the step, in place of an earlier one with the same key. Never blocks and never
+        """Record the step. It replaces an earlier step with the same key. Never blocks and never
         fails.
         """
         ...
@@ -100,7 +101,7 @@ class Ledger(Protocol):
 
     def ask(self, interaction: InteractionRequest) -> None:
         """Record a question. It is stored when the run begins to wait. If a question with the same
-        key is already open, it remains.
+        key is already open, the open question remains.
         """
         ...
 

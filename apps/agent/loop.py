@@ -69,7 +69,9 @@ class AgentLoop(msgspec.Struct, frozen=True):
     is_resumed: bool = False
     """True if another process began the run."""
     taint: Taint | None = None
-    """The taint of the outer run, if that run uses this application as its model."""
+    """The untrusted sources that the outer run has read, if that run uses this application as its
+    model.
+    """
 
     async def run(self, messages: Sequence[ModelMessage], emit: Emit, progress: Progress) -> str:
         """Answer `messages`, add all new messages to `progress`, and return the finish reason. Tool

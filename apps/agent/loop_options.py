@@ -27,9 +27,9 @@ class LoopTools(msgspec.Struct, frozen=True):
     """The tools of a run by name."""
 
     listed: Mapping[str, Tool] = {}
-    """Tools that requests list. Capabilities can add some during the run."""
+    """Tools that model requests list. Capabilities can add tools during the run."""
     unlisted: Mapping[str, Tool] = {}
-    """Tools that the model can call although requests do not list them."""
+    """Tools that the model can call although model requests do not list them."""
     hidden: Mapping[str, Tool] = {}
     """Tools that only the platform can call."""
     external: Mapping[str, ToolSpec] = {}
@@ -74,11 +74,13 @@ class LoopTools(msgspec.Struct, frozen=True):
 
 
 class RequestOptions(msgspec.Struct, frozen=True):
-    """The options of a request, apart from messages and tools."""
+    """The options of a model request, except messages and tools."""
 
     parameters: Mapping[str, Any] = {}
     first_parameters: Mapping[str, Any] = {}
-    """Parameters of the first model call only. A repeated `tool_choice` would never end."""
+    """Parameters of the first model call only. If `tool_choice` were repeated, the run would never
+    end.
+    """
     requires_external: bool = False
     """If True, `first_parameters` apply until the model calls an external tool, and only external
     tools are offered after the first call.
@@ -111,7 +113,9 @@ class LoopLimits(msgspec.Struct, frozen=True):
     failed_turns: int = 0
     """The run ends after this many consecutive turns in which every call failed. 0 means never."""
     dead_ends: DeadEnds = NO_DEAD_ENDS
-    """If the model's text matches one of these, its tool calls are dropped and the run ends."""
+    """If the model's text matches one of these expressions, its tool calls are dropped and the run
+    ends.
+    """
 
 
 class LoopDisplay(msgspec.Struct, frozen=True):

@@ -244,8 +244,8 @@ def last_calling(messages: Sequence[ModelMessage]) -> ModelMessage:
 
 
 def own_thoughts(deployment: str, messages: Sequence[ModelMessage]) -> Sequence[ModelMessage]:
-    """Return the messages without the reasoning of other deployments, or the same object if they
-    contain none.
+    """Return the messages without the reasoning of other deployments. If they contain none, return
+    the same object.
     """
 
     def is_foreign(message: ModelMessage) -> bool:

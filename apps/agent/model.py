@@ -110,7 +110,7 @@ class ModelRequest(msgspec.Struct, frozen=True):
     """Tools that the model's service runs. They are sent unchanged."""
     ledger: Ledger = NO_LEDGER
     taint: Taint | None = None
-    """`ledger` and `taint` are for an application that is called as the model."""
+    """`ledger` and `taint` are used only if the model is an application."""
     marks_cache: bool = False
     """True if the service caches the request up to each cache mark in it."""
     meter: Meter = NO_METER
@@ -145,8 +145,8 @@ class WritingModel(Model, Protocol):
 
 
 class NestedRun:
-    """The base class of models that are applications, whose answers are nested runs. The meter
-    counts the calls inside a nested run, but not the run itself.
+    """The base class of models that are applications. Each answer of such a model is a nested run.
+    The meter counts the calls inside a nested run, but not the run itself.
     """
 
 

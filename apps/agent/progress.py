@@ -29,7 +29,7 @@ class RunConversation:
     has_recovered: bool = False
     waiting: ModelMessage | None = None
     """The message with the tool calls that the client's next request executes. The first of these
-    calls waits for the user's answer. It is None if the run is stored.
+    calls waits for the user's answer. `waiting` is None if the run is stored.
     """
 
     @property

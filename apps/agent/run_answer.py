@@ -75,9 +75,9 @@ class Rounds:
     most: int = UNLIMITED
     """The maximum number of model calls."""
     used: int = 0
-    """The number of calls so far, including those of nested runs."""
+    """The number of model calls so far, including those of nested runs."""
     outer: Rounds | None = None
-    """The counter of the run around this one."""
+    """The counter of the outer run, or None."""
 
     def take(self) -> None:
         """Count one model call before it is made. Raises `StepLimitReached`."""
@@ -106,7 +106,7 @@ class RunAnswer:
     said: list[str] = field(default_factory=list)
     """The texts of the answer."""
     shown: set[str] = field(default_factory=set)
-    """The URLs of the attachments."""
+    """The URLs of the attachments and images that the answer already contains."""
     allowance: Allowance = field(default_factory=Allowance)
     """The remaining output of the run's models."""
 

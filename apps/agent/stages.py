@@ -28,7 +28,9 @@ from apps.agent.surrogates import well_formed
 
 FENCE = "````"
 MOST_CHARACTERS = 4_000
-"""The maximum length of an argument that is shown, complete or not."""
+"""The maximum number of characters that a stage shows of an argument, both while it arrives and
+when it is complete.
+"""
 
 
 @dataclass(slots=True, eq=False)
@@ -106,7 +108,7 @@ class DeferredStages:
 
     @cached_property
     def blocks(self) -> ExitStack:
-        # Created on use, because otherwise each waiting stream would have one.
+        # Created on first use, because otherwise each waiting stream would have an exit stack.
         return ExitStack()
 
     def keep(self, stage: Stage, block: AbstractContextManager[object]) -> None:
@@ -200,8 +202,8 @@ class EarlyStage:
 
     @contextmanager
     def adopted(self, title: str) -> Iterator[Stage]:
-        """Use the stage to execute the call, as with `open_stage`, and append the rest of the
-        title.
+        """Show the execution of the call in this stage, as `open_stage` would, and append the rest
+        of the title.
         """
         self.is_adopted = True
         failed = True
@@ -230,7 +232,9 @@ class EarlyStages:
         emit: Emit,
     ) -> None:
         self.announced = announced
-        """Returns a tool's announcement, or None if its stage does not open early."""
+        """The function that returns a tool's announcement, or None if its stage does not open
+        early.
+        """
         self.messages = messages
         """If a call has the same ID as a call in these messages, its stage does not open early."""
         self.emit = emit

@@ -38,7 +38,7 @@ _limits: ContextVar[tuple[TimeLimit, ...]] = ContextVar("time_limits", default=(
 
 
 def current_limits() -> tuple[TimeLimit, ...]:
-    """Return the time limits of this block and of all blocks around it."""
+    """Return the time limits of the current block and of all blocks around it."""
     return _limits.get()
 
 

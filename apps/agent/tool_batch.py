@@ -29,9 +29,9 @@ class ToolBatch:
     turn: Turn
     conversation: Sequence[ModelMessage]
     find: Callable[[str], Tool | None]
-    """Returns a tool by name."""
+    """The function that returns the tool with a given name, or None."""
     refuse: Callable[[ToolCall], ToolResult]
-    """Returns the error for a call of an unknown tool."""
+    """The function that returns the error for a call of an unknown tool."""
     results: Sequence[ResultStep]
     seconds: float | None = None
     """The timeout for the whole batch, or None."""

@@ -26,7 +26,7 @@ class ToolSpec:
     name: str
     description: str
     parameters: Mapping[str, Any]
-    """A JSON Schema of type object."""
+    """The JSON Schema of the arguments, of type object."""
     strict: bool | None = None
     """If True, arguments must follow the schema exactly. None means the service's default."""
     takes_text: bool = False
@@ -53,29 +53,31 @@ class ToolSpec:
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     content: str
-    """The text for the model."""
+    """The text of the result for the model."""
     content_type: str = "text/markdown"
     attachments: tuple[Attachment, ...] = ()
     propagated: tuple[Attachment, ...] = ()
-    """Attachments to add to the answer."""
+    """Attachments that the result adds to the answer."""
     pictures: tuple[Attachment, ...] = ()
-    """Images to add to the answer's text."""
+    """Images that the result adds to the answer's text."""
     annotations: tuple[Mapping[str, Any], ...] = ()
     state: Mapping[str, Any] = field(default_factory=dict)
     usage: tuple[ModelUsage, ...] = ()
     failure: Exception | None = field(default=None, compare=False, repr=False)
     """The failure that the content describes, or None."""
     ends_turn: bool = False
-    """True if the run ends without another model call."""
+    """True if the result ends the run without another model call."""
     answer: str = ""
     """The text that is appended to the answer if `ends_turn` is True."""
     rounds: int = 0
-    """The number of model calls inside the tool."""
+    """The number of model calls that the tool made."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingResult(ToolResult):
-    """A missing result: the call is made again after a user has answered the `interactions`."""
+    """The placeholder for a missing result. The call is made again after a user has answered the
+    `interactions`.
+    """
 
     content: str = (
         "Error: this tool has to ask the user, which is impossible in this conversation. "
@@ -110,7 +112,9 @@ class Invocation(msgspec.Struct, frozen=True):
     early: EarlyStage | None = None
     """The call's stage, if it opened before the call was complete, otherwise None."""
     defer: Defer | None = None
-    """Keeps a stage open until the model has answered the call's result."""
+    """The function that keeps a stage open until the model has answered the call's result, or
+    None.
+    """
     spend: Spend = ignore_usage
     ledger: Ledger = NO_LEDGER
     key: str = ""
@@ -134,29 +138,31 @@ class Tool:
     toolset: str = ""
     """The path of the tool's toolset in the manifest, or ""."""
     announcement: Announcement | None = None
-    """Opens the stage while the arguments arrive. If it is None, the stage opens when the call is
-    executed.
+    """Options for a stage that opens while the arguments arrive. If None, the stage opens when the
+    call is executed.
     """
     constants: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments that the model does not see."""
+    """Arguments that are added to each call and that the model does not see."""
     is_repeatable: bool = False
-    """True if two calls have the same effect as one."""
+    """True if repeating a call has no further effect."""
     is_private: bool = False
     """True if only the user can see the arguments and results."""
     is_read_only: bool = False
     """True if a call changes nothing."""
     full_name: str = ""
-    """The name in the manifest, with its toolset, or "" if it equals the name for models."""
+    """The name in the manifest, with its toolset, or "" if it equals the name that models see."""
 
 
 @dataclass(slots=True)
 class Toolbox:
-    """The tools of one run by name. Tools can move between the groups during the run."""
+    """The tools of one run by name, in three groups. Tools can move between the groups during the
+    run.
+    """
 
     listed: dict[str, Tool] = field(default_factory=dict)
-    """Tools that requests list."""
+    """Tools that model requests list."""
     unlisted: dict[str, Tool] = field(default_factory=dict)
-    """Tools that the model can call although requests do not list them."""
+    """Tools that the model can call although model requests do not list them."""
     hidden: dict[str, Tool] = field(default_factory=dict)
     """Tools that only the platform can call."""
 

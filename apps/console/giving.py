@@ -20,8 +20,10 @@ def givable_permissions(giver: Any) -> QuerySet[Permission]:
 
 
 def givable_groups(giver: Any) -> QuerySet[Group]:
-    """Return the groups whose membership the user can grant. They have no permissions that the user
-    lacks, and no roles in applications, unless the user is a member or can access all applications.
+    """Return the groups whose membership the user can grant.
+
+    Omits groups with permissions that the user lacks. Also omits groups with roles in applications,
+    unless the user is a member or can edit all applications.
     """
     too_much = Group.objects.filter(permissions__in=beyond(giver)).order_by()
     groups = Group.objects.exclude(pk__in=too_much.values("pk"))

@@ -17,8 +17,8 @@ HOME = "admin:index"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A menu item with the pages that the user may see. It opens the first; all of them are
-    tabs.
+    """A menu item with the pages that the user may see. The item opens the first page, and each
+    page is a tab.
     """
 
     pages: Sequence[AdminPage]

@@ -30,7 +30,9 @@ def operator(request: HttpRequest) -> Caller:
 
 
 def sees_all(user: Any) -> bool:
-    """Return True if the user sees all applications, and the runs and usage of deleted ones."""
+    """Return True if the user sees all applications, including the runs and usage of deleted
+    applications.
+    """
     return bool(user.has_perm(ALL) or user.has_perm(SEE_ALL))
 
 
@@ -39,8 +41,8 @@ def edits_all(user: Any) -> bool:
 
 
 def may(request: HttpRequest, permission: str) -> bool:
-    """Return True if the user has the permission. Viewing and changing applications requires none
-    for users who can edit an application.
+    """Return True if the user has the permission. Users who can edit at least one application need
+    no permission to view and change applications.
     """
     if request.user.has_perm(permission):
         return True
@@ -95,7 +97,9 @@ def may_rule(request: HttpRequest, application: Application | None) -> bool:
 
 
 def may_grant(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user owns the application. None means a new application of the user."""
+    """Return True if the user owns the application, or if it is None, which means a new application
+    of the user.
+    """
     return application is None or has_role(request, application, Role.OWNER)
 
 
@@ -122,8 +126,8 @@ def seen_slugs(request: HttpRequest) -> frozenset[str] | None:
 
 
 def of_seen(request: HttpRequest, column: str = "application") -> Q:
-    """Return a filter for the rows of applications that the user can see, by the application's slug
-    in this column.
+    """Return a filter for the rows of applications that the user can see. `column` is the column
+    with the application's slug.
     """
     names = seen_names(request)
     return Q() if names is None else Q(**{f"{column}__in": names})

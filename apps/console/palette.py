@@ -140,7 +140,9 @@ def keys(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
 
 
 def runs(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
-    """Yield the runs with this error reference, request ID or run ID, which have indexes."""
+    """Yield the runs with this error reference, request ID or run ID. These columns have
+    indexes.
+    """
     if not words or not request.user.has_perm("runs.view_runsummary"):
         return
     wanted = of_reference(words)

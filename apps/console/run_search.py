@@ -38,7 +38,9 @@ STATES: Mapping[str, str] = {
 }
 HOURS: Mapping[str, str] = {"1": "1 hour", "24": "24 hours", "168": "7 days", "720": "30 days"}
 MOST_LISTED = 10_000
-"""The list shows at most this many finished runs. Users find older ones with a narrower search."""
+"""The list shows at most this many finished runs. Users can narrow the search to find older
+runs.
+"""
 MOST_ACTIVE = 500
 AGE = Coalesce("started_at", "seen_at")
 """A sort key without an index, so that the database filters runs before it sorts them."""
@@ -49,10 +51,12 @@ class RunSearch:
     """The filters of a run search. A filter that is "" or None does not apply."""
 
     words: str = ""
-    """An error reference, the ID of a run or request, an application's slug, or a caller."""
+    """The search text: an error reference, the ID of a run or request, an application's slug, or a
+    caller.
+    """
     application: str = ""
     version: int | None = None
-    """The version of the application. Ignored without an application."""
+    """The version of the application. The filter has no effect without an application."""
     user: str = ""
     status: str = ""
     door: str = ""

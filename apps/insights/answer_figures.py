@@ -25,7 +25,7 @@ class AnswerFigures:
     models: tuple[str, ...] = ()
     """The titles of the deployments, in the order of their first calls."""
     costs: Mapping[str, Decimal] = field(default_factory=dict)
-    """The amounts by currency."""
+    """The cost of the answer so far, by currency."""
     is_priced: bool = True
     """False if the cost of a call is unknown, so that `costs` is incomplete."""
     told: tuple[Figure, ...] | None = None

@@ -1,4 +1,4 @@
-"""Updates the call metrics when call records are written, so that calls do not wait for it."""
+"""Updates the call metrics when call records are written, not during the calls."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

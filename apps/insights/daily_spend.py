@@ -24,7 +24,7 @@ class DailySpend:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A time range within a day, from midnight (UTC)."""
+    """The part of a day (UTC) from midnight to a later time."""
 
     since: datetime
     rows_since: datetime
@@ -53,8 +53,8 @@ def read_daily_spend(
 ) -> DailySpend:
     """Return today's costs, and yesterday's costs up to the same time of day.
 
-    `among` restricts them to applications with these slugs. `ends` is the result of `ends_of_sums`,
-    if the caller already has it.
+    `among` restricts the costs to the applications with these slugs. `ends` is the result of
+    `ends_of_sums`, if the caller already has it.
     """
     summed_until = (ends_of_sums() if ends is None else ends).get(UsageSum.Span.HOUR)
     today, yesterday = (Stretch.to(until, summed_until) for until in (now, now - DAY))

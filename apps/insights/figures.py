@@ -46,9 +46,9 @@ SLOWEST = 10
 """The number of slowest tools in a report."""
 
 Percentiles = tuple[float | None, ...]
-"""One duration in seconds for each of `PERCENTS`, accurate to 5 %."""
+"""The durations in seconds at the percentiles `PERCENTS`, accurate to 5 %."""
 Lines = Mapping[str, Sums]
-"""The sums in a dimension, by name."""
+"""The sums for each name in a dimension, such as for each user."""
 FindTitles = Callable[[Iterable[str]], Mapping[str, str]]
 """A function that maps names, such as slugs, to titles. It can omit names without a title."""
 RecentSums = Mapping[datetime, Mapping[SumKey, Sums]]
@@ -77,7 +77,7 @@ SORT_COLUMNS: Mapping[Order, Sequence[str]] = {
     "cached": ("cache_shares", "cache_reports"),
     "mean": ("total_seconds", "calls"),
 }
-"""The columns that a query must sum for each order. For `name`, any column will do."""
+"""The columns that a query must sum up for each sort order. For `name`, any column will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +192,8 @@ def read_points(
 
 
 def dimension_filter(among: Collection[str] | None, *dimensions: str) -> Q:
-    """Return a filter for the stored sums of these dimensions. `among` restricts it to
-    applications.
+    """Return a filter for the stored sums of these dimensions. `among` restricts the filter to the
+    applications with these slugs.
     """
     return Q(dimension__in=[one for base in dimensions for one in dimensions_within(base, among)])
 

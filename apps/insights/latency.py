@@ -35,7 +35,9 @@ class ModelLatency:
 
 @dataclass(frozen=True, slots=True)
 class ToolLatency:
-    """The latencies of a tool, or of all tools at a `location`. Clients report no latencies."""
+    """The latencies of a tool, or of all tools at a `location`. Tools on the client have no
+    latencies.
+    """
 
     tool: str
     location: str
@@ -73,8 +75,10 @@ class Samples:
 def latency_report(
     now: datetime, bucket: str | None = None, among: Collection[str] | None = None
 ) -> LatencyReport:
-    """Return the latencies in the hour before `now`, of one caller if `bucket` is not None, and of
-    these applications if `among` is not None.
+    """Return the latencies in the hour before `now`.
+
+    If `bucket` is not None, only calls by this caller count. If `among` is not None, only calls in
+    applications with these slugs count.
     """
     recent = Q(started_at__gte=now - PERIOD) & of_applications(among)
     if bucket is not None:

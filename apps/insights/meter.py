@@ -1,4 +1,4 @@
-"""Adds data of the run, such as the caller, to usage reports, and passes them on to be stored."""
+"""Adds the run's data, such as the caller, to usage reports, and queues the reports for storage."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,9 @@ class CallEntry(msgspec.Struct, frozen=True, gc=False):
 
 
 SERVER = "server"
-"""The door (the API of a call) and the bucket (the caller) of calls by the installation itself."""
+"""The value of `door` (the API) and of `bucket` (the caller) for calls that the installation itself
+makes.
+"""
 
 Keep = Callable[[CallEntry], None]
 """A function that queues a usage report for storage. It must not block or raise."""
@@ -58,7 +60,7 @@ class KeptRequest(msgspec.Struct, frozen=True, gc=False):
 
     run: UUID
     stream: UUID
-    """The ID of the conversation, or of the run if an API client started it."""
+    """The ID of the conversation. If an API client started the run, this is the run's ID."""
     application: str
     is_of_page: bool
     request: SentRequest
@@ -70,7 +72,7 @@ KeepRequest = Callable[[KeptRequest], object]
 
 
 class RunMeter(msgspec.Struct, frozen=True):
-    """Reports the model and tool calls of a run by the caller `bucket`."""
+    """Reports the model and tool calls of a run. `bucket` is the caller who started the run."""
 
     keep: Keep
     door: str
@@ -87,7 +89,7 @@ class RunMeter(msgspec.Struct, frozen=True):
     time_zone: str = ""
     team: int | None = None
     keep_request: KeepRequest | None = None
-    """Stores model requests, or is None if they are not stored."""
+    """The function that stores model requests, or None if they are not stored."""
 
     @property
     def keeps_requests(self) -> bool:

@@ -21,7 +21,7 @@ LONGEST_SAID = 500
 LONGEST_VERSION = 11
 """The maximum length of "@" and a version number after the slug of an application."""
 LONGEST_DIMENSION = 20 + len("@") + LONGEST_NAME
-"""The maximum length of a dimension's name with "@" and the slug of an application."""
+"""The maximum length of the name of a dimension, including "@" and the slug of an application."""
 COST_DIGITS, COST_PLACES = 20, 10
 """The digits of a cost, in total and after the decimal point: enough for a tenth of a token at a
 price of 0.001 per million.
@@ -30,7 +30,7 @@ price of 0.001 per million.
 
 class CallRecord(models.Model):
     """A call in a run. In a nested run, `run` is the outer run, but `application` is the nested
-    one.
+    application.
 
     `run` is null for a request that is not a run. `bucket` is the caller, and `door` the API that
     the caller used.
@@ -222,7 +222,7 @@ AMOUNT: dict[str, Any] = {
 
 
 class Price(VersionedRow):
-    """The price of a deployment from a day on, which overrides the service's list price."""
+    """The price of a deployment from a given day on. It overrides the service's list price."""
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="prices")
     valid_from = models.DateField(help_text="The first day, in UTC.")

@@ -37,7 +37,7 @@ def start_of_day(moment: datetime) -> datetime:
 
 
 def start_of_week(moment: datetime) -> datetime:
-    """Return the start of Monday in the same week (UTC)."""
+    """Return the start (UTC) of the Monday in the week that contains the moment."""
     day = start_of_day(moment)
     return day - day.weekday() * DAY
 
@@ -51,7 +51,7 @@ START_OF = {
 
 
 def ends_of_sums() -> dict[str, datetime]:
-    """Return the time up to which calls are summed up, by span. Omits spans without sums."""
+    """Return, by span, the time up to which calls are summed up. Omits spans without sums."""
     marks = (SummedSpan.objects.all(), UsageSum.objects.filter(dimension=SUMMED))
     long, short = (one.values("span").annotate(last=Max("start")).order_by() for one in marks)
     last = long.union(short, all=True)
@@ -62,9 +62,10 @@ def ends_of_sums() -> dict[str, datetime]:
 class Period:
     """A range of whole hours or days (UTC), up to the hour or day that contains `now`.
 
-    Calls since `rows_since` are read from call rows, and earlier calls from sums: weekly sums
-    between `weeks_since` and `weeks_until`, daily sums between `days_since` and `days_until`,
-    hourly sums before and after these days until `hours_until`, and then five-minute sums.
+    Calls since `rows_since` are read from call rows. Earlier calls are read from stored sums. The
+    sums are weekly between `weeks_since` and `weeks_until`, and daily in the rest of the range from
+    `days_since` to `days_until`. Before this range, they are hourly. After it, they are hourly
+    until `hours_until`, and then cover five minutes each.
     """
 
     span: UsageSum.Span
@@ -134,8 +135,8 @@ class Period:
 
     @property
     def stored_intervals(self) -> Q:
-        """A filter for the stored sums that cover the period, without spans that exceed a point of
-        the chart.
+        """A filter for the stored sums that cover the period, each within one point of the
+        chart.
         """
         if self.span == UsageSum.Span.HOUR:
             hours = between(UsageSum.Span.HOUR, self.since, self.days_until)
@@ -168,5 +169,5 @@ def between(span: UsageSum.Span, since: datetime, until: datetime) -> Iterator[Q
 
 
 def any_of(parts: Iterable[Q]) -> Q:
-    """Return the union of the filters, which matches nothing if there are none."""
+    """Return the union of the filters. It matches nothing if there are no filters."""
     return reduce(or_, parts, Q(pk__in=()))

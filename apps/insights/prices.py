@@ -20,7 +20,7 @@ from apps.workspace.local.deployments.lookup import speaks_dial
 from apps.workspace.local.models import Deployment
 
 DIAL = "dial"
-"""The provider of deployments without a database row, which are those of DIAL Core."""
+"""The provider of deployments that have no database row. These deployments belong to DIAL Core."""
 
 SERVICES_SECONDS = 10.0
 """The cache lifetime of services and prices in seconds. New prices apply after at most this time.
@@ -53,7 +53,7 @@ def rates_of(price: Price) -> Rates:
 
 
 class EntryCost(NamedTuple):
-    """The cost of one entry in a call's usage report, or None if it is unknown."""
+    """The model and cost of one entry in a call's usage report. `cost` is None if it is unknown."""
 
     model: str
     cost: Decimal | None
@@ -70,7 +70,7 @@ class PricedService:
     """The URL of the service, "" for a built-in model, or None for DIAL Core."""
     title: str = ""
     prices: list[tuple[date, Rates]] = field(default_factory=list)
-    """The operator's prices with their first day, newest first."""
+    """The operator's prices, each with the first day on which it applies, newest first."""
 
     @classmethod
     def of(cls, row: Deployment) -> Self:
@@ -176,7 +176,9 @@ class PriceList:
             service.rates(service.model, today)  # Read and cached here, not while answers stream.
 
     def service(self, deployment: str) -> PricedService:
-        """Return the service of a deployment. Unknown deployments are those of DIAL Core."""
+        """Return the service of a deployment. An unknown deployment is treated as a deployment of
+        DIAL Core.
+        """
         return self.services.get(deployment) or PricedService(DIAL, deployment, title=deployment)
 
 

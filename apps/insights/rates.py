@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MILLION = Decimal(1_000_000)
 
 Tiers = tuple[tuple[int, Decimal], ...]
-"""Pairs of a minimum input size in tokens and the price per million tokens from this size on,
-smallest size first.
+"""Pairs of a minimum input size in tokens and the price per million tokens for inputs of at least
+this size, smallest size first.
 """
 
 
@@ -29,9 +29,9 @@ class Rates:
     input: Tiers
     output: Tiers = ()
     cached: Tiers = ()
-    """The price of input tokens read from the cache. Empty for the input price."""
+    """The price of input tokens read from the cache. If empty, the input price applies."""
     created: Tiers = ()
-    """The price of input tokens written to the cache. Empty for the input price."""
+    """The price of input tokens written to the cache. If empty, the input price applies."""
     per_call: Decimal = Decimal()
     currency: str = "USD"
 

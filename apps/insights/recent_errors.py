@@ -31,8 +31,8 @@ class FailedCall:
 def last_errors(
     since: datetime, most: int, among: Collection[str] | None = None
 ) -> list[FailedCall]:
-    """Return up to `most` failed calls since a time, newest first. `among` restricts them to
-    applications with these slugs.
+    """Return up to `most` failed calls since a time, newest first. `among` restricts the result to
+    the applications with these slugs.
     """
     calls = failed_calls(since, among).order_by("-started_at")[:most]
     uses = failed_uses(since, among).order_by("-started_at")[:most]

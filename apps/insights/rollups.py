@@ -198,7 +198,7 @@ run that waits for a user.
 
 def delete_old_windows() -> int:
     """Delete budget windows and their overrides after `USAGE_DAYS`, but not before
-    `LONGEST_WINDOW_DAYS`. Return the number of windows.
+    `LONGEST_WINDOW_DAYS`. Return the number of deleted windows.
     """
     if not settings.USAGE_DAYS:
         return 0

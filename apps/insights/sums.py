@@ -38,8 +38,8 @@ TOTAL, TOTAL_OF_TOOLS = "total", "tools"
 SUMMED = "summed"
 """A row with this dimension records that a span of five minutes is summed up.
 
-Longer spans have a `SummedSpan` row instead, but older versions of QuickApps on the same database
-reject such a row for five minutes.
+For longer spans, a `SummedSpan` row records this. Older versions of QuickApps that use the same
+database reject `SummedSpan` rows whose span is five minutes.
 """
 
 BINS = msgspec.json.Decoder(dict[int, int])
@@ -107,7 +107,9 @@ RunCounter = Callable[[datetime, datetime], Iterable[RunCount]]
 
 @dataclass(slots=True)
 class Sums:
-    """Sums of calls and runs. The fields are columns of `UsageSum`, except `costs`, by currency."""
+    """Sums of calls and runs. All fields are columns of `UsageSum`, except `costs`, which contains
+    amounts by currency.
+    """
 
     runs: int = 0
     failed_runs: int = 0
@@ -127,7 +129,7 @@ class Sums:
     first_text_seconds: Counter[int] = field(default_factory=Counter)
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add the counts, cost and histograms in a row. Each of them can be missing."""
+        """Add the counts, cost and histograms in a row. The row can lack any of them."""
         for name in COUNTS:
             value = getattr(self, name)
             # PostgreSQL returns sums of integers as decimals.
@@ -183,7 +185,7 @@ class Sums:
         self.first_text_seconds.update(other.first_text_seconds)
 
     def pay(self, currency: str, cost: Decimal) -> None:
-        # SQLite adds floating-point numbers.
+        # SQLite adds costs as floating-point numbers, so the sum is rounded.
         self.costs[currency] = (self.costs.get(currency, NOTHING) + cost).quantize(SMALLEST_COST)
 
     @property
@@ -229,8 +231,8 @@ def within(dimension: str, application: str) -> str:
 
 
 def dimensions_within(dimension: str, among: Collection[str] | None) -> list[str]:
-    """Return the names of the dimension for each of these applications. None means all
-    applications, for which the dimension itself has sums.
+    """Return the dimension's name for each application in `among`. If `among` is None, return only
+    the dimension itself, whose sums cover all applications.
     """
     return [dimension] if among is None else [within(dimension, one) for one in among]
 
@@ -278,8 +280,8 @@ def dimensions_of_use(row: UseRow) -> Iterator[tuple[str, str]]:
 def with_applications(
     named: Iterable[tuple[str, str]], application: str, by_application: bool
 ) -> Iterator[tuple[str, str]]:
-    """Yield these dimensions and, if `by_application` is True, the same dimensions within the
-    application.
+    """Yield the pairs of a dimension and a name in `named`. If `by_application` is True, also yield
+    each name with its dimension within the application.
     """
     for dimension, name in named:
         yield dimension, name

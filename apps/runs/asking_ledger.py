@@ -35,12 +35,12 @@ PENDING = "pending_calls"
 """The key of the waiting calls in the answer's state."""
 SALT = "quickapps.pending-calls"
 DAY = 86_400.0
-"""The default time limit for an answer, in seconds. It is a day, because users may read a message
-only the next morning.
+"""The default time limit for an answer, in seconds. It is a day, because users may not read a
+message until the next morning.
 """
 LONGEST = 30 * DAY
-"""The maximum time limit for an answer in seconds, also for manifests without a limit. The IDs of
-answered calls are stored for this long.
+"""The maximum time limit for an answer, in seconds. It also applies if a manifest allows unlimited
+time. The IDs of answered calls are stored for this long.
 """
 
 CARDS: Mapping[InteractionKind, Callable[[Mapping[str, Any]], NumberedCard]] = {
@@ -63,15 +63,15 @@ LATE = "the time to answer had run out"
 REPLAYED = "it was already answered"
 
 Claim = Callable[[str, float], Awaitable[bool]]
-"""A function that records that the calls with an ID were answered. The record expires at the given
-Unix time. The function returns False if the calls were answered before.
+"""A function that records, until the given Unix time, that the calls with an ID were answered. It
+returns False if these calls were answered before.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The application, the digest of its manifest, and the caller. Waiting calls are valid only for
-    these.
+    """The application, the digest of its manifest, and the caller for which waiting calls are
+    valid.
     """
 
     application: str
@@ -90,7 +90,7 @@ class AskingLedger(UnstoredLedger):
 
     def __init__(self, answered: InteractionRequest | None = None) -> None:
         self.answered = answered
-        """The user's reply to the first waiting call, with which the run begins, or None."""
+        """The user's answer to the first waiting call, or None. The run begins with this call."""
         self.asked: InteractionRequest | None = None
         """The question that ends the run, or None."""
 
@@ -174,7 +174,7 @@ async def take_answer(
     """Return the request and its ledger. If the client's last message answers the question of
     waiting calls, the run begins with these calls.
 
-    An invalid answer denies all of them, and the model gets the reason.
+    An invalid answer denies all waiting calls, and the model gets the reason.
     """
     if read_chain(
         caller.client.headers
@@ -198,8 +198,8 @@ async def take_answer(
 
 
 def find_token(messages: Sequence[ModelMessage]) -> Any:
-    """Return the signed calls in the last answer's state, "" if the client did not send them back,
-    or None if that answer asked no question.
+    """Return the signed calls in the last answer's state. Return "" if the client did not send them
+    back, or None if the last answer asked no question.
     """
     if len(messages) < 2 or messages[-1].role != "user" or messages[-2].role != "assistant":
         return None

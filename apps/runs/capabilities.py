@@ -1,6 +1,7 @@
-"""Opens an application's capabilities for a run, and closes them at its end.
+"""Opens an application's capabilities for a run, and closes them at the end of the run.
 
-If one cannot be opened, a stage shows the issue. If one cannot be closed, the error is logged.
+If a capability cannot be opened, a stage shows the issue. If it cannot be closed, the error is
+logged.
 """
 
 from __future__ import annotations
@@ -205,8 +206,8 @@ def narrow(tools: Toolbox, place: ChatPlace, manifest: Manifest) -> None:
 
 
 def show_issues(issues: Sequence[InitializationIssue], emit: Emit) -> None:
-    """Show the issues in one stage, grouped by section. The stage is marked as failed if one of
-    them is hard.
+    """Show the issues in one stage, grouped by section. The stage is marked as failed if one of the
+    issues is hard.
     """
     if not issues:
         return

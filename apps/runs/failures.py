@@ -32,8 +32,8 @@ logger = logging.getLogger(__name__)
 
 RETRY = gettext_noop("Please try again later.")
 PASSED_ON = frozenset({400, 401, 403, 404, 413, 422})
-"""The status codes of model services that DIAL Core passes on to the client. It retries or replaces
-all others.
+"""The status codes of model services that DIAL Core passes on to the client. DIAL Core retries or
+replaces all others.
 """
 TOO_MANY = 429
 WITH_LIMITS = PASSED_ON | {TOO_MANY}
@@ -56,7 +56,7 @@ class RunFailure:
     """The model service's error type."""
     is_retryable: bool = False
     reference: str = ""
-    """Identifies the error in the log, or "" if the request caused it."""
+    """The reference that identifies the error in the log, or "" if the request caused the error."""
     retry_after: float | None = None  # in seconds
 
 
@@ -97,7 +97,7 @@ def failure(error: BaseException, passed_on: frozenset[int] = PASSED_ON) -> RunF
 
 
 def budget_failure(error: BudgetSpent, passed_on: frozenset[int]) -> RunFailure:
-    """Return the failure for an exhausted budget. Its status is 429 if that is in `passed_on`,
+    """Return the failure for an exhausted budget. Its status is 429 if `passed_on` contains 429,
     otherwise 403.
     """
     found = own_failure(error, TOO_MANY if TOO_MANY in passed_on else 403)

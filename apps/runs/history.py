@@ -191,8 +191,8 @@ def complete_part(group: list[ModelMessage]) -> Iterator[ModelMessage]:
 
 
 def seal(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state with all values that contain the key `index` encoded in one text, as DIAL's
-    SDK requires.
+    """Encode all values of the state that contain the key `index` in one text, as DIAL's SDK
+    requires. Return the new state.
     """
     if KEY not in msgspec.json.encode(state):  # Nearly always true, and faster than a search.
         return dict(state)

@@ -181,7 +181,7 @@ def written_prompt(prompt: CustomSystemPrompt | PredefinedSystemPrompt, locale: 
 
 
 def fill_variables(text: str, variables: Mapping[str, str]) -> str:
-    """Replace the `{variables}` in the text by their values. Undefined variables remain and are
+    """Replace the `{variables}` in the text with their values. Undefined variables remain and are
     logged.
     """
     if "{" not in text:
@@ -214,7 +214,9 @@ def with_system(messages: Sequence[ModelMessage], text: str) -> list[ModelMessag
 
 
 def without_content_gaps(message: ModelMessage) -> ModelMessage:
-    """Replace the content of an empty assistant message by a space, because models would reject it."""
+    """Replace the content of an empty assistant message with a space, because models would reject
+    empty content.
+    """
     if message.role == "assistant" and not message.content and not message.tool_calls:
         return replace(message, content=" ")
     return message

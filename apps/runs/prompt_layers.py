@@ -46,7 +46,6 @@ class PromptContext(msgspec.Struct, frozen=True):
     workspace: Workspace
     caller: Caller
     messages: Sequence[ModelMessage] = ()
-    """The request's messages."""
     instructions: Sequence[tuple[str, str]] = ()
     """The instructions of open capabilities, each with the capability's name."""
 

@@ -40,7 +40,9 @@ class RequestOutcome:
 def record_run(
     slug: str, messages: Sequence[ModelMessage], progress: Progress
 ) -> Iterator[RequestOutcome]:
-    """Log the beginning and the end of the application's run in the block, and trace it as a span."""
+    """Log the start and the end of the block, in which the application runs, and trace the block as
+    a span.
+    """
     log_event(
         logger,
         "Request received",

@@ -136,8 +136,8 @@ def client_parameters(request: RunRequest, info: DeploymentInfo) -> Mapping[str,
 
 
 def possible_efforts(info: DeploymentInfo) -> tuple[str, ...]:
-    """Return the reasoning efforts that the deployment lists, or else the common ones if it can
-    reason.
+    """Return the reasoning efforts that the deployment lists. If it lists none but can reason,
+    return the common efforts.
     """
     if info.reasoning_efforts:
         return info.reasoning_efforts
@@ -154,9 +154,9 @@ def model_parameters(
     """Return the model parameters and the issues with them.
 
     The client's parameters (`requested`) override the deployment's defaults, and the manifest's
-    (`own`) override both. If the deployment does not list a reasoning effort, it is omitted with an issue,
-    or raises `BadRequest` if the client sent it. Default tools are not parameters; see
-    `listed_tools`.
+    (`own`) override both. A reasoning effort that the deployment does not list is omitted with an
+    issue. If the client sent this effort, the function raises `BadRequest` instead. Default tools
+    are not parameters; see `listed_tools`.
     """
     replaced = LIMITS if any(name in requested for name in LIMITS) else ()
     left_out = (TOOLS, *replaced)

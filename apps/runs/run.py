@@ -77,9 +77,9 @@ async def run_application(
     Also adds the usage to `progress`, if it is not None. `taint` belongs to the outer run, if there
     is one.
 
-    The last event is `Finished`. Usage and state are emitted even if the run fails or is canceled,
-    but not if it waits for a user. Raises `QuickAppError` if the run fails, or `LeaseLost` if
-    another process has taken it over.
+    The last event is `RunFinished`. Usage and state are emitted even if the run fails or is
+    canceled, but not if it waits for a user. Raises `QuickAppError` if the run fails, or
+    `LeaseLost` if another process has taken it over.
     """
     started = time.monotonic()
     conversation = expand(request.messages)

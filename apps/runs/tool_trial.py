@@ -58,8 +58,8 @@ class ToolTrial:
 
 
 def only_toolset(document: Any, index: int) -> Any:
-    """Return the manifest with all toolsets disabled except the one at `index`. Raises LookupError
-    if there is none.
+    """Return the manifest with all toolsets disabled except the one at `index`. Raises
+    `LookupError` if no toolset has this index.
     """
     toolsets = document.get("tool_sets") or ()
     if not 0 <= index < len(toolsets):
@@ -92,7 +92,7 @@ async def open_for_trial(
 async def offer(
     application: ResolvedApplication, caller: Caller, index: int | None
 ) -> OfferedTools:
-    """Open the toolset at `index`, or all toolsets if it is None, and return their tools."""
+    """Open the toolset at `index`, or all toolsets if `index` is None, and return their tools."""
     async with open_for_trial(application, caller, silent) as found:
         box = found.toolbox
         every = [*box.listed.values(), *box.unlisted.values(), *box.hidden.values()]

@@ -63,7 +63,7 @@ TOO_MANY_CALLS = f"[The answer was cut here: the limit is {MOST_CALLS:,} tool ca
 
 
 class Assembly:
-    """Assembles one answer from deltas, and emits what users can see as it arrives."""
+    """Assembles one answer from deltas, and emits its visible parts as they arrive."""
 
     def __init__(
         self,

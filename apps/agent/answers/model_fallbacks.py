@@ -86,7 +86,7 @@ class Candidate(msgspec.Struct, frozen=True):
     model: Model
     breaker: Breaker
     adapt: Callable[[ModelRequest], ModelRequest] = lambda request: request
-    """Converts a request that was made for the first candidate."""
+    """The function that adapts a request for the first candidate to this candidate."""
     window: int | None = None
     """The context window in tokens, or None if it is unknown or irrelevant."""
 
@@ -107,14 +107,14 @@ class Candidate(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True)
 class CandidateCall:
-    """The calls of one candidate for one request."""
+    """The calls to one candidate for one request."""
 
     candidate: Candidate
     model: Model
     request: ModelRequest
     assembly: Assembly
     has_next: bool
-    """True if there is another candidate."""
+    """True if another candidate can be called after this one."""
     is_open: bool = False
     """True if the candidate's circuit breaker is open."""
 
@@ -154,7 +154,8 @@ class FallbackChain:
     def __init__(self, candidates: Sequence[Candidate], silence_seconds: float = 0.0) -> None:
         self.candidates = candidates
         self.silence_seconds = silence_seconds
-        """The timeout for the first token if there is another candidate. 0 means the service's own.
+        """The timeout for the first token if there is another candidate. 0 means the service's own
+        timeout.
         """
         self.current = candidates[0]
 
@@ -234,8 +235,8 @@ def first_of(model: Model) -> Model:
 
 
 def stay_with(model: Model, name: str) -> None:
-    """Start a fallback chain at the deployment `name`, which answered last in this run. Other
-    models are unchanged.
+    """Start a fallback chain at the deployment `name`, which answered last in this run. Does
+    nothing for other models.
     """
     if isinstance(model, FallbackChain):
         found = (one for one in model.candidates if one.name == name)
@@ -268,8 +269,8 @@ class TimeLimitedModel:
 
 
 def is_of_deployment(failure: QuickAppError) -> bool:
-    """Return True if the deployment and not the request caused the failure, so that another
-    deployment may succeed.
+    """Return True if the deployment, not the request, caused the failure. Another deployment may
+    then succeed.
     """
     if not isinstance(failure, ModelFailed) or failure.code in REQUEST_CODES:
         return False

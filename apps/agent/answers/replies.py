@@ -49,8 +49,8 @@ async def ask_model(
     """Call the model once, emit the answer as it arrives, and return it.
 
     Usage is reported for the deployment `name`. The model's stages are nested in the stage
-    `stage_parent`, and their IDs begin with `stage_prefix`; if that is None, they are hidden.
-    `spend` is called with the usage of an incomplete answer. Raises `ModelFailed`.
+    `stage_parent`, and their IDs begin with `stage_prefix`. If `stage_prefix` is None, the stages
+    are hidden. `spend` is called with the usage of an incomplete answer. Raises `ModelFailed`.
     """
     stages = ModelStages(emit, stage_prefix, stage_parent) if stage_prefix is not None else None
     answer = RunAnswer(allowance=allowance or Allowance())
@@ -151,7 +151,7 @@ class RetryPolicy:
         """Add the model's answer to the assembly, with retries and fallbacks. Raises
         `ModelFailed`.
         """
-        # This is no coroutine itself, because each chunk of an answer passes through every
+        # This is not a coroutine itself, because each chunk of an answer passes through every
         # coroutine.
         if not isinstance(model, FallbackChain):
             call = partial(receive, model, request, assembly, name, iteration)

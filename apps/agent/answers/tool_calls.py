@@ -1,6 +1,6 @@
 """Assembles the tool calls and reasoning of an answer, and matches called names to tools.
 
-Models write prefixes, blanks or control tokens around the names of tools.
+Models write prefixes, spaces or control tokens around the names of tools.
 """
 
 import logging
@@ -32,7 +32,7 @@ incomplete.
 """
 _separator = re.compile(r"[.:/\\=\s]+")
 _number = re.compile(r":\d+$")
-"""Matches the numbers that Kimi appends to tool names, such as `functions.search:0`."""
+"""Matches the number that Kimi appends to a tool name, such as `functions.search:0`."""
 _between = re.compile(r"[\W_]+")
 NAMESPACES = ("functions", "function", "default_api", "tools", "tool", "mcp")
 _namespace = re.compile(rf"[\W_]*(?:{'|'.join(NAMESPACES)})[\W_]+(?=.)", re.IGNORECASE)
@@ -44,16 +44,18 @@ class GrowingCalls:
     """Assembles the tool calls of an answer from deltas. `names` are the tools that may be called.
 
     Some services number the calls from 0 or 1, some send the number 0 for all calls, and some send
-    none. They send IDs and names once, with every delta, or never.
+    none. Services send IDs and names once, with every delta, or never.
     """
 
     def __init__(self, names: Collection[str] = ()) -> None:
         self.names = names
         self.calls: list[GrowingCall] = []
         self.latest: dict[int, GrowingCall] = {}
-        """The newest call by number. The next delta with this number continues it."""
+        """The newest tool call by the service's number. The next delta with the same number
+        continues this call.
+        """
         self.by_id: dict[str, GrowingCall] = {}
-        """The first call by ID."""
+        """The first tool call with each ID, by ID."""
         self.by_number_and_id: dict[tuple[int, str], GrowingCall] = {}
 
     def __len__(self) -> int:
@@ -227,7 +229,7 @@ def called_name(written: str, tool_names: Collection[str]) -> str:
 
 
 def usable_name(written: str) -> str:
-    """Return the name with the characters that OpenAI's API rejects replaced."""
+    """Replace the characters in a tool name that OpenAI's API rejects."""
     if is_tool_name(written):
         return written
     return _invalid.sub("_", written.strip()).strip("_")[:64] or NAMELESS

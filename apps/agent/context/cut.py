@@ -57,11 +57,13 @@ NO_CUT = ConversationCut()
 
 @dataclass(frozen=True, slots=True)
 class RecordedFit:
-    """A run's cut, as stored in a step."""
+    """The parts of a conversation that a run's requests omit, as stored in a step."""
 
     cut: ConversationCut
     ceiling: float | None = None
-    """The estimated size of a request that the service rejected as too long, or None."""
+    """The limit in estimated tokens after the service has rejected a request as too long, or
+    None.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ class TurnSize:
 
     whole: int
     noted: int
-    """The size with notes in place of tool results."""
+    """The estimated tokens of the turn with notes in place of tool results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,12 +247,14 @@ def cut_notice(cut: ConversationCut, previous: ConversationCut, *, has_written: 
 
 @dataclass(slots=True)
 class ContextCut:
-    """The current cut of a run."""
+    """The parts of the conversation that a run's requests currently omit."""
 
     now: ConversationCut = NO_CUT
     announced: ConversationCut = NO_CUT
     """The last cut about which the user was notified."""
     ceiling: float | None = None
-    """The estimated size of a request that the service rejected as too long, or None."""
+    """The limit in estimated tokens after the service has rejected a request as too long, or
+    None.
+    """
     has_looked: bool = False
     has_notified: bool = False

@@ -67,7 +67,7 @@ class ContextFitter:
     durations: Durations = FOR_EVER
     summaries: ContextSummaries = field(default_factory=ContextSummaries)
     keep_result: KeepResult | None = None
-    """Stores omitted tool results in files that the model can read."""
+    """The function that stores omitted tool results in files that the model can read."""
     scale: TokenScale = field(default_factory=TokenScale)
     ledger: Ledger = NO_LEDGER
     cut: ContextCut = field(default_factory=ContextCut)
@@ -118,7 +118,7 @@ class ContextFitter:
 
     @property
     def budget(self) -> TokenBudget | None:
-        """Return the limits for the next request, or None if the context window is unknown."""
+        """Return the limits for the next request, or None if no limit is known."""
         limit, ceiling = self.window.limit, self.cut.ceiling
         if limit is None:
             return None if ceiling is None else TokenBudget(ceiling, ceiling, ceiling)
@@ -199,8 +199,8 @@ class ContextFitter:
         return replace(cut, calls={id: cut.calls.get(id, RESULT_NOTE) for id in gone})
 
     async def with_files(self, parts: Parts, cut: ConversationCut) -> ConversationCut:
-        """Store the results that the cut omits in files. Return the cut with notes that contain the
-        files' paths.
+        """Store in files the results that the cut omits, and return the cut with notes that contain
+        the files' paths.
         """
         new = cut.calls.keys() - self.cut.now.calls.keys()
         if self.keep_result is None or not new:
@@ -217,8 +217,8 @@ class ContextFitter:
     async def with_summary(
         self, parts: Parts, cut: ConversationCut
     ) -> tuple[ConversationCut, tuple[ModelUsage, ...]]:
-        """Return the cut with a summary of the turns that it omits, and the usage of the summary's
-        call. If the model returns no summary, return the cut unchanged.
+        """Return the cut with a summary of the turns that it omits, and the usage of the model call
+        that wrote the summary. If the model returns no summary, return the cut unchanged.
         """
         before = self.cut.now
         if not self.writes or cut.left_out <= before.left_out:
@@ -242,8 +242,8 @@ class ContextFitter:
     async def recover(
         self, failure: ModelFailed, messages: Sequence[ModelMessage]
     ) -> Sequence[ModelMessage] | None:
-        """Lower the limit and return the messages for another attempt, if the service rejected the
-        conversation as too long. Return None if another attempt cannot help.
+        """If the service rejected the conversation as too long, lower the limit, and return the
+        messages for another attempt. Return None if another attempt cannot help.
         """
         if not failure.is_too_long or self.window.strategy == "refuse":
             return None
@@ -261,8 +261,8 @@ class ContextFitter:
         return messages
 
     async def look_ahead(self, progress: Progress) -> bool:
-        """Write the summary that the request with the next question will need. Return False if none
-        is needed, or the model returned none.
+        """Write the summary that the request with the next question will need. Return False if no
+        summary is needed or the model returned none.
         """
         self.take_report(progress)
         self.sent = replace(self.sent, spent=len(progress.usage))

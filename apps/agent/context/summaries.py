@@ -30,8 +30,8 @@ what was found out and with which tools, what is still open. Write in the langua
 as plain text, in up to {words} words. Write the record and nothing else."""
 MOST_SUMMARY_TOKENS = 1500
 SUMMARY_SHARE = 0.1
-"""The maximum share of the context window for a summary, so that it saves space even in a small
-window.
+"""The maximum share of the context window for a summary, so that the summary saves space even in a
+small window.
 """
 MESSAGE_CHARACTERS = 8_000
 RESULT_CHARACTERS = 1_000
@@ -70,7 +70,9 @@ class SummaryRequests(msgspec.Struct, frozen=True):
     async def write(
         self, earlier: str, messages: Sequence[ModelMessage], window: float
     ) -> tuple[str, tuple[ModelUsage, ...]]:
-        """Return a summary of `messages`, or "" if the model fails, and the usage of the call.
+        """Return a summary of `messages` and the usage of the call. The summary is "" if the model
+        fails.
+
         `earlier` is the summary of the turns before `messages`. `window` is the context window in
         tokens.
         """
@@ -103,8 +105,8 @@ class ContextSummaries:
     async def write(
         self, earlier: str, messages: Sequence[ModelMessage], turns: int, window: float
     ) -> tuple[str, tuple[ModelUsage, ...]]:
-        """Return a new summary of the oldest `turns` turns, or "" if the model fails, and the usage
-        of the call.
+        """Return a new summary of the oldest `turns` turns, and the usage of the call. The summary
+        is "" if the model fails.
         """
         if self.writer is None:
             return "", ()
@@ -133,7 +135,7 @@ def question_for(
     """Return the request for a summary of up to `most` tokens. The messages are truncated to half
     of the context window.
 
-    `earlier` is the summary of the turns before them, or "".
+    `earlier` is the summary of the turns before `messages`, or "".
     """
     limit = int(window * CHARACTERS_PER_TOKEN / 2)
     lines = [f"<earlier_record>\n{inert(earlier)}\n</earlier_record>"] if earlier else []
@@ -173,7 +175,7 @@ def inert(text: str) -> str:
 
 
 def shorten_middle(text: str, most: int) -> str:
-    """Shorten a text to `most` characters, by replacing its middle with "…"."""
+    """Shorten a text to `most` characters by replacing its middle with "…"."""
     if len(text) <= most:
         return text
     half = max((most - 3) // 2, 1)

@@ -138,7 +138,7 @@ def use_of(messages: Iterable[ModelMessage], estimator: Estimator, tools: int = 
 
 
 def correction_of(reported: int, estimated: int) -> float:
-    """Return the ratio of the tokens that the service `reported` to the `estimated` ones, within
+    """Return the ratio of `reported`, the service's own token count, to `estimated` tokens, within
     the limits of the correction factor.
     """
     if reported <= 0 or estimated <= 0:
@@ -166,7 +166,9 @@ class TokenScale:
     correction: float = 1.0
     estimator: Estimator = field(default_factory=Estimator)
     counted: tuple[int, SentContext] | None = None
-    """The service's token count for a request, and the request, until `learn` uses them."""
+    """The service's token count for a request, and this request. None after `learn` has used
+    them.
+    """
 
     def learn(self) -> None:
         """Compute the correction from the service's last count. This reads all messages of the

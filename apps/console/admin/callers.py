@@ -21,7 +21,9 @@ on a page.
 
 
 def caller_names(buckets: Iterable[str]) -> dict[str, str]:
-    """Return the callers' display names by bucket. The fallback for a name is the bucket itself."""
+    """Return the callers' display names by bucket. A bucket without a known caller maps to
+    itself.
+    """
     wanted = set(buckets)
     places = {one: place for one in wanted if (place := owner_ids(one)) is not None}
     in_teams = {one: f"{place[1]}" for one, place in places.items() if place[1] is not None}
@@ -61,13 +63,13 @@ def person_name(user: User) -> str:
 
 
 def shown_caller(bucket: str, names: Mapping[str, str]) -> str | SafeString:
-    """Return the caller's name for a table cell. Its tooltip is the bucket."""
+    """Return a table cell with the caller's name. The tooltip is the bucket."""
     name = names.get(bucket, bucket)
     return name if name == bucket else format_html('<span title="{}">{}</span>', bucket, name)
 
 
 def shown_application(slug: str, titles: Mapping[str, str]) -> str | SafeString:
-    """Return the application's title for a table cell. Its tooltip is the slug."""
+    """Return a table cell with the application's title. The tooltip is the slug."""
     title = titles.get(slug, slug)
     return title if title == slug else format_html('<span title="{}">{}</span>', slug, title)
 
@@ -78,15 +80,15 @@ def title_of(slug: str) -> str:
 
 
 def application_titles(slugs: Iterable[str]) -> dict[str, str]:
-    """Return the titles of applications by slug. Titles that several applications share end with
-    the slug.
+    """Return the titles of applications by slug. If several applications share a title, append the
+    slug to it.
     """
     return distinct_titles(Application.objects.filter(slug__in=set(slugs)).order_by())
 
 
 def distinct_titles(rows: QuerySet[Application]) -> dict[str, str]:
-    """Return the titles of these applications by slug. A title that another application has too
-    ends with the slug.
+    """Return the titles of these applications by slug. If another application has the same title,
+    append the slug.
     """
     others = Application.objects.filter(title=OuterRef("title")).exclude(pk=OuterRef("pk"))
     found = rows.annotate(has_namesake=Exists(others)).values_list("slug", "title", "has_namesake")
@@ -94,7 +96,7 @@ def distinct_titles(rows: QuerySet[Application]) -> dict[str, str]:
 
 
 def team_names(numbers: Iterable[str]) -> dict[str, str]:
-    """Return the names of the teams with these IDs, by ID. Omit unknown IDs."""
+    """Return the names of teams by team ID. Omit unknown IDs."""
     known = [number for one in numbers if (number := read_integer(one)) is not None]
     if not known:
         return {}

@@ -11,7 +11,7 @@ from django.utils.formats import date_format
 
 NOTHING = "\N{EN DASH}"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet treats a text as a formula if it starts with one of these characters."""
+"""If a text starts with one of these characters, a spreadsheet treats it as a formula."""
 
 Unit = Literal["count", "share", "seconds"]
 Value = str | int | float | Mapping[str, Decimal] | datetime | None
@@ -22,7 +22,7 @@ Value = str | int | float | Mapping[str, Decimal] | datetime | None
 class Column:
     title: str
     order: str = ""
-    """The sort key, or "" if the table cannot be sorted by the column."""
+    """The sort key of the column, or "" if the table cannot be sorted by this column."""
     is_text: bool = False
     is_extra: bool = False
     """True for a column that appears only in the download."""
@@ -51,7 +51,7 @@ class Cell:
 
     @property
     def plain(self) -> object:
-        """Return the value for a download. Costs have all their decimal places."""
+        """Return the cell's value for a download. Costs have all their decimal places."""
         match self.value:
             case str() as text:
                 return harmless(text)
@@ -92,7 +92,7 @@ def shown_number(number: float, unit: Unit) -> str:
 
 
 def money(costs: Mapping[str, Decimal]) -> str:
-    """Format amounts in all their currencies. Amounts below 1 have four decimal places."""
+    """Format a cost in each of its currencies. Amounts below 1 have four decimal places."""
     shown = (
         f"{cost:,.2f} {currency}" if cost >= 1 or not cost else f"{cost:,.4f} {currency}"
         for currency, cost in sorted(costs.items())

@@ -11,7 +11,7 @@ from apps.console.admin.cells import NOTHING
 
 
 class RowLink(NamedTuple):
-    """An icon link in a row of a list."""
+    """A link in a row of a list, shown as an icon."""
 
     icon: str
     """The name of a Material symbol."""
@@ -29,7 +29,7 @@ def two_lines(main: object, below: object) -> SafeString:
 
 
 def account_cell(user: Any, below: object = "") -> str:
-    """Return a table cell with the user's name. Its tooltip is the username."""
+    """Return a table cell with the user's name. The tooltip is the username."""
     if user is None:
         return NOTHING
     name = person_name(user)

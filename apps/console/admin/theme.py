@@ -64,8 +64,8 @@ class SearchedChoices(UnfoldAdminSelect2MultipleWidget):  # type: ignore[misc]  
     def build_attrs(
         self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Return the attributes with the class that the theme's script looks for. The theme
-        replaces the classes of many-to-many fields.
+        """Return the HTML attributes, including the class that the theme's script requires. The
+        theme replaces the classes of many-to-many fields.
         """
         attrs: dict[str, Any] = super().build_attrs(base_attrs, extra_attrs)
         return {
@@ -77,7 +77,7 @@ class SearchedChoices(UnfoldAdminSelect2MultipleWidget):  # type: ignore[misc]  
 
 
 class UrlInput(UnfoldAdminURLInputWidget):  # type: ignore[misc]  # the theme is not typed
-    """An input without the theme's line that repeats the stored URL as a link."""
+    """A URL input that, unlike the theme's own input, does not repeat the stored URL as a link."""
 
     template_name = "django/forms/widgets/url.html"
 
@@ -119,15 +119,15 @@ def is_id(text: str) -> bool:
 
 
 def empty_choice(name: str, is_required: bool) -> str:
-    """Return the text of a select input for a row while no row is chosen."""
+    """Return the text that a select input for rows shows while no row is chosen."""
     if not is_required:
         return "None"
     return f"Choose {'an' if name[:1].lower() in 'aeio' else 'a'} {name}"
 
 
 def without_links(found: Any) -> Any:
-    """Return what would be deleted, as nested lists of lines or as counts by name, without the rows
-    that only link two tables.
+    """Remove the rows that only link two tables from a preview of deleted rows. `found` contains
+    nested lists of lines, or counts by name.
     """
     links = [
         model for model in apps.get_models(include_auto_created=True) if model._meta.auto_created
@@ -170,13 +170,15 @@ class RowList(ChangeList):  # type: ignore[misc]  # the theme is not typed
 
 class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not typed
     first_page = ""
-    """The name of the URL of the page that adds a row, or "" for the admin's own form."""
+    """The URL name of the page that adds a row, or "" if the admin's own form adds it."""
     choices: Mapping[str, Mapping[str, Sequence[str]]] = {}
-    """Fields that the form shows only for certain values of another field, by that field and its
-    value.
+    """The fields that the form shows only for certain values of another field. The keys are the
+    other field and its value.
     """
     empty_labels: Mapping[str, str] = {}
-    """The texts of foreign keys while no row is chosen. See `empty_choice` for the default."""
+    """The texts that the inputs of foreign keys show while no row is chosen. `empty_choice` returns
+    the default.
+    """
     list_filter_sheet = False
     compressed_fields = False
     list_per_page = 50
@@ -246,7 +248,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
         return path(route, self.admin_site.admin_view(view), name=self.url_name(page))
 
     def viewer_path(self, route: str, view: Any, page: str) -> Any:
-        """Return a URL pattern for a view. Only staff who may view these rows can open it."""
+        """Return a URL pattern for a view. Only staff who may view the admin's rows can open it."""
 
         def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not self.has_view_permission(request):

@@ -1,1 +1,3 @@
-"""Serves the admin API, with which scripts edit the rows of the admin. The admin's checks apply."""
+"""Serves the admin API, with which scripts edit the same rows as the admin. The API applies the
+admin's checks.
+"""

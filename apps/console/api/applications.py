@@ -113,8 +113,8 @@ class ApplicationViewSet(VersionActions, RowViewSet[Application]):
     )
     @action(detail=True, pagination_class=None, filter_backends=[])
     def export(self, request: Request, slug: str) -> HttpResponse:
-        """Return a ZIP file with `application.yaml` and its other files. Test cases that were
-        created from real runs are omitted.
+        """Return a ZIP file with `application.yaml` and the application's other files. Test cases
+        that were created from real runs are omitted.
         """
         application = self.get_object()
         is_draft = request.query_params.get("draft", "").lower() in {"1", "true"}

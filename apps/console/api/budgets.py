@@ -28,7 +28,7 @@ SUBJECTS: Mapping[str, tuple[str, Any, str]] = {
     "application": ("application", Application, "slug"),
     "run": ("application", Application, "slug"),
 }
-"""The field, the model, and the lookup by name for each kind of subject."""
+"""The budget's field, the model, and the lookup by name for each kind of subject."""
 
 
 class BudgetSerializer(RowSerializer[Budget]):

@@ -114,7 +114,8 @@ class DraftActions:
     def rebase_draft(self, request: Request, slug: str) -> Response:
         """Merge the live version into a draft that is based on an older version.
 
-        Returns 409 with the `conflicts` if both changed the same values and no choices were sent.
+        Returns 409 with the `conflicts` if the draft and the live version changed the same values
+        and no choices were sent.
         """
         row, sent = self.get_object(), read_input(ChoicesSerializer, request)
         seen, live = seen_version(request), sent.get("live")

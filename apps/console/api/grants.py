@@ -81,8 +81,8 @@ def changed_grants(request: Request, application: Application) -> Response:
 
 
 def requested_grants(request: Request, before: Mapping[Holder, Role]) -> Mapping[Holder, Role]:
-    """Return the grants after the request. Raises `RowInvalid` or `ValidationError` if the request
-    is invalid, and `NotFound` if the grant to remove does not exist.
+    """Return the application's new list of grants. Raises `RowInvalid` or `ValidationError` if the
+    request is invalid, and `NotFound` if the grant to remove does not exist.
     """
     if request.method == "DELETE":
         named: Any = [*request.query_params.dict().items()]

@@ -29,7 +29,7 @@ SECRET = inline_serializer("ProgramSecret", {"client_secret": serializers.CharFi
 
 
 def checked(check: Callable[[Any], None], value: Any) -> None:
-    """Convert Django's `ValidationError` from the check to DRF's."""
+    """Call `check` with the value, and convert Django's `ValidationError` to DRF's."""
     try:
         check(value)
     except ValidationError as error:

@@ -23,7 +23,7 @@ PURPOSES = {
     "partial_update": "Changes the fields that are sent.",
     "destroy": "Deletes an object.",
 }
-"""Descriptions for operations without one, by the last part of the operation's ID."""
+"""Descriptions for operations that have none, by the last part of the operation's ID."""
 EXAMPLES: Schema = {
     "integer": 1,
     "number": 1,

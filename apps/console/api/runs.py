@@ -138,7 +138,7 @@ class ModelRequestSerializer(StrictSerializer[RequestView]):
 
 
 class RunPermission(StaffWithPermission):
-    """Requires the permission to change runs for stopping one."""
+    """Allows only users with the permission to change runs to stop a run."""
 
     perms_map = {**StaffWithPermission.perms_map, "POST": [STOP]}
 

@@ -116,7 +116,9 @@ class MemberSerializer(StrictSerializer[Any]):
 
 
 class TeamPermission(StaffWithPermission):
-    """Requires only the permission to change teams for adding and removing members."""
+    """Allows users who may change teams to add and remove members. They need no other
+    permission.
+    """
 
     def has_permission(self, request: Request, view: Any) -> bool:
         if view.action in MEMBER_ACTIONS:

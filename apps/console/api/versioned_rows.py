@@ -135,7 +135,7 @@ def if_match_tags(request: Request) -> list[str]:
 
 
 def newest_version(tags: Iterable[str]) -> int:
-    """Return the highest version in these ETags, or -1 if none is an ETag of this API."""
+    """Return the highest version in the ETags, or -1 if none of them is an ETag of this API."""
     return max((int(tag.strip('"')) for tag in tags if PLAIN_TAG.fullmatch(tag)), default=-1)
 
 

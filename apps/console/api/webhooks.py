@@ -143,7 +143,7 @@ class SubscriptionSerializer(RowSerializer[Subscription]):
 
 
 def refuse_changes(stored: Any, attrs: Mapping[str, Any], names: tuple[str, ...]) -> None:
-    """Raise `ValidationError` if the values change any of these fields of a stored row."""
+    """Raise `ValidationError` if the request changes one of the fields `names` of a stored row."""
     if stored is None:
         return
     changed = [n for n in names if n in attrs and attrs[n] != getattr(stored, n)]

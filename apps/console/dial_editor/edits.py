@@ -21,7 +21,7 @@ class Edit:
     text: str = field(repr=False)
     """The manifest as the user typed it."""
     version: str
-    """The version that the editor loaded."""
+    """The version of the application that the editor loaded."""
     general: Mapping[str, Any]
     """The fields that users edit in DIAL's chat, such as `name`. Their types are not checked."""
 

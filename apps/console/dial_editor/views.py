@@ -70,7 +70,7 @@ def check_core_manifest(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def signed_in(request: HttpRequest) -> HttpResponse:
-    """Show the last page in the window for the sign-in."""
+    """Show the last page of the sign-in window."""
     template = "editor/signed_in.html" if is_staff(request) else "editor/not_staff.html"
     return TemplateResponse(request, template)
 

@@ -1,8 +1,8 @@
 """Adapts the JSON schema of manifests for the form of the manifest editor.
 
-The form's schema has no bounds, because the server validates them, and no nulls and Markdown, which
-the form does not support. A union by `type` becomes a choice with a hidden `type`, plus a choice
-for types that are unknown to the form.
+The form's schema has no bounds, because the server validates them. It has neither nulls nor
+Markdown, which the form does not support. A union by `type` becomes a choice with a hidden `type`,
+plus a choice for types that are unknown to the form.
 """
 
 import re

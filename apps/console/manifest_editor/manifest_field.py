@@ -23,7 +23,7 @@ class ManifestEditor(forms.Textarea):
     template_name = "editor/manifest_editor.html"
     findings: Sequence[Finding] = ()
     check = "admin:catalog_application_check"
-    """The name of the URL that checks the text while the user types."""
+    """The URL name of the view that checks the text while the user types."""
     row: int | None = None
     """The ID of the application whose credentials are masked in the text."""
 

@@ -1,7 +1,7 @@
 """Previews the prompt of an edited manifest as a stream of server-sent events.
 
-`issues` and `layer` are the steps that compose the prompt. `request` is the model request with the
-whole prompt. If the preview fails, its last event is `problem`.
+The events `issues` and `layer` report the steps that compose the prompt. The event `request`
+contains the model request with the whole prompt. If the preview fails, the last event is `problem`.
 """
 
 import json

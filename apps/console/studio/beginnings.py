@@ -30,8 +30,8 @@ class Beginning:
 
 
 def empty() -> Beginning:
-    """Return an empty draft with the installation's default model or, if there is none, its first
-    model, but the demo model only if there is no other.
+    """Return an empty draft with the installation's default model. If there is no default, the
+    draft has the first model, or the demo model if there is no other.
     """
     return Beginning(manifest={**empty_manifest(), "orchestrator": {"deployment": first_model()}})
 
@@ -64,8 +64,8 @@ def make_copy(
 
 
 def make_of_file(item: ContentFile, title: str, slug: str, owner: Any) -> Application:
-    """Store the application in a template or an uploaded file, with its skills and test cases, as a
-    draft. Raises `ValidationError` if it is invalid.
+    """Store an application from a template or an uploaded file as a draft, with its skills and test
+    cases. Raises `ValidationError` if the file is invalid.
     """
     item = replace(item, fields={**item.fields, "title": title})
     try:
@@ -83,7 +83,7 @@ def sent_file(name: str, content: bytes) -> ContentFile:
 
 
 def colour_for(title: str, slug: str) -> str:
-    """Return a color as the icon of a new application, preferably one that no other application
+    """Return a color as the icon of a new application. Prefer a color that no other application
     with the same initials has.
     """
     named = Application.objects.filter(archived_at=None).values_list("title", "slug", "icon")

@@ -105,7 +105,9 @@ def names(content: Content, kind: ItemKind) -> list[str]:
 
 
 def files(request: HttpRequest, application: Application) -> Iterator[dict[str, str]]:
-    """Yield the files that contexts can refer to: those for everybody, then the user's own."""
+    """Yield the files that contexts can refer to: first the files for everybody, then the user's
+    own files.
+    """
     for name in offered_files(application).order_by("name").values_list("name", flat=True):
         yield {"path": write_path(PUBLIC, name), "of": "everybody"}
     bucket = bucket_of(request.user.pk)

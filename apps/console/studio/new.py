@@ -32,7 +32,9 @@ LONGEST_TITLE = 200
 SEARCHED = 12
 """The page has a search field if there are more templates than this."""
 LONGEST_STEM = 40
-"""The maximum length of a slug that is derived from a title, without its number."""
+"""The maximum length of a slug that is derived from a title, not counting the number that may
+follow.
+"""
 
 
 class NewApplicationForm(forms.Form):

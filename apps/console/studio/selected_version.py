@@ -21,7 +21,7 @@ class SelectedVersion:
     document: Any
     """The manifest, with unmasked credentials."""
     resolve: Callable[[Any], ResolvedApplication]
-    """Prepares this manifest, or a reduced copy of it, to run."""
+    """The function that prepares the manifest, or a reduced copy of it, for a run."""
 
 
 def select_version(row: Application, body: dict[str, Any]) -> SelectedVersion:

@@ -42,8 +42,8 @@ def make_of_template(template: Template, title: str, slug: str, owner: Any) -> A
 
 
 def with_operations(template: Template, toolset: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the toolset. Replace a reference to the template's OpenAPI document with a tool for
-    each of the document's operations.
+    """Return the toolset. If it refers to the template's OpenAPI document, replace the reference
+    with one tool for each operation in the document.
     """
     if toolset.get("tools") != OPENAPI or OPENAPI not in template.files:
         return dict(toolset)

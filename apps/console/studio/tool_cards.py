@@ -23,7 +23,7 @@ from apps.manifest.toolsets.mcp import RemoteTools
 from apps.manifest.toolsets.shared_fields import NamedToolSet, ToolSetFields
 
 DAYS = 7
-"""The cards show the failures of this many days."""
+"""The number of past days whose failures the cards show."""
 
 _toolset: TypeAdapter[ToolSet] = TypeAdapter(ToolSet)
 
@@ -101,7 +101,9 @@ def card_of(
 
 
 def about_of(written: Mapping[str, Any]) -> str:
-    """Return the origin of a toolset's tools, such as a host, or "" if it follows from the kind."""
+    """Return the origin of a toolset's tools, such as a host, or "" if the kind of the toolset
+    implies it.
+    """
     if isinstance(written.get("tools"), list):
         base_url = written.get("base_url")
         return host_and_port(base_url) if isinstance(base_url, str) else ""

@@ -28,7 +28,7 @@ from apps.manifest.toolsets.kinds import KINDS, WRITTEN, tool_types
 UNPROCESSABLE = 422
 View = Callable[[HttpRequest, Application], HttpResponse]
 TOOLSETS = {tool_types(schema)[0]: name for name, schema in KINDS.items() if schema in WRITTEN}
-"""This maps each type of tool to the type of toolset that can contain it."""
+"""The type of toolset that can contain a tool, by the type of the tool."""
 
 
 def with_sources(view: View) -> Any:

@@ -129,7 +129,9 @@ def discard(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def difference(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the differences between the live version and the stored draft, and its version."""
+    """Return the differences between the live version and the stored draft, and the draft's
+    version.
+    """
     found = rendered_differences(unpublished_differences(row))
     rows = [{**asdict(one), "path": one.path.removeprefix("manifest.")} for one in found]
     return JsonResponse({"differences": rows, "version": draft_of(row).version})
@@ -211,7 +213,9 @@ def overtaken(error: DraftOvertaken) -> JsonResponse:
 
 
 def refusal_response(row: Application, error: ValidationError, otherwise: str) -> JsonResponse:
-    """Return a response with the error of the note, or else with the errors of the draft."""
+    """Return a response with the error in the note or, if the note is valid, with the errors in the
+    draft.
+    """
     problems = findings_of(shown_definition(draft_of(row)), problems_in_error(error))
     about_note = [one.message for one in problems if one.path == "(note)"]
     findings = [] if about_note else [asdict(one) for one in problems]

@@ -27,7 +27,7 @@ OWNERS_ONLY = "Only owners of the application can change its widget."
 
 @for_editors
 def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
-    """Save `is_enabled`, `origins` or both. Raises `UnreadableDraft` if `is_enabled` is no
+    """Save `is_enabled`, `origins` or both. Raises `UnreadableDraft` if `is_enabled` is not a
     boolean.
     """
     body = body_of(request)
@@ -47,7 +47,7 @@ def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
 @for_editors
 def replace_key(request: HttpRequest, row: Application) -> JsonResponse:
     """Create a key with which the embedding site signs its users' identities. Only this response
-    contains the key. If the request has a `public_key`, store that one instead.
+    contains the key. If the request has a `public_key`, store it instead.
     """
     if not may_grant(request, row):
         return refusal_response(OWNERS_ONLY, 403)

@@ -60,7 +60,7 @@ class SavedDraft:
     refused: list[str]
     """The fields with invalid values, which were not saved."""
     findings: list[Finding]
-    """The errors in these fields."""
+    """The errors in the fields that were not saved."""
 
 
 def save_working_copy(
@@ -143,8 +143,8 @@ def merge_drafts(
     choices: Mapping[str, str],
     overtaken: str,
 ) -> ApplicationDefinition:
-    """Merge two drafts that are based on `base`. Raises `DraftClashing` if both changed the same
-    value and `choices` has no side for it.
+    """Merge two drafts that are based on `base`. Raises `DraftClashing` if both drafts changed the
+    same value and `choices` does not select a side.
     """
     found = merge_documents(base.as_json(), mine.as_json(), theirs.as_json(), choices)
     if found.undecided:

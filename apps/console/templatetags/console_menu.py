@@ -48,8 +48,8 @@ def page_path(context: template.RequestContext) -> dict[str, Any]:
 
 
 def parents(context: template.RequestContext) -> list[dict[str, str]]:
-    """Return the breadcrumbs before the current page: the menu item and, if it is not the same, the
-    tab to which the page belongs.
+    """Return the breadcrumbs before the current page: the menu item and, if the page belongs to
+    another tab, this tab.
     """
     page, opts = menu.current_page(context["request"]), context.get("opts")
     if page is not None:
@@ -76,7 +76,7 @@ def crumbs(context: template.RequestContext) -> list[dict[str, str]]:
 
 
 def family(page: AdminPage) -> list[AdminPage]:
-    """Return the page and, if it is a tab, the first page of its menu item before it."""
+    """Return the page, after the first page of its menu item if that is a different page."""
     above = [one for one in menu.declared_pages() if one.title == page.below]
     return [*above, page]
 

@@ -26,7 +26,7 @@ from apps.insights.budgets.sentences import format_amount, percent, sentence, sp
 from apps.insights.meter import RunMeter
 
 ALMOST = 99
-"""The highest percentage at which the budget meter starts to warn, even without a soft limit."""
+"""The budget meter starts to warn at this percentage at the latest, even without a soft limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class BudgetStatus:
 def open_windows(
     rules: Iterable[Rule], now: datetime, holders: Iterable[str] | None = None
 ) -> dict[int, list[BudgetStatus]]:
-    """Return the usage of budgets in their current windows by budget ID, most used first. `holders`
-    restricts the result to these holders.
+    """Return each budget's usage in its current window, by budget ID. The holder with the highest
+    usage comes first. If `holders` is not None, the result contains only these holders.
     """
     by_id = {rule.id: rule for rule in rules}
     held = Sum("reservations__amount", filter=Q(reservations__expires_at__gt=now))
@@ -99,7 +99,7 @@ def open_windows(
 
 
 def budget_statuses(budgets: Iterable[Budget]) -> dict[int, list[BudgetStatus]]:
-    """Return the usage of budgets by budget ID, most used first.
+    """Return each budget's usage, by budget ID. The holder with the highest usage comes first.
 
     A budget for one subject always has one entry. Budgets for runs have none, because each run has
     a separate budget.
@@ -133,7 +133,7 @@ def check_start(caller: Caller, door: str, application: str, time_zone: str) -> 
 def statuses_for(
     rules: BudgetRules, holders: Iterable[Holder], now: datetime
 ) -> list[BudgetStatus]:
-    """Return the usage of the budgets that apply to a call of these holders."""
+    """Return the usage of the budgets that apply to a call which is charged to these holders."""
     claims = rules.claims(holders)
     if not claims:
         return []

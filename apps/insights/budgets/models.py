@@ -26,9 +26,11 @@ from apps.workspace.versions import VersionedRow
 LONGEST_HOLDER = 255
 LONGEST_NOTE = 500
 PARTS = {"tokens": 1, "money": 10**9}
-"""The number of smallest parts in one token, and in one unit of a currency."""
+"""Amounts are counted in smallest parts. A token is one part, and a currency unit is a billion
+parts.
+"""
 MOST = {"tokens": Decimal(10**12), "money": Decimal(10**9)}
-"""The maximum limit of a budget, in tokens and in currency units."""
+"""The highest limit that a budget can have, in tokens and in currency units."""
 AMOUNT: dict[str, Any] = {
     "max_digits": 19,
     "decimal_places": 6,
@@ -208,7 +210,7 @@ class Budget(VersionedRow):
             raise ValidationError(found)
 
     def wrong_amounts(self) -> dict[str, str]:
-        """Return the errors of the amounts by field name. Django reports values that are no
+        """Return the errors of the amounts by field name. Django reports values that are not
         numbers.
         """
         values = {name: getattr(self, name) for name in ("amount", "soft_amount")}
@@ -321,7 +323,9 @@ BUDGET_KIND = RowKind(
 
 
 def note_change() -> None:
-    """Count a change of budgets in this process, so that cached budgets are reloaded immediately."""
+    """Increase this process's counter of budget changes, so that cached budgets are reloaded
+    immediately.
+    """
     global _newest
     _newest = next(_numbers)
 

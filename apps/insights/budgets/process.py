@@ -235,7 +235,9 @@ def settle(calls: Sequence[FinishedCall]) -> None:
 
 
 def count_call(hold: BudgetHold, call: FinishedCall) -> int | None:
-    """Return a call's cost in the smallest parts of the budget's unit, or None without a price."""
+    """Return a call's cost in the smallest parts of the budget's unit, or None if the call has no
+    price.
+    """
     report = call.report
     if report is None or report.is_paid_by_person:
         return 0

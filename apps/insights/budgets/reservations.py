@@ -86,10 +86,11 @@ class ReservationRequest:
 
 
 def reserve(request: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetHold]]:
-    """Reserve amounts in all windows or in none. Return all reservations, and those that exceed a
-    soft limit of which the user has not been notified yet.
+    """Reserve amounts in all windows or in none.
 
-    Raises `BudgetSpent` if a budget is used up, and `IntegrityError` if a budget was deleted.
+    Returns two lists: all reservations, and the reservations that exceed a soft limit about which
+    the user was not notified yet. Raises `BudgetSpent` if a budget is used up, and `IntegrityError`
+    if a budget was deleted.
     """
     now = timezone.now()
     with all_or_none(len(request.claims)):
@@ -98,7 +99,9 @@ def reserve(request: ReservationRequest) -> tuple[list[BudgetHold], list[BudgetH
 
 
 def all_or_none(windows: int) -> AbstractContextManager[Any]:
-    """Return a transaction. On PostgreSQL, one window needs one statement and no transaction."""
+    """Return a transaction. On PostgreSQL, a single window needs only one statement, and therefore
+    no transaction.
+    """
     is_one = windows == 1 and connection.vendor == "postgresql"
     return nullcontext() if is_one else transaction.atomic()
 
@@ -189,7 +192,9 @@ def record_notice(hold: BudgetHold, request: ReservationRequest) -> bool:
 
 
 class Settlement(NamedTuple):
-    """The actual cost of a call, to charge in one window. `parts` is None without a price."""
+    """The actual cost of a call that is charged to one window. `parts` is None if the call has no
+    price.
+    """
 
     hold: BudgetHold
     call: UUID

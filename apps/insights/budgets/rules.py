@@ -1,4 +1,4 @@
-"""Reads all budgets into memory, to find those that apply to a call without a query."""
+"""Reads all budgets into memory, so that no query is needed to find those that apply to a call."""
 
 import logging
 from collections import defaultdict, deque
@@ -46,7 +46,9 @@ class Rule:
     id: int
     subject_kind: str
     subject: str
-    """`Holder.subject`, or "" if the budget applies to each subject of the kind separately."""
+    """The `Holder.subject` to which the budget applies, or "" if it applies to each subject of its
+    kind separately.
+    """
     unit: str
     currency: str
     limit: int
@@ -92,7 +94,7 @@ class Holder:
 
     kind: str
     name: str
-    """Such as `user-7`, `team-3`, `key-ab12cd34`, a slug, or a run's ID."""
+    """The name, such as `user-7`, `team-3`, `key-ab12cd34`, a slug, or a run's ID."""
     subject: str
     """The name of the holder or, for a run, the slug of its application."""
 
@@ -122,7 +124,9 @@ class BudgetRules:
         self.by_subject = dict(found)
 
     def claims(self, holders: Iterable[Holder]) -> list[BudgetClaim]:
-        """Return the budgets that apply to a call of these holders, in the order for locking."""
+        """Return the budgets that apply to a call which is charged to these holders. They are
+        sorted in the order for locking.
+        """
         found = {
             BudgetClaim(rule, rule.holder_name(holder))
             for holder in holders

@@ -17,14 +17,18 @@ class WindowKind(models.TextChoices):
 
 
 class WindowSpan(NamedTuple):
-    """A time range in UTC, including `start` and without `end`. `end` is None for no end."""
+    """A time range in UTC. It includes `start`, but not `end`. `end` is None if the range never
+    ends.
+    """
 
     start: datetime
     end: datetime | None
 
 
 def window_at(kind: str, zone: ZoneInfo, now: datetime) -> WindowSpan:
-    """Return the window that contains `now`. `kind` is a `WindowKind`, or "" for no end."""
+    """Return the window that contains `now`. `kind` is a `WindowKind`, or "" for a window that
+    never ends.
+    """
     if not kind:
         return WindowSpan(ALWAYS, None)
     local = now.astimezone(zone)

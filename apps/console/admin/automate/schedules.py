@@ -1,8 +1,8 @@
 """Defines the admin pages for schedules. Operators see everything about the schedules of service
 accounts, but only the times and limits of users' schedules.
 
-The message of a user's schedule is private. If an operator changes such a schedule, it is paused
-until the user accepts the change.
+The message of a user's schedule is private. If an operator changes a user's schedule, the schedule
+is paused until the user accepts the change.
 """
 
 from typing import Any

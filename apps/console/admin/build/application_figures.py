@@ -43,7 +43,7 @@ on_reset(_cached.clear)
 
 
 def week_figures(slugs: Collection[str]) -> dict[str, WeekFigures]:
-    """Return the usage of each application by slug, at most a minute old."""
+    """Return the usage of each application by slug. The numbers may be a minute old."""
     found = {slug: kept for slug in slugs if (kept := _cached.get(slug, CACHE_SECONDS))}
     if missing := {*slugs} - {*found}:
         for slug, figures in read_week(missing, timezone.now()).items():
@@ -68,7 +68,9 @@ def read_week(slugs: Collection[str], now: datetime) -> dict[str, WeekFigures]:
 
 
 def read_costs(slugs: Collection[str], now: datetime) -> Mapping[str, Sums]:
-    """Return the costs of each application by slug, including calls not yet in the hourly sums."""
+    """Return the costs of each application by slug. Include the model calls that are not in the
+    hourly sums yet.
+    """
     period = Period.ending(now, WEEK)
     found: dict[str, Sums] = defaultdict(Sums)
     stored = UsageSum.objects.filter(period.stored, dimension="application", name__in=slugs)

@@ -27,7 +27,7 @@ from apps.console.admin.theme import Admin
 LIST_URL = "catalog_application_changelist"
 MODEL = "manifest__orchestrator__deployment__"
 OF_WEEK = ("week_people", "week_cost", "week_errors")
-"""The columns with metrics of the last seven days."""
+"""The columns of the list of applications that show metrics of the last seven days."""
 
 
 class StateFilter(admin.SimpleListFilter):

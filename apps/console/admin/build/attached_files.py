@@ -42,12 +42,12 @@ class SearchReport:
 
     results: Sequence[SearchResult] = field(default_factory=tuple)
     notice: str = ""
-    """The reason why only keyword search was used, or ""."""
+    """The reason why only keyword search was used, or "" if semantic search was used too."""
 
 
 def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the attached files. A POST indexes all of them again, or only the document with the
-    posted ID.
+    """Show an application's attached files. A POST indexes all of them again, or only the document
+    with the submitted ID.
 
     Raises `PermissionDenied` if the user may not change the application.
     """
@@ -94,7 +94,7 @@ def percent_of(document: CorpusDocument) -> int:
 
 
 def total_percent(documents: Sequence[CorpusDocument]) -> int:
-    """Return the average indexing progress in percent, without the failed documents."""
+    """Return the average indexing progress in percent. Failed documents do not count."""
     going = [percent_of(one) for one in documents if one.state != State.FAILED]
     return sum(going) // len(going) if going else 0
 

@@ -33,8 +33,8 @@ def refusal_reasons(act: Callable[..., object], *arguments: Any, **options: Any)
 
 
 def named_side(row: Application, name: str) -> ComparisonSide:
-    """Return one side of a comparison: the draft for "draft", else the version with this number.
-    Raises `Http404` if the version does not exist.
+    """Return one side of a comparison: the draft if `name` is "draft", else the version with the
+    number `name`. Raises `Http404` if the version does not exist.
     """
     if name == DRAFT:
         return draft_side(row)

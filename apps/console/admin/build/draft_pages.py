@@ -1,5 +1,5 @@
-"""Defines the pages on which users request publishing of a draft, send it back, or merge live
-changes into it.
+"""Defines the pages on which users ask another user to publish a draft, return a draft to its
+author, or merge changes of the live version into it.
 """
 
 from functools import partial
@@ -57,8 +57,8 @@ def edited_row(admin: Admin[Application], request: HttpRequest, pk: int) -> Appl
 
 
 def request_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the changes that publishing the draft would make. A POST with a note requests
-    publishing.
+    """Show the changes that publishing the draft would make. A POST with a note creates a
+    publishing request.
     """
     row = edited_row(admin, request, pk)
     note, problems = request.POST.get("note", ""), []

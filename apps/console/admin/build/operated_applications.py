@@ -29,7 +29,9 @@ class OperatedApplications(Admin[Application]):
         return is_role_enough(request, obj, super().has_change_permission(request))
 
     def has_delete_permission(self, request: HttpRequest, obj: Application | None = None) -> bool:
-        """Require the separate permission to erase, and an archived application."""
+        """Require the permission to erase. Only an owner can delete an application, and only after
+        it was archived.
+        """
         may: bool = super().has_delete_permission(request) and request.user.has_perm(ERASE)
         if not may or obj is None:
             return may
@@ -46,9 +48,10 @@ class OperatedApplications(Admin[Application]):
 def is_role_enough(
     request: HttpRequest, application: Application | None, is_permitted: bool
 ) -> bool:
-    """Return True if the user can edit this application or, for None, any application.
+    """Return True if the user can edit the application. For None, one application that the user can
+    edit is enough.
 
-    With `is_permitted`, every editor role counts. Otherwise, only ownership or a grant counts.
+    If `is_permitted` is False, permissions to access all applications do not count.
     """
     if not is_permitted:
         return is_editor(request, application)

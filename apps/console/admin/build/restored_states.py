@@ -57,7 +57,9 @@ def prepare_state(
 
 
 def columns_for(request: HttpRequest, row: Application | None) -> set[str]:
-    """Return the columns that the user may restore. An archived application remains disabled."""
+    """Return the columns that the user may restore. Omit `is_enabled` for an archived application,
+    which must remain disabled.
+    """
     return {
         *COLUMNS,
         "slug",

@@ -125,7 +125,7 @@ def versions_view(admin: Admin[Application], request: HttpRequest, pk: int) -> H
 
 def compare_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
     """Show the differences between two versions, such as `?from=1&to=draft`. Raises `Http404` if
-    one does not exist.
+    either version does not exist.
     """
     row = seen_row(admin, request, pk)
     one, other = (request.GET.get(name, "") for name in ("from", "to"))
@@ -143,7 +143,9 @@ def compare_view(admin: Admin[Application], request: HttpRequest, pk: int) -> Ht
 
 
 def publish_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the changes that publishing the draft would make. A POST with a note publishes it."""
+    """Show the changes that publishing the draft would make. A POST with a note publishes the
+    draft.
+    """
     row = published_row(admin, request, pk)
     draft = draft_of(row)
     problems: list[str] = []

@@ -18,7 +18,7 @@ CAPABILITY_FIELDS = (
     ("reasoning", "caching"),
     ("context_window", "max_output_tokens"),
 )
-"""The form shows these capability fields, one group per row."""
+"""The capability fields in the form of a deployment, one group per row."""
 WORDS: Mapping[str, str] = {
     "tools": "tools",
     "parallel_tools": "parallel tool calls",
@@ -63,8 +63,8 @@ def default_labels(row: Deployment) -> dict[str, str]:
 
 
 def summary(can: ModelCapabilities) -> str:
-    """List a model's capabilities as text, or return "" if none is known. A model without tools is
-    listed with "no tools".
+    """List the capabilities of a model as text, or return "" if no capability is known. If the
+    model does not support tools, the list starts with "no tools".
     """
     able = [word for name, word in WORDS.items() if getattr(can, name)]
     return ", ".join(("no tools", *able) if can.tools is False else able)

@@ -71,7 +71,7 @@ class DeploymentForm(VersionedForm[Deployment]):
         return cleaned
 
     def derive_names(self) -> None:
-        """Set an empty ID and display name to the name of the model."""
+        """If the ID or the display name is empty, derive it from the model name."""
         typed, model = self.cleaned_data, self.cleaned_data.get("model_name", "")
         if typed.get("deployment_id") == "":
             if not model:

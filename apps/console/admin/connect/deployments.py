@@ -103,8 +103,8 @@ class DeploymentAdmin(BreakersAdmin):
         js = (forms.Script("console/connect/test-connection.js", type="module"),)
 
     def get_fieldsets(self, request: HttpRequest, obj: Deployment | None = None) -> Any:
-        """Return the groups of fields. Users who may not change keys see the state of an existing
-        deployment's key. Only a stored key can be removed.
+        """Return the groups of fields. Users who may not change API keys see the state of the key
+        instead of an input. The option to remove the key appears only if a key is stored.
         """
         hidden: set[str] = set()
         if not request.user.has_perm(KEY_PERMISSION):
@@ -127,7 +127,7 @@ class DeploymentAdmin(BreakersAdmin):
         attributes = super().form_attributes(request, obj)
         if request.user.has_perm(KEY_PERMISSION):
             return {**attributes, "may_change_keys": True}
-        # None would remove a field from the form.
+        # An attribute with the value None removes the field with this name from the form.
         return {**attributes, **dict.fromkeys(self.form.secret_fields["api_key"])}
 
     def consequences(self, request: HttpRequest, rows: Iterable[Deployment]) -> list[SafeString]:
@@ -211,7 +211,7 @@ def has_stored_key(deployment: Deployment) -> bool:
 
 
 def fields_shown(fields: Any, hidden: Set[str], shown: Mapping[str, str]) -> tuple[Any, ...]:
-    """Return the fields of a group without the hidden ones, and with those in `shown` replaced."""
+    """Return the fields of a group. Omit the `hidden` fields, and replace the fields in `shown`."""
     return tuple(shown.get(name, name) for name in fields if name not in hidden)
 
 
@@ -226,8 +226,8 @@ def listed_models(deployment: Deployment) -> list[ListedModel]:
 
 
 def reported_capabilities(deployment: Deployment, listed: Sequence[ListedModel]) -> dict[str, Any]:
-    """Return the default capabilities of a chat model, and those that the service reports, for the
-    form's script. Returns {} for other kinds of models.
+    """Return the capabilities of a chat model for the form's script: the defaults, and those that
+    the service reports. Return {} for other kinds of models.
     """
     if deployment.kind != Deployment.Kind.CHAT:
         return {}

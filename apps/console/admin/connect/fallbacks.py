@@ -41,7 +41,7 @@ class FallbacksField(LinesField):
     widget = FallbacksInput
 
     def offer(self, row: Deployment) -> None:
-        """Offer all deployments that this one could fall back to, including disabled ones."""
+        """Offer the deployments that this deployment can fall back to, including disabled ones."""
         others = Deployment.objects.exclude(pk=row.pk).order_by("display_name")
         choices = [choice_of(one) for one in others if not unfit_reason(one)]
         named = row.fallbacks if isinstance(row.fallbacks, list) else []
@@ -57,7 +57,7 @@ def choice_of(row: Deployment) -> FallbackChoice:
 
 
 def named_by(rows: Sequence[Deployment]) -> dict[str, list[Deployment]]:
-    """Map the ID of each row to the deployments that use it as a fallback."""
+    """Map the ID of each deployment in `rows` to the deployments that use it as a fallback."""
     users: dict[str, list[Deployment]] = {row.deployment_id: [] for row in rows}
     for one in Deployment.objects.exclude(fallbacks=[]):
         for name in users.keys() & set(one.fallbacks):

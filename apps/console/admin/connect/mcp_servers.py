@@ -137,7 +137,7 @@ class McpServerAdmin(RecordedAdmin[McpServer]):
         return redirect(back if is_own else self.url("sessions"))
 
     def connect(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Start an MCP server's program for this user, and list its tools."""
+        """Start an MCP server's program for the user, and list its tools."""
         server = get_object_or_404(McpServer, pk=pk)
         asked = McpServerInfo(protocol=PROGRAM, server=server.name)
         try:

@@ -16,8 +16,8 @@ from apps.console.admin.connect.mcp_uses import PROGRAM, Use, server_key
 from apps.workspace.local.models import McpServer
 
 ORDER = ("connected", "starting", "sign-in needed", "error", "not started")
-"""The states of sessions by priority. A server has the first of its sessions' states in this
-order.
+"""The states of sessions, by priority. The state of a server is the state of its sessions that
+comes first in this list.
 """
 
 
@@ -34,7 +34,7 @@ class SessionRow:
 
 
 def may_administer(request: HttpRequest) -> bool:
-    # The pages show the output of programs and the names of users.
+    # The pages show confidential data: the output of programs and the names of users.
     user = request.user
     return bool(user.is_active and user.is_staff and user.is_superuser)
 
@@ -67,7 +67,9 @@ def sessions_of(server: McpServer, found: Iterable[PooledSession]) -> list[Poole
 
 
 def server_state(server: McpServer, found: Iterable[PooledSession]) -> str:
-    """Return the state of an MCP server: "disabled", or the first in `ORDER` of its sessions."""
+    """Return the state of an MCP server: "disabled", or the state of its sessions that comes first
+    in `ORDER`.
+    """
     states = {state_name(session) for session in found}
     state = next((state for state in ORDER if state in states), "not started")
     return state if server.is_enabled else "disabled"

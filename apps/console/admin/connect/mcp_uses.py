@@ -30,7 +30,9 @@ class Use:
 
 
 def uses_by_server() -> dict[str, list[Use]]:
-    """Return the toolsets of enabled applications by the `server_key` of their MCP server."""
+    """Map the `server_key` of each MCP server to the toolsets of enabled applications that use the
+    server.
+    """
     found: dict[str, list[Use]] = {}
     for application in Application.objects.filter(is_enabled=True):
         for toolset in toolsets_of(application):
@@ -59,9 +61,9 @@ def toolsets_of(application: Application) -> tuple[Any, ...]:
 
 
 def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the names under which the models of any application see these MCP tools.
+    """Return the names of MCP tools as the models of all applications see them.
 
-    A tool is a pair: the server's program or host, and the tool's name on the server.
+    Each item of `tools` is a pair: the server's program or host, and the tool's name on the server.
     """
     by_server: dict[str, set[str]] = {}
     for server, tool in tools:

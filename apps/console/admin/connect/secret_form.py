@@ -81,7 +81,9 @@ class SecretForm(VersionedForm[Secret]):
 
 
 def is_for_more(stored: Secret, servers: Sequence[str], anywhere: bool) -> bool:
-    """Return True if the new settings allow more servers to receive the stored value."""
+    """Return True if the new settings allow additional servers to receive the secret's stored
+    value.
+    """
     if stored.is_for_any_server:
         return False
     return anywhere or not all(is_covered(server, stored.servers) for server in servers)

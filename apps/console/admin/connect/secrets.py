@@ -47,7 +47,7 @@ class SecretAdmin(RecordedAdmin[Secret]):
     )
 
     def get_fieldsets(self, request: HttpRequest, obj: Secret | None = None) -> Any:
-        """Return the groups of fields. A new secret has no state, uses and history."""
+        """Omit the state, uses and history from the form for a new secret."""
         groups = super().get_fieldsets(request, obj)
         if obj is not None:
             return groups
@@ -122,5 +122,7 @@ def uses_of(secret: Secret) -> list[ItemUser]:
 
 
 def number_of(users: Iterable[ItemUser]) -> int:
-    """Count the applications and predefined items in the list, which has one entry per use."""
+    """Count the distinct applications and predefined items in `users`, which has one entry per
+    use.
+    """
     return len({(user.kind, user.name) for user in users})

@@ -107,8 +107,8 @@ class ToolDescriptionAdmin(Admin[ToolDescription]):
         self.settle(request, queryset, WITHHELD)
 
     def settle(self, request: HttpRequest, queryset: QuerySet[ToolDescription], state: str) -> None:
-        """Store the operator's decision about these descriptions. Accepting a description revokes
-        users' earlier approvals of the tool.
+        """Store the operator's decision about the selected tool descriptions. Accepting a
+        description revokes users' earlier approvals of the tool.
         """
         if not self.has_change_permission(request):
             raise PermissionDenied

@@ -49,7 +49,7 @@ TEXTS = {
         "its instructions, in Markdown.",
     ),
 }
-"""The label and the help text of the text field, by the kind of the item."""
+"""The label and the help text of the field `text`, by kind of item."""
 
 
 class TypedText(str):
@@ -122,7 +122,9 @@ class ContentForm(DocumentForm[ContentItem]):
             )
 
     def current_value(self, name: str) -> str:
-        """Return the stored, submitted or initial value of a field, or ""."""
+        """Return the first non-empty one of a field's stored, submitted and initial values, or
+        "".
+        """
         value = getattr(self.instance, name) or self.data.get(name) or self.initial.get(name)
         return str(value or "")
 
@@ -185,7 +187,9 @@ def doubts_of(text: str, sources: Sequence[str], item: str) -> Sequence[Problem]
 
 
 def stack_of(kind: str, name: str) -> tuple[LayerItem, ...]:
-    """Return the item's definitions in all layers. The last one takes effect."""
+    """Return the definitions of a predefined item, in the order of the layers. The last one takes
+    effect.
+    """
     return installed_content().stacks.get(cast(ItemKind, kind), {}).get(name, ())
 
 

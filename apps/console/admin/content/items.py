@@ -58,7 +58,7 @@ from apps.runs.prompt import PLATFORM_PROMPT
 
 PER_PAGE = 50
 MOST_NAMED = 5
-"""The message after a change lists at most this many applications."""
+"""The warning about old predefined content names at most this many applications."""
 MOST_LISTED = 100
 """The page that confirms a deletion lists at most this many uses of the item."""
 PAGES = "admin/catalog/contentitem"
@@ -150,8 +150,8 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         return answer
 
     def consequences(self, request: HttpRequest, rows: Iterable[ContentItem]) -> list[SafeString]:
-        """Describe what breaks without each item. An item with a definition in another layer
-        remains usable and is omitted.
+        """Describe what breaks if the items are deleted. Omit items with a definition in another
+        layer, because they remain usable.
         """
         alone = [row for row in rows if len(stack_of(row.kind, row.name)) == 1]
         uses = all_uses(installed_content(), visible_applications(request)) if alone else {}
@@ -196,7 +196,9 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         return self.page(request, f"{PAGES}/list.html", "Predefined content", context)
 
     def item_view(self, request: HttpRequest, kind: str, name: str) -> HttpResponse:
-        """Show one predefined item in all its layers. Raises `Http404` if there is none."""
+        """Show all definitions of a predefined item. Raises `Http404` if the item does not
+        exist.
+        """
         content, stack = installed_content(), stack_of(kind, name)
         if not stack:
             raise Http404

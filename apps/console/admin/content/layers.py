@@ -48,7 +48,7 @@ class ItemLayer:
     title: str
     in_force: bool
     lines: list[Line] | None
-    """The differences from the definition that this one overrides, or None if there is none."""
+    """The differences from the definition that this one overrides, or None if it overrides none."""
 
 
 def required_tools(item: LayerItem) -> tuple[str, ...]:

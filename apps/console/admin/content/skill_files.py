@@ -64,7 +64,7 @@ class FilesWidget(forms.Widget):
     needs_multipart_form = True
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> list[SkillFile]:
-        """Return the submitted files. Omit those with neither a path nor a text."""
+        """Return the submitted files. Omit entries with neither a path nor a text."""
         if not isinstance(data, MultiValueDict):
             return files_of(data.get(name))
         pairs = zip(data.getlist(f"{name}-path"), data.getlist(f"{name}-text"), strict=False)

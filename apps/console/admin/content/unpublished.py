@@ -46,7 +46,7 @@ def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
 
 def differences_of(pending: OutdatedApplication) -> Iterator[ValueDifference]:
     """Yield the changes to an application's predefined content. Each path starts with the slug,
-    because one item may change several applications.
+    because a change to one item may affect several applications.
     """
     for change in pending.changes:
         for one in change.differences:

@@ -11,7 +11,9 @@ from apps.console.operator_rights import visible_applications
 
 
 class OfApplication(admin.SimpleListFilter):
-    """A list filter that offers the visible applications with at least one row."""
+    """A list filter by application. It offers only visible applications that have at least one
+    row.
+    """
 
     title = parameter_name = "application"
 

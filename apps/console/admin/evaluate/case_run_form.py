@@ -50,7 +50,9 @@ class CaseRunForm(forms.Form):
         cast(forms.ChoiceField, self.fields["target"]).choices = targets_of(application)
 
     def request(self, cases: list[int] | None) -> CaseRunRequest:
-        """Convert the valid form. `cases` are the IDs of the test cases, or None for all."""
+        """Convert the valid form to a request for a run. `cases` are the IDs of the test cases, or
+        None for all test cases.
+        """
         chosen = self.cleaned_data
         mode: Mode = chosen["mode"]
         return CaseRunRequest(
@@ -60,8 +62,10 @@ class CaseRunForm(forms.Form):
 
 
 def first_choices(application: Application, target: str, *, is_recorded: bool) -> dict[str, Any]:
-    """Return the initial values of the form: a replay if all test cases have a recording
-    (`is_recorded`) or the model cannot be called, else a live run that records the responses.
+    """Return the initial values of the form.
+
+    They select a live run that records the responses if a test case has no recording (`is_recorded`
+    is False) and the model can be called. Otherwise, they select a replay.
     """
     is_live = not is_recorded and not model_problem(application, target)
     mode = CaseRun.Mode.LIVE if is_live else CaseRun.Mode.REPLAY
@@ -94,6 +98,6 @@ def targets_of(application: Application) -> list[tuple[str, str]]:
 
 
 def numbers_in(request: HttpRequest) -> list[int] | None:
-    """Return the IDs of the test cases in the URL, or None for all test cases."""
+    """Return the IDs in the query parameters `case`, or None for all test cases."""
     given = map(read_integer, request.GET.getlist("case"))
     return [number for number in given if number is not None] or None

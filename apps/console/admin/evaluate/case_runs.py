@@ -29,7 +29,9 @@ from apps.console.operator_rights import may_rule, of_seen
 from apps.integers import read_integer
 
 FRAGMENT = "X-Fragment"
-"""With this request header, the page of a run contains only the results, for live updates."""
+"""If a request has this header, the response contains only the results of the run. The page uses
+this for live updates.
+"""
 SILENT_SECONDS = ATTEMPT_SECONDS + 60
 """A run without progress for this many seconds counts as interrupted."""
 STATES = {
@@ -161,7 +163,7 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
         )
 
     def compare_view(self, request: HttpRequest) -> HttpResponse:
-        """Show two runs side by side. Raises `Http404` if one does not exist."""
+        """Show two runs side by side. Raises `Http404` if either run does not exist."""
         runs = (
             self.found(request, request.GET.get("a", "")),
             self.found(request, request.GET.get("b", "")),

@@ -92,10 +92,10 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
 
 
 def of_words(words: str) -> Q:
-    """Return a filter for the search text. A username matches the user's actions, and the actions
-    of others on the user's account.
+    """Return a filter that matches the search text in the audit log.
 
-    Each condition can use an index.
+    A username matches the user's actions, and the actions of others on the user's account. Each
+    condition can use an index.
     """
     found = Q(actor=words)
     for column in ("address", "application", "subject"):

@@ -61,7 +61,7 @@ class RaiseForm(forms.Form):
         max_length=LONGEST_NOTE, help_text="The reason for the increase, which is logged."
     )
     seen = forms.IntegerField(widget=forms.HiddenInput)
-    """The ID of the newest override when the page was opened, or 0."""
+    """The ID of the budget's newest override when the page was opened, or 0 if there was none."""
 
     data: Any
 
@@ -130,7 +130,9 @@ class BudgetAdmin(RecordedAdmin[Budget]):
         return may and (obj is None or may_rule(request, obj.application))
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Require an application that the user can edit, unless the user can edit all of them."""
+        """Offer only the applications that the user can edit, and require one of them. Users who
+        can edit all applications can choose any subject.
+        """
         if edits_all(request.user):
             return super().formfield_for_foreignkey(db_field, request, **options)
         model = db_field.related_model
@@ -246,7 +248,7 @@ def write_amount(amount: Decimal) -> str:
 
 
 def names_of(budget: Budget, windows: Iterable[BudgetStatus | BudgetWindow]) -> list[str]:
-    """Return the name of each window's holder, in the same order."""
+    """Return the name of the holder of each budget window, in the order of `windows`."""
     holders = [one.holder for one in windows]
     names = caller_names(holders)
     return [names[holder] or budget.subject for holder in holders]

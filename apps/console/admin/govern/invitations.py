@@ -99,8 +99,8 @@ def secret_name(invitation: Invitation) -> str:
 
 
 def offered_groups(user: Any) -> QuerySet[Group]:
-    """Return the groups to which the administrator may invite users: for superusers all groups,
-    else their own groups, except teams that they do not administer.
+    """Return the groups to which the user may invite others. Superusers can invite to all groups.
+    Other users can invite to their own groups, except teams that they do not administer.
     """
     if user.is_superuser:
         return Group.objects.all()

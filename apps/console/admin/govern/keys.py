@@ -57,7 +57,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     actions = ("revoke",)
 
     new_fields: tuple[str, ...]
-    """The form for a new key has these fields."""
+    """The fields of the form for a new key."""
     fields: tuple[str, ...]
 
     def get_fields(self, request: HttpRequest, obj: AbstractAPIKey | None = None) -> Any:
@@ -116,7 +116,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
     def response_add(
         self, request: HttpRequest, obj: Any, post_url_continue: str | None = None
     ) -> HttpResponse:
-        # Shown on a separate page, so that a reload does not create a second key.
+        # The key is shown on a separate page, so that a reload does not create a second key.
         new_keys.store_new_key(request.session, obj.prefix, obj.shown_once)
         return redirect(self.url("created", quote(obj.pk)))
 
@@ -227,8 +227,9 @@ class ApiKeyAdmin(KeyAdmin):
         super().save_model(request, obj, form, change)
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Offer only the user's own account and teams, unless the user can edit all applications. A
-        key of another account may have more rights.
+        """Offer only the user's own account and teams, because a key of another account may have
+        more rights. Users who can edit all applications can choose any account that they may
+        manage.
         """
         if edits_all(request.user):
             if db_field.name == "user":

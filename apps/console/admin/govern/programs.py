@@ -160,7 +160,8 @@ class ProgramAdmin(Admin[Program]):
         return self.keep_secret(request, obj)
 
     def keep_secret(self, request: HttpRequest, program: Any) -> HttpResponse:
-        # Shown on a separate page, so that a reload does not register a second program.
+        # The secret is shown on a separate page, so that a reload does not register a second
+        # program.
         new_keys.store_new_key(request.session, program.pk, program.shown_secret)
         return redirect(self.url("secret", quote(program.pk)))
 

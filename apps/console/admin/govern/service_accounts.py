@@ -25,7 +25,7 @@ LINK = '<a class="text-primary-700 underline dark:text-primary-400" href="{}">{}
 
 class ServiceAccountForm(forms.ModelForm[ServiceAccount]):
     """The form for a service account. Only the form for a new account has fields for the name,
-    groups and permissions. The page of the account's user edits these later.
+    groups and permissions. Operators can later edit these on the page of the account's user.
     """
 
     username = forms.CharField(

@@ -44,8 +44,8 @@ def team_state(group: int | None) -> TeamState | None:
 
 
 def set_members(team: Team, members: Iterable[Any]) -> None:
-    """Set the team's members. Administrators remain members, and closed accounts too, because the
-    form does not offer these.
+    """Set the team's members. The administrators and the closed accounts, which the form does not
+    offer, remain members.
     """
     closed = team.group.user_set.filter(is_active=False)
     team.group.user_set.set({*members, *team.administrators.all(), *closed})

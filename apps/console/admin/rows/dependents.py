@@ -30,8 +30,8 @@ def bullet_list(lines: Iterable[SafeString | str]) -> SafeString:
 
 
 def dependent_lines(request: HttpRequest, users: Sequence[ItemUser]) -> list[SafeString | str]:
-    """Return links to these applications and items. The last lines count the entries that exceed
-    the limit or that the user may not see.
+    """Return links to the applications and items in `users`. The last lines count the entries that
+    exceed the limit or that the user may not see.
     """
     shown = seen_users(request, users)
     lines: list[SafeString | str] = [link_to(user) for user in shown[:MOST_NAMED]]
@@ -43,8 +43,9 @@ def dependent_lines(request: HttpRequest, users: Sequence[ItemUser]) -> list[Saf
 
 
 def dependent_names(request: HttpRequest, users: Sequence[ItemUser]) -> str:
-    """Return the names of these applications and items as part of a sentence. It ends with a count,
-    such as "2 more", if some exceed the limit or are hidden from the user.
+    """Return the names of the applications and items in `users` as a list for a sentence. The list
+    ends with a count, such as "2 more", if some entries exceed the limit or are hidden from the
+    user.
     """
     seen = seen_users(request, users)
     names = list(dict.fromkeys(f"{user.kind} {user.name}" for user in seen))

@@ -22,7 +22,7 @@ class DocumentForm(VersionedForm[Row]):
     saver: Any = None
     """The user who saves the row."""
     made: Sequence[Secret] = ()
-    """The secrets that saving has created."""
+    """The secrets that saving the form has created."""
 
     @property
     def document(self) -> Any:

@@ -20,7 +20,7 @@ from apps.console.admin.rows.secret_inputs import SecretInputsForm
 from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 CHOICE = "choice:"
-"""The prefix of the names of inputs that resolve a clash. The path of the clash follows it."""
+"""The name of an input that resolves a clash consists of this prefix and the path of the clash."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class LinesField(forms.CharField):
 class ArgumentsField(LinesField):
     """A form field for a program's arguments, one per line. Spaces are preserved.
 
-    A JSON list is accepted for arguments that are empty or have several lines.
+    Users can enter a JSON list if an argument is empty or has several lines.
     """
 
     def write(self, lines: list[Any]) -> str:

@@ -50,7 +50,9 @@ class RecordedAdmin(HistoryAdmin[Row]):
         return prepare_restoration(self, request, change, state, row)
 
     def get_fieldsets(self, request: HttpRequest, obj: Row | None = None) -> Any:
-        """Omit groups of read-only fields from the form for a new row, where they are empty."""
+        """Omit groups that have only read-only fields from the form for a new row, because these
+        fields are still empty.
+        """
         fieldsets = super().get_fieldsets(request, obj)
         if obj is not None:
             return fieldsets

@@ -34,14 +34,16 @@ class Restoration:
     """The preview of a restoration that the user has to confirm."""
 
     restore: Callable[[], Model]
-    """Saves the row and returns it. Must not be called if there are `problems`."""
+    """The function that saves the row and returns it. It must not be called if there are
+    `problems`.
+    """
     differences: list[RenderedDifference]
     notes: tuple[str, ...]
     problems: tuple[str, ...]
     button: str = "Restore"
     about: str = ""
     has_form: bool = False
-    """True if the page links to the edit form, filled with the recorded values."""
+    """True if the page has a link to the edit form, filled with the recorded values."""
 
 
 Prepare = Callable[[HttpRequest, Change, Snapshot, Any], Restoration]
@@ -139,8 +141,10 @@ def restore(
 def starting_values(
     admin: HistoryAdmin[Any], request: HttpRequest, reference: str, row: Model | None
 ) -> Mapping[str, Any]:
-    """Return the recorded state as the initial values of a form. Raises `Http404` if it belongs to
-    another row, unless a new row starts from a deleted one.
+    """Return the recorded state as the initial values of a form.
+
+    If `row` is None, the state can be that of any deleted row. Otherwise, raises `Http404` if the
+    state belongs to another row.
     """
     number, _, side = reference.partition("-")
     if not is_row_number(number) or side not in SIDES:

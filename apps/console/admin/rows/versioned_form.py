@@ -28,9 +28,9 @@ class VersionedForm(SecretInputsForm[Row]):
     """The version that the user started to edit. Empty before the first conflict."""
 
     starting: ClassVar[Mapping[str, Any]] = {}
-    """Initial values that override the values of the row."""
+    """Initial values of the form. They override the values of the row."""
     gone: ClassVar[int | None] = None
-    """The ID of the row, if another user deleted it while the user edited it."""
+    """The ID of the row if another user deleted it during the edit, else None."""
     conflict: MergeConflict | None = None
     is_overtaken = False
 

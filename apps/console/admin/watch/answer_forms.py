@@ -11,7 +11,7 @@ from apps.console.admin.theme import LowTextarea
 from apps.live.models import LONGEST_REASON, Interaction
 
 LONGEST_SHOWN = 20_000
-"""The page shows at most this many characters of an argument."""
+"""The page shows at most this many characters of each tool argument."""
 
 
 class AnswerForm(forms.Form):

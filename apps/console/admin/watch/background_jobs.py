@@ -48,7 +48,9 @@ class Action:
 
     event: Event
     change: Callable[[str], str]
-    """Returns a message for the operator, or "" if nothing changed."""
+    """The function that makes the change. It returns a message for the operator, or "" if nothing
+    changed.
+    """
     is_of_job: bool = False
     """True if the argument of `change` is the ID of a job, False if it is a kind of jobs."""
 

@@ -20,11 +20,11 @@ Kind = Literal["bars", "steps"]
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line or a color of bars in a chart."""
+    """A data series of a chart, drawn as a line or as bars of one color."""
 
     name: str
     values: Sequence[float | None]
-    """One value per interval, or None if there is no data."""
+    """One value per interval of the chart, or None for an interval without data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Chart:
     labels: Sequence[str]
     series: Sequence[Series]
     unit: str = ""
-    """A currency, "s" for seconds, or "" for counts."""
+    """The unit of the values: a currency, "s" for seconds, or "" for counts."""
     color: int = 1
     """The number of the first series' color in the style sheet."""
 

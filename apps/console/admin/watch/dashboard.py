@@ -26,7 +26,7 @@ MOST_CURRENCIES = 2
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add the setup `steps` of a new installation, `charts` and `blocks` to the template
+    """Add the `charts`, the `blocks` and the setup `steps` of a new installation to the template
     context.
     """
     more = {

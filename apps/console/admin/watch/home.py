@@ -47,7 +47,7 @@ RECENT = timedelta(hours=24)
 MOST_ERRORS = 6
 """The page shows at most this many groups of failed runs, and this many groups of failed calls."""
 MOST_SPACES = 5
-"""The page shows at most this many note workspaces."""
+"""The home page lists at most this many note workspaces."""
 MOST_TOOLSETS = 3
 """The page names at most this many toolsets of an unavailable MCP server."""
 LEAST_FREE = 0.1
@@ -56,7 +56,7 @@ LATEST_SUMS = timedelta(hours=3)
 """The page shows a warning if the hourly usage sums are older than this."""
 
 Ends = Callable[[], Mapping[str, datetime]]
-"""A cached function that returns the end of the hourly and of the daily usage sums, by span."""
+"""A cached function that returns, by span, the time up to which calls are summed up."""
 Slugs = frozenset[str] | None
 """The slugs of the applications that the user can see, or None for all applications."""
 FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")
@@ -67,9 +67,9 @@ class HomeBlock:
     title: str
     facts: Sequence[Fact] = ()
     empty: str = ""
-    """The text to show if there are no facts."""
+    """The text that the block shows if there are no facts."""
     has_failed: bool = False
-    """True if the facts could not be read."""
+    """True if the facts of the block could not be read."""
 
 
 def blocks(request: HttpRequest, counts: Counts) -> list[HomeBlock]:
@@ -212,8 +212,8 @@ def spent_today(among: Slugs, ends: Ends) -> Iterator[Fact]:
 
 
 def errors(among: Slugs) -> Iterator[Fact]:
-    """Yield failed runs by application, then failed calls by error and deployment or tool, of the
-    last 24 hours. The most frequent groups come first.
+    """Yield the errors of the last 24 hours: failed runs by application, then failed calls by error
+    and by deployment or tool. The most frequent groups come first.
     """
     since = timezone.now() - RECENT
     status = RunSummary.Status.FAILED
@@ -239,8 +239,8 @@ def errors(among: Slugs) -> Iterator[Fact]:
 
 
 def group_rows(rows: QuerySet[Any], *by: str) -> QuerySet[Any, Any]:
-    """Group the rows by these columns. Each group has the columns' values, a `count` and the `last`
-    start time.
+    """Group the rows by the columns `by`. Each group has the values of the columns, a `count` and
+    the `last` start time.
     """
     named: QuerySet[Any, Any] = rows.order_by().values_list(*by)
     found: QuerySet[Any, Any] = named.annotate(count=Count("pk"), last=Max("started_at"))
@@ -253,8 +253,8 @@ def frequency(count: int, last: datetime) -> str:
 
 
 def down() -> Iterator[Fact]:
-    """Yield the failed MCP servers and the toolsets of enabled applications that use them. Knows
-    only the sessions of this process.
+    """Yield the failed MCP servers and the toolsets of enabled applications that use them.
+    Considers only the sessions of this process.
     """
     found = [one for one in async_to_sync(sessions)() if one.state == "error"]
     used = uses_by_server() if found else {}
@@ -275,8 +275,9 @@ def error_with_host(session: PooledSession) -> str:
 def read_daily_runs(
     now: datetime, ends: Mapping[str, datetime], among: Collection[str] | None = None
 ) -> dict[str, int]:
-    """Count all runs and failed runs of today, and of yesterday up to the same time of day, by the
-    names in `FIGURES`. `ends` are the ends of the usage sums by span.
+    """Count today's runs and failed runs, and those of yesterday up to the same time of day.
+
+    Returns the counts by the names in `FIGURES`. `ends` is the result of `ends_of_sums`.
     """
     summed_until = ends.get(UsageSum.Span.HOUR)
     days = {

@@ -54,17 +54,21 @@ class Fact:
 class RowCount:
     all: int = 0
     used: int = 0
-    """The number of rows that fulfill the condition in `count_rows`."""
+    """The number of rows that also fulfill the additional condition in `count_rows`."""
 
 
 UsedBudgets = Callable[[], Sequence[tuple[str, BudgetStatus]]]
 """A cached function that returns the most used budgets with their names."""
 Counts = Mapping[str, RowCount]
-"""The counts by name. A name is missing if the user may not see its rows."""
+"""The row counts that `count_rows` returns, by name. A name is missing if the user may not see its
+rows.
+"""
 
 
 def count_rows(request: HttpRequest) -> Counts:
-    """Count the rows that the user may see. Runs one query."""
+    """Count the drafts, sign-ups and other rows that may need attention and that the user may see.
+    Runs one query.
+    """
     found = [
         count_rows_of(rows(), name, used)
         for name, permission, rows, used in (
@@ -156,7 +160,9 @@ def needs(request: HttpRequest, counts: Counts, used: UsedBudgets) -> Iterator[F
 
 
 def broken_content() -> Iterator[Fact]:
-    """Yield the numbers of predefined items and of content directories with errors."""
+    """Yield the number of predefined items with errors, and the number of content layers with
+    errors.
+    """
     content, url = installed_content(), reverse("admin:catalog_contentitem_changelist")
     if broken := len(problems_by_item(content)):
         yield Fact("Broken predefined content", f"{broken:,}", "bad", f"{url}?state=broken")

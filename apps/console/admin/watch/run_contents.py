@@ -26,8 +26,10 @@ def record_reading(
 def record_contents(
     request: HttpRequest, application: str, run: UUID | None, subject: str, *, is_allowed: bool
 ) -> None:
-    """Record in the audit log that the operator read the contents of a run or, unless `is_allowed`,
-    was denied access. `subject` describes the contents, such as "model requests".
+    """Record in the audit log that the operator read the contents of a run. If `is_allowed` is
+    False, record that the access was denied.
+
+    `subject` describes the contents, such as "model requests".
     """
     audit.record(
         AuditEvent(

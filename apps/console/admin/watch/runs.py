@@ -282,7 +282,9 @@ class RunLink:
 
 
 def links_of(request: HttpRequest, run: RunSummary, said: RunTranscript) -> dict[str, Any]:
-    """Return the template context with the `links` on a run's page, and `why_no_replay`."""
+    """Return the template context with the `links` on a run's page and, in `why_no_replay`, the
+    reason why the run cannot be replayed.
+    """
     application = editable_applications(request).filter(slug=run.application).first()
     if application is None:
         return {"links": []}

@@ -38,7 +38,7 @@ from apps.live.history.run_rows import count_runs
 logger = logging.getLogger(__name__)
 
 PERIODS = {1: "24 hours", 7: "7 days", 30: "30 days", 90: "90 days"}
-"""The labels of the selectable periods, by their days."""
+"""The labels of the selectable periods, by number of days."""
 MOST_LINES = 50
 """The page shows at most this many lines. The download contains all lines."""
 MOST_ERRORS = 20

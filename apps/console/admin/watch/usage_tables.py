@@ -251,7 +251,7 @@ def version_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def named_cell(id: str, named: Mapping[str, str], link: str = "") -> Cell:
-    """Return a table cell with a name. Its tooltip is the ID."""
+    """Return a table cell with a name. The tooltip is the ID."""
     name = named.get(id, id)
     return Cell(name, link=link, hint="" if name == id else id)
 

@@ -22,7 +22,7 @@ MOST_SPANS = 500
 NARROWEST = 0.5
 """The minimum width of a bar in percent of the axis. It makes a call of a millisecond visible."""
 MARKS = 4
-"""The axis has this many intervals."""
+"""The number of intervals on the time axis of the waterfall."""
 
 SpanKind = Literal["model", "tool", "run", "wait"]
 KIND_NAMES: dict[SpanKind, str] = {
@@ -72,7 +72,7 @@ class Waterfall:
 
 
 def waterfall_of(run: RunSummary) -> Waterfall:
-    """Return the waterfall of a run, which has at most `MOST_SPANS` rows."""
+    """Return the waterfall of a run, with at most `MOST_SPANS` rows."""
     calls: list[ModelCall | ToolUse] = [
         *ModelCall.objects.filter(run=run.pk).order_by("started_at", "pk")[:MOST_SPANS],
         *ToolUse.objects.filter(run=run.pk).order_by("started_at", "pk")[:MOST_SPANS],
@@ -130,8 +130,8 @@ def details_of(call: ModelCall) -> Iterator[str]:
 
 
 def runs_inside(calls: Sequence[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
-    """Yield one span per nested application, from its first to its last call. Call records do not
-    distinguish several runs of an application.
+    """Yield one span per nested application, from its first to its last call. Several runs of an
+    application share a span, because call records do not distinguish these runs.
     """
     by_application = attrgetter("application")
     titles = application_titles(call.application for call in calls)
@@ -143,8 +143,8 @@ def runs_inside(calls: Sequence[ModelCall | ToolUse]) -> Iterator[TimeSpan]:
 
 
 def waits_of(run: RunSummary) -> Iterator[TimeSpan]:
-    """Yield a span for each time that the run waited for a user. It starts with the call that asked
-    the user, and ends with the answer.
+    """Yield a span for each time that the run waited for a user. The span starts with the call that
+    asked the user, and ends with the answer.
     """
     asked: dict[str, Any] = dict(
         Interaction.objects.filter(run=run.pk).order_by("pk").values_list("key", "kind")

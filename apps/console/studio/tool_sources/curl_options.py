@@ -1,4 +1,6 @@
-"""Parses curl commands. `FLAGS` and `VALUED` are options that tools ignore."""
+"""Parses curl commands. `FLAGS` and `VALUED` list the options that tools ignore, without and with a
+value.
+"""
 
 import re
 import shlex

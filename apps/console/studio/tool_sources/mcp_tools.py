@@ -38,7 +38,9 @@ class ServerTools:
 
 
 UNREACHABLE = "cannot be reached."
-"""The end of the error for a server that is down. The error for a blocked server differs."""
+"""The error message for a server that is down ends with this text. The message for a blocked server
+has a different end.
+"""
 
 
 def server_tools(written: Any, bucket: str) -> ServerTools:

@@ -31,7 +31,7 @@ METHODS = ("get", "post", "put", "delete")
 UNUSABLE = ("patch", "head", "options", "trace")
 MOST_OPERATIONS = 5_000
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
-"""The OpenAPI specification requires ignoring header parameters with these names."""
+"""The OpenAPI specification requires that header parameters with these names are ignored."""
 PARAMETER_TYPES = {"query": "query", "path": "url", "header": "header"}
 MOST_NAMED = 5
 NOT_CALLED = "tools support only GET, POST, PUT and DELETE."
@@ -118,8 +118,8 @@ def check_version(document: Mapping[str, Any]) -> None:
 
 
 def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
-    """Return the URL of the first server, with the defaults of its variables, and no notes. If the
-    URL cannot be used, return "" and notes for the user.
+    """Return the URL of the first server, with the defaults of its variables, and an empty tuple.
+    If the URL cannot be used, return "" and notes for the user.
     """
     server = next((one for one in list_or_empty(servers) if isinstance(one, dict)), {})
     named, told = server.get("url"), server.get("variables")

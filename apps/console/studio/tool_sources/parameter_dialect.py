@@ -12,14 +12,17 @@ LONGEST_DEFAULT = 1_024
 """The maximum length of a default as JSON. Longer defaults are omitted; the service applies them.
 """
 DEEPEST = 6
-"""The maximum nesting depth of a parameter's schema. It allows any value below this depth."""
+"""The maximum nesting depth of a parameter's schema. The schema allows any value below this
+depth.
+"""
 DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
 """Limits for the nesting depth, tried in this order until the tool's schema is small enough."""
 PART_CHARACTERS = 40
 """The approximate number of characters of one subschema, without its name and description."""
 MOST_PARTS = 400_000
-"""The maximum number of subschemas in a document; further nested values are not described. Without
-a limit, nested references in a short document could expand to any number of subschemas.
+"""The maximum number of subschemas in a document. Further nested values are not described.
+
+Without this limit, nested references in a short document could expand to any number of subschemas.
 """
 SIMPLE = ("string", "integer", "number", "boolean")
 MOST_CHOICES = 200
@@ -37,7 +40,7 @@ class ParameterReader:
 
     references: References
     parts: int = 0
-    """The number of subschemas so far."""
+    """The number of subschemas that were converted so far."""
     left: int = MOST_TOOL_CHARACTERS
     """The approximate number of characters that the current tool's schema may still use."""
     deepest: int = DEEPEST

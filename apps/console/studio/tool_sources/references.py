@@ -1,4 +1,4 @@
-"""Resolves the references (`$ref`) in an OpenAPI document, except those to other documents."""
+"""Resolves the references (`$ref`) in an OpenAPI document, except references to other documents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

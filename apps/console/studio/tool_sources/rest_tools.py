@@ -15,9 +15,9 @@ name as a prefix.
 @dataclass(frozen=True, slots=True)
 class RestParameter:
     key: str
-    """The name that the service expects."""
+    """The parameter's name, as the service expects it."""
     where: str
-    """`query`, `url`, `body` or `header`."""
+    """The location of the parameter: `query`, `url`, `body` or `header`."""
     schema: Mapping[str, Any] = field(repr=False)
     is_required: bool = False
 

@@ -23,7 +23,7 @@ class SchemeAuthorization:
     written: Mapping[str, Any] = field(repr=False)
     """The authorization in the format of the manifest."""
     secret: str = ""
-    """The name of the secret to which it refers, or ""."""
+    """The name of the secret to which the authorization refers, or ""."""
 
 
 def secret_name(title: str, word: str) -> str:

@@ -17,11 +17,13 @@ from apps.workspace.egress.guard import unknown_host
 MOST_CHARACTERS = 32_000_000
 """The maximum length of a document. The largest known one, GitHub's, has 13 million characters."""
 CHARACTERS_PER_VALUE = 10
-"""The minimum number of characters per value, for the maximum number of values in a document. Large
-services' documents have 12 to 20 characters per value.
+"""The longest document may have one value per this many characters. The documents of large services
+have 12 to 20 characters per value.
 """
 LEAST_VALUES = 100_000
-"""The maximum number of values in a document with fewer characters than this."""
+"""The maximum number of values in a short document. Longer documents may have as many values as
+characters.
+"""
 MOST_YAML_CHARACTERS = 1_500_000
 """The maximum length of a YAML document. Parsing YAML is many times slower than parsing JSON."""
 FETCH_SECONDS = 20.0

@@ -10,7 +10,7 @@ from apps.console.studio.tool_sources.source_texts import SourceInvalid
 
 METHODS = ("get", "post", "put", "delete", "patch", "head", "options")
 AROUND_SCHEMA = ("name", "in", "description", "required")
-"""The keys of a parameter that OpenAPI 3.0 has next to the parameter's schema."""
+"""The keys of a parameter that OpenAPI 3.0 writes next to the parameter's schema, not in it."""
 FORM = "application/x-www-form-urlencoded"
 FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 

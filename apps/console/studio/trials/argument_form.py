@@ -28,10 +28,10 @@ KINDS: Mapping[str, Kind] = {"string": "text", "integer": "number", "number": "n
 
 @dataclass(frozen=True, slots=True)
 class ArgumentField(Parameter):
-    """A field of the form."""
+    """A field of the form for a tool's arguments."""
 
     value: str = ""
-    """The text in the input, or the JSON of the selected option."""
+    """The text in the field's input, or the JSON of the selected option."""
     error: str = ""
 
     @property

@@ -48,8 +48,8 @@ class Parameter:
 def read_parameters(
     schema: Mapping[str, Any], constants: Mapping[str, Any]
 ) -> tuple[Parameter, ...]:
-    """Return the parameters for the model, then the `constants` that the tool adds to every
-    call.
+    """Return the parameters that the model supplies, followed by the `constants` that the tool adds
+    to every call.
     """
     required = schema.get("required") or ()
     told = (Parameter(name, part, name in required) for name, part in properties(schema).items())

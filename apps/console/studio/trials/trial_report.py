@@ -19,7 +19,7 @@ from apps.errors import ToolTimedOut
 from apps.runs.tool_trial import ToolTrial
 
 SHOWN_CHARACTERS = 100_000
-"""The page shows at most this many characters of a text."""
+"""The page shows at most this many characters of each text."""
 MOST_PREVIEW = 700_000
 """The maximum number of base64 characters of an image in the page, about half a megabyte of data.
 """

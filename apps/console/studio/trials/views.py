@@ -26,11 +26,11 @@ from apps.integers import is_integer
 from apps.runs.tool_trial import OfferedTools, offer, only_toolset, try_tool
 
 ALL = "all"
-"""The value of `place` in a request that selects all toolsets together."""
+"""The value of `place`, otherwise the index of a toolset, that selects all toolsets together."""
 IDENTITY = ("type", "name", "template_name", "deployment_id")
 """Toolsets of the draft and of the live version match if these fields are equal."""
 MOST_UNFILTERED = 8
-"""The list has a search field if there are more tools than this."""
+"""The list of tools has a search field if it contains more tools than this."""
 
 
 @for_editors
@@ -71,8 +71,8 @@ def trial_context(row: Application, body: dict[str, Any], caller: Caller) -> dic
 
 
 def toolset_index(row: Application, version: SelectedVersion, body: dict[str, Any]) -> int | None:
-    """Return the index in this version of the toolset at the index `place` in the draft, or None
-    for all toolsets.
+    """Return the index of a toolset in this version, or None for all toolsets. The request has the
+    toolset's index in the draft as `place`.
 
     Raises `Http404` if the draft does not have the toolset, and `ApplicationBroken` if the live
     version does not.
@@ -114,8 +114,8 @@ def tool_context(
     name: str,
     typed: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Return the context for the form or, if `typed` is not None, call the tool, and return the
-    context for the report.
+    """Return the template context for the tool's form. If `typed` is not None, call the tool, and
+    return the context for the report instead.
     """
     found = offered.find(name)
     schema, constants = (found.spec.parameters, found.constants) if found is not None else ({}, {})
