@@ -568,12 +568,12 @@ PROMPT_LAYERS = [
     "apps.runs.prompt.FOLDER",
     "apps.runs.prompt.CLIENT",
 ]
-"""The layers of the system prompt, in the order in which the model reads them."""
+"""The parts of the system prompt, in the order in which the model reads them."""
 
 PREDEFINED_DIR = installation.RESOURCES / "predefined"
 PREDEFINED_EXTRA_PATHS = env.paths("PREDEFINED_EXTRA_PATHS", deprecated="PREDEFINED_BASE_PATH")
-"""Folders with further layers of predefined content above the built-in one. A later layer overrides
-earlier ones.
+"""Folders with additional predefined content. It overrides the built-in content, and the content of
+a later folder overrides that of earlier folders.
 """
 CONTENT_PATHS = env.paths("CONTENT_PATHS")
 """The folders of managed applications. Users can use these applications, but they are read-only in
@@ -634,7 +634,7 @@ timeout applies.
 TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD = env.integer(
     "TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD", 40_000, least=1
 )
-"""The size in bytes above which tool results are large."""
+"""The size in bytes above which a tool result counts as large and can be stored in a file."""
 TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT = env.boolean(
     "TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT", True
 )
@@ -776,8 +776,8 @@ answers are queued.
 SCHEDULES_PER_PERSON = env.integer("SCHEDULES_PER_PERSON", 20, least=0)
 """The maximum number of schedules per user, across all teams. Alarms do not count."""
 RUNS_PER_KEY = env.integer("RUNS_PER_KEY", 1_000, least=1, also=0)
-"""The maximum number of concurrent answers per API key, or caller of DIAL Core. In the gateway, it
-applies across all processes with Redis, otherwise in each process.
+"""The maximum number of concurrent answers per API key, or per caller of DIAL Core. In the gateway,
+the limit applies across all processes if they share Redis, or else in each process.
 """
 RUNS_PER_APPLICATION = env.integer("RUNS_PER_APPLICATION", 2_000, least=1, also=0)
 """The maximum number of concurrent runs per application on the chat page, across all processes. The
@@ -788,8 +788,8 @@ RUNS_PER_PROCESS = env.integer("RUNS_PER_PROCESS", 2_000, least=1, also=0)
 of the chat page are queued, and gateway runs are rejected. Zero means no limit.
 """
 PERSON_REQUESTS_PER_MINUTE = env.integer("PERSON_REQUESTS_PER_MINUTE", 0, least=0)
-"""The maximum number of questions per user and minute, across all processes with Redis, otherwise
-in each process. Zero means no limit.
+"""The maximum number of questions per user and minute. The limit applies across all processes if
+they share Redis, or else in each process. Zero means no limit.
 """
 PERSON_TOKENS_PER_MINUTE = env.integer("PERSON_TOKENS_PER_MINUTE", 0, least=0)
 """The maximum number of tokens per minute in a user's questions and answers. Above it, further

@@ -1,5 +1,6 @@
-"""Serves both protocol bindings: checks credentials and protocol version, and formats responses and
-errors.
+"""Serves the two bindings of the A2A protocol, JSON-RPC and HTTP+JSON.
+
+The consumers check credentials and the protocol version, and format responses and errors.
 """
 
 from collections.abc import Iterable, Mapping
@@ -268,7 +269,7 @@ class CardConsumer(OperationConsumer):
         await self.respond(200, body, headers)
 
     async def reader(self) -> Caller:
-        """Return the caller with the key, or a visitor if there is no key. Raises
+        """Return the caller that the key identifies, or a visitor if the request has no key. Raises
         `NotAuthenticated` if the key is invalid.
         """
         sent = read_headers(self.scope["headers"])

@@ -43,8 +43,8 @@ class ProtocolOperation:
     call: Callable[[OperationContext, Any], Awaitable[Json]]
     stream: Callable[[OperationContext, Any], Awaitable[Updates]] | None = None
     writes: bool = False
-    """True if the operation is rejected in read-only mode. Answering and canceling tasks remain
-    possible then.
+    """True if the operation is rejected in read-only mode. Clients can still answer and cancel
+    tasks in this mode.
     """
 
 

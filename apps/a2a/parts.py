@@ -36,7 +36,7 @@ class ReceivedFile:
 
 @dataclass(frozen=True, slots=True)
 class PartContent:
-    """The content of a message."""
+    """The text and the files of a message."""
 
     text: str
     paths: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Admits requests from API clients: identifies the caller and the application.
 
 An API key of this installation identifies the caller. Any other key may be from DIAL Core. Core
-does not sign requests, so Core is asked for which application the key was created.
+does not sign requests, so QuickApps asks Core for which application the key was created.
 
 The name in the URL is the slug of an application here, or an application type in Core. For an
 application type, the header `X-DIAL-APPLICATION-ID` names the application, and Core stores its

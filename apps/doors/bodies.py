@@ -38,7 +38,7 @@ HALF_CHARACTER = (
 NO_UTF_8 = "The request body isn't valid JSON: it is not in UTF-8. Send it in UTF-8."
 T = TypeVar("T")
 LONGEST_QUOTE = 100
-"""The maximum number of characters of a client's text that an error message repeats."""
+"""The length in characters to which error messages truncate a client's text."""
 MOST_LINES = 100
 
 

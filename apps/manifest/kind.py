@@ -7,7 +7,9 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class CardField:
-    """A field on the studio's card of a toolset. All other fields are edited under *All fields*."""
+    """A field of a toolset that the studio shows on the toolset's card. All other fields are edited
+    under *All fields*.
+    """
 
     editor: Literal["text", "number", "authorization", "server"]
     """The type of the input. The script `tools/cards.js` implements it."""
@@ -31,5 +33,5 @@ class Kind:
     is_prefixed: bool = False
     """True if the names of the toolset's tools start with the toolset's name."""
     reserved: Set[str] = frozenset()
-    """Names reserved for the platform that the kind's tools may have."""
+    """Tool names that are reserved for the platform, but that tools of this kind may have."""
     card: tuple[CardField, ...] = ()

@@ -1,4 +1,6 @@
-"""Defines the base class of all models of a manifest, and the marks of their fields in the schema."""
+"""Defines the base class of all models of a manifest, and the extra properties of their fields in
+the schema.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass

@@ -132,7 +132,9 @@ class CallArguments(Struct, forbid_unknown_fields=True):
 
 
 def read_message(arguments: Mapping[str, Any] | None) -> ModelMessage:
-    """Convert the arguments. Raises `BadRequest` with the path of an invalid argument."""
+    """Convert the arguments of a tool call to a message. Raises `BadRequest` with the path of an
+    invalid argument.
+    """
     read = converted(dict(arguments or {}), CallArguments, PATH)
     if not read.message.strip():
         raise invalid(f"{PATH}.message", "The message is empty. Enter some text.")

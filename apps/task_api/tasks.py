@@ -44,7 +44,8 @@ class Submission(Ask):
     application: str = Field(pattern=r"^[-a-zA-Z0-9_]{1,50}(@[0-9]{1,9})?$")
     """A slug, or `slug@3` for a version."""
     id: UUID = Field(default_factory=uuid4)
-    """A repeated ID refers to the existing task."""
+    """The client's ID for the question. If the ID was sent before, it refers to the existing task.
+    """
     text: str = ""
     surface: Literal[""] = ""  # A program has no page.
 
@@ -58,7 +59,7 @@ class Submission(Ask):
 
 
 class TaskConsumer(JsonConsumer):
-    """Serves `GET /api/IAIAssistantApi/tasks/{id}`."""
+    """Serves `GET /api/IAIAssistantApi/tasks/{id}`, which returns a task."""
 
     def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = open_workspace) -> None:
         super().__init__()
@@ -246,7 +247,7 @@ class TaskAnswer(BaseModel):
 
 
 class AnswerConsumer(TaskConsumer):
-    """Serves `POST /api/IAIAssistantApi/tasks/{id}/answer`."""
+    """Serves `POST /api/IAIAssistantApi/tasks/{id}/answer`, which answers a question of a task."""
 
     methods = ("POST",)
     finishes_answers = True

@@ -108,7 +108,7 @@ class TemplateFormatter(logging.Formatter):
 
 
 def add_fields(record: logging.LogRecord) -> None:
-    """Add the attributes to a record that operators' formats can use in addition to Python's own."""
+    """Add attributes to a log record. Operators' formats can use them in addition to Python's own."""
     record.levelprefix = f"{record.levelname}:".ljust(LEVEL_WIDTH)
     record.request_id = request_ids.current() or "-"
     span = trace.get_current_span().get_span_context()

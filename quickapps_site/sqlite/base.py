@@ -99,8 +99,8 @@ _pool = IdleConnections()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's database connection. Its `close()` returns a clean connection to the pool for any
-    thread, and closes other ones.
+    """Django's database connection. If its connection is clean, `close()` returns it to the pool,
+    from which any thread can use it. All other connections are closed.
     """
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:

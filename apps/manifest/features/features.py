@@ -25,7 +25,9 @@ class Notes(Node):
     """Tools that read and write the notes of the user, or of their team."""
 
     enabled: bool = False
-    """Give the model the tools for notes. Only signed-in users and their keys have notes."""
+    """Give the model the tools for notes. The tools are available only to signed-in users, and to
+    API clients with these users' keys.
+    """
     approval: Approval | None = None
     """Controls which changes to notes need approval. Null: the rules in `features.approval`. If
     these have no mode, each change waits for the user.

@@ -27,7 +27,7 @@ class FileLoading(Node):
 
 
 class ExternalUrlFetch(Node):
-    """Files on the internet that users and models refer to. This can only restrict what the
+    """Limits which files on the internet QuickApps fetches. These fields can only restrict what the
     installation allows.
     """
 
@@ -36,9 +36,9 @@ class ExternalUrlFetch(Node):
     `EXTERNAL_URL_FETCH_ENABLED` (off by default).
     """
     host_allowlist: tuple[str, ...] | None = None
-    """Hosts that may be called, such as `["docs.example.com", "*.example.org"]`. `*.` matches all
-    subdomains, but not the host itself. The installation must also allow the host. Null: all hosts
-    that the installation allows. `[]`: none.
+    """Hosts from which files may be fetched, such as `["docs.example.com", "*.example.org"]`. `*.`
+    matches all subdomains, but not the host itself. The installation must also allow the host.
+    Null: all hosts that the installation allows. `[]`: none.
     """
 
 

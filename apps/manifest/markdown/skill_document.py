@@ -41,7 +41,7 @@ class SkillDocument:
     compatibility: str | None = None
     metadata: Mapping[str, str] | None = None
     allowed_tools: tuple[str, ...] | None = None
-    """A hint from the author that restricts nothing."""
+    """The tools that the author recommends for the skill. Models can also use other tools."""
     body: str = ""
     """The instructions, in Markdown."""
     warnings: tuple[Problem, ...] = ()
@@ -56,7 +56,9 @@ class SkillDocument:
 
     @property
     def required_tools(self) -> tuple[str, ...]:
-        """Return the names of the tools that an application needs for models to see the skill."""
+        """Return the names of the required tools. Models see the skill only if the application has
+        these tools.
+        """
         return tuple((self.metadata or {}).get(REQUIRES_TOOLS, "").split())
 
 

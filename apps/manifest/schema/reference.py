@@ -93,7 +93,9 @@ def check_complete(schema: Schema, models: Mapping[str, Model], anchors: Anchors
 
 
 def tagged_models(schema: object) -> Iterator[str]:
-    """Yield the names of the models that a `type` selects. These models require the field."""
+    """Yield the names of the models that a value's `type` selects. In these models, `type` is
+    required.
+    """
     if isinstance(schema, list):
         yield from (name for item in schema for name in tagged_models(item))
     elif isinstance(schema, dict):

@@ -19,9 +19,9 @@ def _null_as(default: Any) -> BeforeValidator:
 
 
 class AttachmentFilter(Node):
-    """Selects the files from a tool's results to store, and the files that the answer shows. Null
-    for `supported_types`, `propagate_types_to_choice` or `media_type_substitution` means its
-    default.
+    """Selects which files in a tool's results are stored, and which of them the answer shows. If
+    `supported_types`, `propagate_types_to_choice` or `media_type_substitution` is null, its default
+    applies.
     """
 
     supported_types: Annotated[
