@@ -199,8 +199,8 @@ DATABASES = {
 }
 DATABASE_THREADS = env.integer("DATABASE_THREADS", 6, least=1)
 DATABASE_POOL_SIZE = DATABASE_THREADS + 10
-"""Maximum number of connections to PostgreSQL per process. Requests to Django's views use the
-connections that the threads do not need.
+"""The maximum number of connections to PostgreSQL per process. Requests to Django's views use the
+connections that the database threads do not need.
 """
 for _database in DATABASES.values():
     if "pool" in _database.get("OPTIONS", {}):
@@ -740,12 +740,12 @@ BODY_ROOM = 1024 * 1024
 WEBHOOK_MAX_BODY_BYTES = 262_144
 """The maximum number of bytes of a request to a webhook."""
 IMPORT_BODY_BYTES = 64 * 1024 * 1024 + BODY_ROOM
-"""The maximum number of bytes of a request that imports conversations from another program, as in
-`apps.chat.imports.files`.
+"""The maximum number of bytes of a request that imports conversations from another program.
+`apps.chat.imports.files` limits the file itself.
 """
 OPENAPI_BODY_BYTES = 2 * 32_000_000 + BODY_ROOM
-"""Maximum size in bytes of a document that is pasted into the studio: twice the characters in
-`apps.console.studio.tool_sources.source_texts`, because JSON escapes quotes and line ends.
+"""The maximum size in bytes of a document that is pasted into the studio: twice the character limit
+in `apps.console.studio.tool_sources.source_texts`, because JSON escapes quotes and line ends.
 """
 BODY_LIMITS = (
     (r"/admin/catalog/application/\d+/studio/tools/openapi/", OPENAPI_BODY_BYTES),

@@ -43,7 +43,7 @@ WhileConnected = Callable[[Coroutine[Any, Any, "Admission"]], Awaitable["Admissi
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The caller of an admitted request."""
+    """The caller of an admitted request and, for a request from DIAL Core, its application."""
 
     caller: Caller
     named: str = ""

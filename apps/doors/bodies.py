@@ -206,8 +206,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class NamedUnknown(Generic[S]):
-    """Decodes bodies as the struct `strict`, which rejects unknown fields. If a body has any, it is
-    decoded again as the struct `lenient`, and their names are reported.
+    """Decodes bodies as the struct `strict`, which rejects unknown fields. A body with unknown
+    fields is decoded again as the struct `lenient`, and the names of these fields are reported.
     """
 
     def __init__(self, strict: type[S], lenient: type[S]) -> None:

@@ -153,8 +153,8 @@ def _is_credential(model: type[BaseModel], value: Mapping[str, Any], key: str) -
 
 
 def _is_plain(shape: Shape) -> bool:
-    """Return True if a value of this shape cannot contain a credential. Such a value is plain, or a
-    list or object of plain values.
+    """Return True if the shape is that of a plain value, or of a list or object of plain values.
+    Such a value cannot contain a credential.
     """
     return shape is None or (isinstance(shape, Items | Values) and shape.of is None)
 

@@ -12,7 +12,9 @@ class CardField:
     """
 
     editor: Literal["text", "number", "authorization", "server"]
-    """The type of the input. The script `tools/cards.js` implements it."""
+    """The type of the input element that edits the field. The script `tools/cards.js` implements
+    each type.
+    """
     path: str
     label: str = ""
     placeholder: str = ""
@@ -23,7 +25,7 @@ class Kind:
     """A kind of toolset."""
 
     title: str
-    """The title of the studio's cards."""
+    """The title of the studio's cards for toolsets of this kind."""
     tools: str
     """A description of the kind's tools for the manifest reference."""
     order: int = 100

@@ -46,8 +46,8 @@ class ConversationConsumer(JsonConsumer):
 
 
 class DeletionConsumer(JsonConsumer):
-    """Serves `POST /api/IAIAssistantApi/conversations/{id}/delete`, which also stops a running
-    answer.
+    """Serves `POST /api/IAIAssistantApi/conversations/{id}/delete`, which deletes a conversation
+    and stops its answer in progress.
     """
 
     methods = ("POST",)

@@ -140,8 +140,8 @@ class SubmitConsumer(TaskConsumer):
 
 
 def visible_to(caller: Caller, bucket: str, application: str) -> Q:
-    """Return a filter for the caller's tasks. `bucket` and `application` are the names of the rows'
-    columns.
+    """Return a filter for the caller's tasks. `bucket` and `application` are the names of the
+    columns in the filtered table.
 
     With a service account's API key, the account's own tasks are included, because its webhooks
     send messages on its behalf.
@@ -238,7 +238,9 @@ def error_of(run: Run) -> dict[str, str] | None:
 
 
 class TaskAnswer(BaseModel):
-    """An answer to the question with this key. Its fields depend on the question's type."""
+    """A client's answer to a question. `key` identifies the question. The question's type
+    determines the other fields.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

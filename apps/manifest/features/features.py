@@ -78,8 +78,8 @@ class ModelKeys(Node):
     installation's key.
     """
     platform_pays: bool = False
-    """If the service rejects the user's key, use the installation's key and report this. False: the
-    answer fails.
+    """If the service rejects the user's key, use the installation's key and show a notice in the
+    answer. False: the answer fails.
     """
 
 
@@ -124,7 +124,7 @@ class Schedules(Node):
     """
     approval: Approval = Field(default_factory=lambda: Approval(mode="confirm"))
     """Controls whether `schedule-task`, `update-schedule` and `edit-heartbeat` need approval. By
-    default, they wait for the user.
+    default, calls to these tools wait for the user's approval.
     """
 
 

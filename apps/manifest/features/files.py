@@ -114,7 +114,7 @@ class WebFetch(Node):
 
 
 class Documents(Node):
-    """Tools that read documents and answer from them."""
+    """Tools that read documents and answer questions from them."""
 
     enabled: bool = False
     """Give the model two tools. `file_content_extraction_tool` reads the text of a document.
@@ -132,6 +132,6 @@ class Documents(Node):
     caller, once per page. Null: the application's own model, if this model accepts images.
     """
     source_names: bool = False
-    """Name the tools `extract_file_content {file_url, page_number}` and `rag_search {query,
-    file_urls}`, as older prompts expect.
+    """Use the names and parameters that older prompts expect: `extract_file_content {file_url,
+    page_number}` and `rag_search {query, file_urls}`.
     """

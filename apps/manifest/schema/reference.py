@@ -72,7 +72,9 @@ def kinds_table(anchors: Anchors) -> str:
 
 
 def all_models(base: Model) -> Iterator[Model]:
-    """Yield all subclasses of a model in `apps.manifest`. Others are not part of the reference."""
+    """Yield all subclasses of a model in `apps.manifest`. Other subclasses are not part of the
+    reference.
+    """
     for model in base.__subclasses__():
         if model.__module__.startswith("apps.manifest."):
             yield model

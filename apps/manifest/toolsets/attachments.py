@@ -44,7 +44,8 @@ class AttachmentFilter(Node):
     media_type_substitution: Annotated[dict[str, str], _null_as({})] = Field(default_factory=dict)
     """Replacements of MIME types, for clients that have their own viewer for a type. Each key is
     replaced by its value, as in `{"application/json": "application/vnd.plotly.v1+json"}`.
-    Replacements apply after `supported_types` and before the other two fields.
+    Replacements apply after `supported_types`, and before `propagate_types_to_choice` and
+    `propagate_types_to_text`.
     """
 
 

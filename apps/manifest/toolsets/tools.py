@@ -53,8 +53,8 @@ Override = Annotated[dict[str, Any], AfterValidator(_changes_no_type)]
 
 
 class ToolStage(Node):
-    """Controls how a call is shown to users. In both texts, `{city}` is replaced with the `city`
-    argument.
+    """Controls how a call is shown to users. In `name` and `body`, a placeholder such as `{city}`
+    is replaced with the argument of this name.
     """
 
     name: str | None = None

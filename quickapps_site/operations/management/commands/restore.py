@@ -42,7 +42,7 @@ OTHER_KEYS = (
 )
 VENDORS = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}
 MOST_NAMED = 20
-"""The maximum number of unreadable secrets in the message."""
+"""The maximum number of unreadable secrets that the message names."""
 
 
 class Command(BaseCommand):
