@@ -389,8 +389,8 @@ be framed.
 ALLOWED_ORIGIN = env.origins("ALLOWED_ORIGIN") or [
     origin for origin in ALLOWED_FRAME_ANCESTORS if "*" not in origin
 ]
-"""The origins of pages with which the editor exchanges messages. Without this setting, they are
-those in `ALLOWED_FRAME_ANCESTORS` that contain no star.
+"""The origins of pages with which the editor exchanges messages. The default is all origins in
+`ALLOWED_FRAME_ANCESTORS` that contain no star.
 """
 
 # The admin's widgets compile expressions in its pages, and its theme writes styles.
@@ -404,7 +404,7 @@ CONTENT_SECURITY_POLICIES = {
         "frame-ancestors": ALLOWED_FRAME_ANCESTORS or [NONE],
     },
 }
-"""The content security policies of some URLs, by name, where they differ from the default."""
+"""Maps names of URLs to directives that override the default content security policy."""
 
 # --- The admin --------------------------------------------------------------------------------
 
@@ -617,7 +617,7 @@ MIN_TOOLS_FOR_DEFERRAL = env.integer("MIN_TOOLS_FOR_DEFERRAL", 10, least=1)
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)
 FALLBACK_SILENCE_SECONDS = env.seconds("FALLBACK_SILENCE_SECONDS", 60.0, most=3600, zero=True)
 """The time in seconds within which a model with a fallback must send its first token. With zero,
-and for models without a fallback, it is five minutes.
+and for models without a fallback, the limit is five minutes.
 """
 APPROVAL_MODE = env.choice("APPROVAL_MODE", "auto", ("auto", "confirm"))
 """The approval mode of applications that set none."""

@@ -46,7 +46,7 @@ from apps.workspace.local import read_only
 
 VERSION = b"a2a-version"
 OLD_VERSION = "0.3"
-"""The assumed protocol version of requests that do not name one."""
+"""The protocol version that is assumed if a request does not name one."""
 CONTENT_TYPES = ("", "application/json", "application/a2a+json")
 """The accepted media types of request bodies, according to sections 11.1 and 14.1 of the
 specification.

@@ -49,7 +49,9 @@ class Admission:
     named: str = ""
     """The decoded ID of the application in Core, for a request from DIAL Core, else ""."""
     kept: Mapping[str, Any] | None = field(default=None, repr=False)
-    """Core's document of that application, or None if the key was created for another one."""
+    """Core's document of the application `named`, or None if the key was created for another
+    application.
+    """
 
     async def find(self, name: str) -> ResolvedApplication:
         """Return the requested application. Raises `QuickAppError` if the caller cannot use it.
@@ -84,7 +86,7 @@ class Admission:
 
 
 async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Admission:
-    """Return the admission for an ASGI request.
+    """Identify the caller of an ASGI request, and return the admission.
 
     `while_connected` cancels the request to Core if the client disconnects. Raises
     `NotAuthenticated` if the credentials are invalid, or `ServiceFailed` if Core is unavailable.

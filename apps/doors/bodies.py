@@ -162,8 +162,8 @@ def invalid_structure(text: str, prefix: str = "") -> BadRequest:
 
 
 def check_depth(body: bytes, values: Iterable[Any], limit: int, level: int) -> None:
-    """Raise `BadRequest` if the body is nested more deeply than `limit`. `values` contains its
-    decoded values at the nesting level `level`.
+    """Raise `BadRequest` if the body is nested more deeply than `limit`. `values` contains the
+    body's decoded values at the nesting level `level`.
     """
     # With so few brackets, the body cannot exceed the limit.
     if body.count(b"[") + body.count(b"{") <= limit:

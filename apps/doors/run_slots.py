@@ -103,7 +103,7 @@ def while_valid(caller: Caller) -> AbstractAsyncContextManager[None]:
     """Return a context manager that cancels its block and raises `NotAuthenticated` when the
     caller's key is revoked or expires.
 
-    The key is checked every `HEARTBEAT_SECONDS`, so short answers cost no check.
+    The key is checked every `HEARTBEAT_SECONDS`, so short answers need no check.
     """
     return KeyWatch(caller) if caller.kind == "key" else nullcontext()
 

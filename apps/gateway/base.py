@@ -1,4 +1,6 @@
-"""Defines the base of the gateway's endpoints, and error responses in DIAL's and OpenAI's formats."""
+"""Defines the base class of the gateway's endpoints, and error responses in DIAL's and OpenAI's
+formats.
+"""
 
 from typing import Any
 

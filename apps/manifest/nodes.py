@@ -39,7 +39,7 @@ PREVIEW: dict[str, Any] = {"x-preview": True}
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The `json_schema_extra` of a field."""
+    """The extra properties of a field in the schema, used as the field's `json_schema_extra`."""
 
     preview: bool = False
     resource: bool = False

@@ -1,4 +1,4 @@
-"""Defines the model that drives an application, and its loop."""
+"""Defines the orchestrator: the model that answers, its prompt and its limits."""
 
 from typing import Annotated, Literal
 

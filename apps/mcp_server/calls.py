@@ -105,8 +105,8 @@ async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any])
 async def run_call(
     run: AdmittedRun, context: ServerRequestContext[Any, Any], ledgers: list[Ledger], emit: Emit
 ) -> None:
-    """Run the application, and append its ledger to `ledgers`. The ledger contains any question for
-    the user.
+    """Run the application, and append the run's ledger to `ledgers`. If the run asks the user a
+    question, the ledger contains it.
     """
     door = admitted(context)
     async with run_slot(run, door.slots, door.recorded) as progress:

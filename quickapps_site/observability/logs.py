@@ -162,7 +162,7 @@ def try_out(formatter: logging.Formatter) -> None:
 
 
 class CutPayloads(logging.Filter):
-    """Truncates records of request and response contents to `length` characters."""
+    """Truncates log records with contents of requests and responses to `length` characters."""
 
     def __init__(self, length: int) -> None:
         super().__init__()

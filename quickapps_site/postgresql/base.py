@@ -213,7 +213,7 @@ class PageShare:
 
 
 def is_page_request() -> bool:
-    """Return True if the current thread serves a view. Only these threads have their own context in
-    asgiref.
+    """Return True if the current thread serves a view. Only threads that serve views have their own
+    context in asgiref.
     """
     return SyncToAsync.thread_sensitive_context.get(None) is not None

@@ -47,8 +47,8 @@ class IdleConnections:
         os.register_at_fork(after_in_child=self.set_aside)
 
     def acquire(self, name: str | Path) -> IdentifiedConnection | None:
-        """Return an idle connection to the current file with this name, or None. Close those to
-        earlier files with this name.
+        """Return an idle connection to the current file with this name, or None. Close idle
+        connections to earlier files with this name.
         """
         idle = self.idle[name]
         identity = identity_of(name) if idle else None

@@ -30,7 +30,7 @@ class Notes(Node):
     """
     approval: Approval | None = None
     """Controls which changes to notes need approval. Null: the rules in `features.approval`. If
-    these have no mode, each change waits for the user.
+    these have no mode, each change waits for the user's approval.
     """
     embedding_deployment_id: str | None = None
     """The ID of the embedding deployment. Null: the installation's embedding model."""

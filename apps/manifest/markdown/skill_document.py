@@ -49,8 +49,8 @@ class SkillDocument:
 
     @property
     def is_for_users(self) -> bool:
-        """Return True if users can add the skill to a question. Models read it in any case when a
-        task needs it.
+        """Return True if users can add the skill to a question. Even if not, models read the skill
+        when a task needs it.
         """
         return (self.metadata or {}).get(USER_INVOCABLE, "true").strip().lower() != "false"
 
