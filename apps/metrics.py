@@ -11,7 +11,8 @@ from threading import Lock
 from typing import Protocol
 
 OTHER = "other"
-"""The value of each label for new label combinations once an instrument has `MOST_SERIES` of them.
+"""The value of all labels in further combinations once an instrument has `MOST_SERIES`
+combinations.
 """
 MOST_SERIES = 1000
 """The maximum number of label combinations (series) per instrument. At this number, the largest

@@ -32,7 +32,7 @@ PATCHED: Mapping[type[BaseModel], Shapes] = {
     PredefinedToolSet: (shape_of(ToolSet),),
     PredefinedTool: TOOLS,
 }
-"""Maps each model of a reference to predefined content to the models whose fields `override` can
+"""Maps the models that refer to predefined content to the models whose fields their `override` can
 change.
 """
 

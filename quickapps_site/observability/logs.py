@@ -44,7 +44,7 @@ class LineHandler(logging.StreamHandler[TextIO]):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             self.stream.write(f"{self.format(record)}\n")
-        except Exception:  # noqa: BLE001 - as logging wants it
+        except Exception:  # noqa: BLE001 - as `logging` requires
             self.handleError(record)
 
 

@@ -89,7 +89,7 @@ class IdleConnections:
 
 def identity_of(name: str | Path) -> Identity | None:
     try:
-        found = os.stat(name)  # noqa: PTH116 - in each look, and `Path` takes five times as long
+        found = os.stat(name)  # noqa: PTH116 - runs often; `Path` takes five times as long
     except OSError:  # The database is in memory, or a URL with options.
         return None
     return (found.st_dev, found.st_ino)

@@ -18,7 +18,7 @@ have their maximum length has about 2,000.
 """
 
 PLACE = "front matter"
-"""The path in problems that concern the whole front matter."""
+"""The path of problems that concern the whole front matter."""
 
 Value = str | None | list["Value"] | dict[str, "Value"]
 """A text as it was written, None for null, a list, or an object."""
