@@ -270,7 +270,7 @@ ACCOUNT_RATE_LIMITS = {
     "login_failed_by_address": "50/5m/ip",
     "setup": "10/5m/ip",
     "share": "30/5m/user",
-    "continue": "30/5m/ip",  # It has copies of shared conversations.
+    "continue": "30/5m/ip",  # This copies shared conversations.
     "client_document": "20/5m/user",
 }
 MFA_ADAPTER = "apps.accounts.sign_in.second_factors.SecondFactorAdapter"
@@ -624,8 +624,8 @@ APPROVAL_MODE = env.choice("APPROVAL_MODE", "auto", ("auto", "confirm"))
 APPROVAL_DENY = env.patterns("APPROVAL_DENY")
 """Patterns of tool calls that are denied in every application."""
 DEAD_END_PHRASES = env.patterns("DEAD_END_PHRASES")
-"""Patterns of dead ends. If the model's text matches one, its tool calls are dropped and the answer
-ends.
+"""Patterns of texts in which a model reports that it cannot proceed. If the model's text matches
+one, its tool calls are dropped and the answer ends.
 """
 TOOL_BATCH_SECONDS = env.seconds("TOOL_BATCH_SECONDS", 0.0, most=86_400, zero=True)
 """The timeout in seconds for all calls that a model makes at once. With zero, only each call's own

@@ -49,7 +49,7 @@ class Timestamp(Node):
 
 
 class StageDisplay(Node):
-    """The tool calls that users see."""
+    """Controls which tool calls users see."""
 
     level: Literal["none", "error", "info", "debug"] = "info"
     """The calls to show. `none`: no calls. `error`: failed calls. `info`: all calls by the model.

@@ -203,7 +203,7 @@ class DeploymentTool(ConfiguredTool):
     conversation.
     """
     propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
-    """Add the sources that an application reports to the answer, and instruct the model to copy the
+    """If an application reports sources, add them to the answer, and instruct the model to copy the
     citations. Null or false: sources and citations are dropped.
     """
     supports_url_attachments: bool = False
@@ -236,7 +236,7 @@ class SimpleDeploymentTool(Node):
     conversation.
     """
     propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
-    """Add the sources that an application reports to the answer, and instruct the model to copy the
+    """If an application reports sources, add them to the answer, and instruct the model to copy the
     citations. Null or false: sources and citations are dropped.
     """
 
