@@ -5,7 +5,7 @@
     + ContextTooLong            the request exceeds the model's context window
   - NotAuthenticated          the credentials are missing or invalid
   - ApplicationNotFound       the caller has no application of that name
-  - PlaceNotFound             there is no predefined place of that name
+  - PlaceNotFound             there is no chat place of that name
   - ApplicationBroken         the application's manifest is invalid or refers to something that does not exist
   - Unsupported               the workspace does not support a feature (such as prompts without DIAL)
   - DeploymentNotFound        there is no deployment of that name
@@ -26,7 +26,7 @@
   - ServerStopping            the process stops before the answer is complete
   - ReadOnly                  maintenance: writes are rejected
   - Refused                   a request of the chat page is rejected, for the reason `code`
-    + NotAdmitted … Closing       the same, each with its own HTTP status
+    + NotAdmitted … Closing       like `Refused`, each with its own HTTP status
   - NotStored                 the events of a run could not be stored
 * InitializationIssue         a part of the application could not be opened; the run continues without it
 * ToolError                   a tool call failed; the run continues; its text goes to the model

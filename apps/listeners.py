@@ -34,7 +34,9 @@ class Listeners(Generic[Said, Answer]):
         self.connected.pop(f"{listener.__module__}.{listener.__qualname__}", None)
 
     def call(self, *args: Said.args, **kwargs: Said.kwargs) -> list[Answer]:
-        """Call all functions, and return their results. The first error stops this, and is raised."""
+        """Call all functions, and return their results. If a function raises an error, the
+        remaining functions are not called.
+        """
         return [listener(*args, **kwargs) for listener in self.connected.values()]
 
     def notify(self, *args: Said.args, **kwargs: Said.kwargs) -> None:

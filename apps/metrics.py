@@ -11,7 +11,9 @@ from threading import Lock
 from typing import Protocol
 
 OTHER = "other"
-"""The value of all labels in further combinations once an instrument has `MOST_SERIES`."""
+"""The value of all labels in further combinations once an instrument has `MOST_SERIES`
+combinations.
+"""
 MOST_SERIES = 1000
 """The maximum number of label combinations (series) per instrument. At this number, the largest
 histogram adds about 2 MB to a scrape.

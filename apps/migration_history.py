@@ -29,7 +29,7 @@ CONTRACT = "_contract"
 def upgrade_problem(connection: BaseDatabaseWrapper) -> str:
     """Return why this version cannot migrate or use the database, or "" if it can.
 
-    Django itself does not notice this, because the missing migrations no longer exist. Unknown
+    Django itself does not detect that the database lacks migrations that no longer exist. Unknown
     migrations of a newer version are allowed if they only add something, so that an upgrade can be
     rolled back.
     """

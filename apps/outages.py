@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS = 1
 LONGEST_PAUSE_SECONDS = 10.0
 ENDED = "ended_outage"
-"""The attribute of log records about the end of an outage. It contains the outage."""
+"""The attribute of log records about the end of an outage. Its value is the outage."""
 DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 """The operating system's error codes for a full, read-only or broken disk."""
 POSTGRESQL_DISK_FULL = "53100"
@@ -29,8 +29,8 @@ SQLITE_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 BUSY_POOL = frozenset({"PoolTimeout", "TooManyRequests"})
 """The class names of errors that psycopg's pool raises if all of its connections are in use."""
 DENIED = frozenset({errno.EACCES, errno.EPERM})
-"""The operating system's error codes for denied access. They are an outage in the folder of stored
-files, and a bug elsewhere.
+"""The operating system's error codes for denied access. In the folder of stored files, such an
+error counts as an outage. Elsewhere, it is a bug.
 """
 
 

@@ -26,9 +26,9 @@ _escapes = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 def plain_text(text: str) -> str:
-    """Return a text without its Markdown markup, on one line. A text that is cut in the middle of
-    markup keeps what is left of that markup. The time is quadratic in the length of a line, so pass
-    at most about a thousand characters.
+    """Return a text without its Markdown markup, on one line. If the text was truncated in the
+    middle of markup, the rest of that markup remains. The time is quadratic in the length of a
+    line, so pass at most about a thousand characters.
     """
     text = _starts.sub("", _lines.sub("", _front_matter.sub("", text)))
     text = _note_links.sub(lambda found: found[1] or found[2], _images.sub(r"\1", text))

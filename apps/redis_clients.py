@@ -48,8 +48,8 @@ CHECK_SECONDS = 15.0
 
 
 BROKEN = (redis.ConnectionError,)
-"""A command is retried once, over a new connection, after these errors, because a failover closes
-open connections.
+"""The errors after which a command is retried once, over a new connection. A failover causes them,
+because it closes open connections.
 """
 
 

@@ -23,8 +23,8 @@ retry_at = 0.0
 
 
 def or_local(name: str) -> Callable[..., Any]:
-    """Return a method for an operation of Django's cache. It uses Redis or, while Redis is down,
-    this process's memory.
+    """Return a method that runs the operation `name` of Django's cache in Redis or, while Redis is
+    down, in this process's memory.
     """
 
     def operation(self: RedisOrLocalCache, *args: Any, **options: Any) -> Any:

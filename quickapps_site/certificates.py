@@ -10,7 +10,7 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 AUTHORITIES_FOLDER = Path("/certificates")
-"""The folder for the certificates of operators' authorities."""
+"""The folder with the certificates of the operator's certificate authorities."""
 
 _certificate = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 

@@ -126,7 +126,9 @@ def integer(
 
 
 def seconds(name: str, default: float, *, most: float, zero: bool = False) -> float:
-    """Read a number of seconds above 0, or from 0 if `zero` is True, up to `most`."""
+    """Read a number of seconds up to `most`. The number must be above 0 or, if `zero` is True, at
+    least 0.
+    """
 
     def parse(raw: str) -> float:
         number = float(raw)

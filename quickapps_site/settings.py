@@ -199,8 +199,8 @@ DATABASES = {
 }
 DATABASE_THREADS = env.integer("DATABASE_THREADS", 6, least=1)
 DATABASE_POOL_SIZE = DATABASE_THREADS + 10
-"""Maximum number of connections to PostgreSQL per process. Requests to Django's views use the
-connections that the threads do not need.
+"""The maximum number of connections to PostgreSQL per process. Requests to Django's views use the
+connections that the database threads do not need.
 """
 for _database in DATABASES.values():
     if "pool" in _database.get("OPTIONS", {}):
@@ -270,7 +270,7 @@ ACCOUNT_RATE_LIMITS = {
     "login_failed_by_address": "50/5m/ip",
     "setup": "10/5m/ip",
     "share": "30/5m/user",
-    "continue": "30/5m/ip",  # It has copies of shared conversations.
+    "continue": "30/5m/ip",  # This copies shared conversations.
     "client_document": "20/5m/user",
 }
 MFA_ADAPTER = "apps.accounts.sign_in.second_factors.SecondFactorAdapter"
@@ -389,8 +389,8 @@ be framed.
 ALLOWED_ORIGIN = env.origins("ALLOWED_ORIGIN") or [
     origin for origin in ALLOWED_FRAME_ANCESTORS if "*" not in origin
 ]
-"""The origins of pages with which the editor exchanges messages. Without this setting, they are
-those in `ALLOWED_FRAME_ANCESTORS` that contain no star.
+"""The origins of pages with which the editor exchanges messages. The default is all origins in
+`ALLOWED_FRAME_ANCESTORS` that contain no star.
 """
 
 # The admin's widgets compile expressions in its pages, and its theme writes styles.
@@ -404,7 +404,7 @@ CONTENT_SECURITY_POLICIES = {
         "frame-ancestors": ALLOWED_FRAME_ANCESTORS or [NONE],
     },
 }
-"""The content security policies of some URLs, by name, where they differ from the default."""
+"""Maps names of URLs to directives that override the default content security policy."""
 
 # --- The admin --------------------------------------------------------------------------------
 
@@ -568,12 +568,12 @@ PROMPT_LAYERS = [
     "apps.runs.prompt.FOLDER",
     "apps.runs.prompt.CLIENT",
 ]
-"""The layers of the system prompt, in the order in which the model reads them."""
+"""The parts of the system prompt, in the order in which the model reads them."""
 
 PREDEFINED_DIR = installation.RESOURCES / "predefined"
 PREDEFINED_EXTRA_PATHS = env.paths("PREDEFINED_EXTRA_PATHS", deprecated="PREDEFINED_BASE_PATH")
-"""Folders with further layers of predefined content above the built-in one. A later layer overrides
-earlier ones.
+"""Folders with additional predefined content. It overrides the built-in content, and the content of
+a later folder overrides that of earlier folders.
 """
 CONTENT_PATHS = env.paths("CONTENT_PATHS")
 """The folders of managed applications. Users can use these applications, but they are read-only in
@@ -617,15 +617,15 @@ MIN_TOOLS_FOR_DEFERRAL = env.integer("MIN_TOOLS_FOR_DEFERRAL", 10, least=1)
 DEFAULT_TOOL_TIMEOUT_SECONDS = env.seconds("DEFAULT_TOOL_TIMEOUT_SECONDS", 300.0, most=3600)
 FALLBACK_SILENCE_SECONDS = env.seconds("FALLBACK_SILENCE_SECONDS", 60.0, most=3600, zero=True)
 """The time in seconds within which a model with a fallback must send its first token. With zero,
-and for models without a fallback, it is five minutes.
+and for models without a fallback, the limit is five minutes.
 """
 APPROVAL_MODE = env.choice("APPROVAL_MODE", "auto", ("auto", "confirm"))
 """The approval mode of applications that set none."""
 APPROVAL_DENY = env.patterns("APPROVAL_DENY")
 """Patterns of tool calls that are denied in every application."""
 DEAD_END_PHRASES = env.patterns("DEAD_END_PHRASES")
-"""Patterns of dead ends. If the model's text matches one, its tool calls are dropped and the answer
-ends.
+"""Patterns of texts in which a model reports that it cannot proceed. If the model's text matches
+one, its tool calls are dropped and the answer ends.
 """
 TOOL_BATCH_SECONDS = env.seconds("TOOL_BATCH_SECONDS", 0.0, most=86_400, zero=True)
 """The timeout in seconds for all calls that a model makes at once. With zero, only each call's own
@@ -634,7 +634,7 @@ timeout applies.
 TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD = env.integer(
     "TOOL_CALL_RESULT_OFFLOAD__SIZE_THRESHOLD", 40_000, least=1
 )
-"""The size in bytes above which tool results are large."""
+"""The size in bytes above which a tool result counts as large and can be stored in a file."""
 TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT = env.boolean(
     "TOOL_CALL_RESULT_OFFLOAD__ENABLED_BY_DEFAULT", True
 )
@@ -740,12 +740,12 @@ BODY_ROOM = 1024 * 1024
 WEBHOOK_MAX_BODY_BYTES = 262_144
 """The maximum number of bytes of a request to a webhook."""
 IMPORT_BODY_BYTES = 64 * 1024 * 1024 + BODY_ROOM
-"""The maximum number of bytes of a request that imports conversations from another program, as in
-`apps.chat.imports.files`.
+"""The maximum number of bytes of a request that imports conversations from another program.
+`apps.chat.imports.files` limits the file itself.
 """
 OPENAPI_BODY_BYTES = 2 * 32_000_000 + BODY_ROOM
-"""Maximum size in bytes of a document that is pasted into the studio: twice the characters in
-`apps.console.studio.tool_sources.source_texts`, because JSON escapes quotes and line ends.
+"""The maximum size in bytes of a document that is pasted into the studio: twice the character limit
+in `apps.console.studio.tool_sources.source_texts`, because JSON escapes quotes and line ends.
 """
 BODY_LIMITS = (
     (r"/admin/catalog/application/\d+/studio/tools/openapi/", OPENAPI_BODY_BYTES),
@@ -776,8 +776,8 @@ answers are queued.
 SCHEDULES_PER_PERSON = env.integer("SCHEDULES_PER_PERSON", 20, least=0)
 """The maximum number of schedules per user, across all teams. Alarms do not count."""
 RUNS_PER_KEY = env.integer("RUNS_PER_KEY", 1_000, least=1, also=0)
-"""The maximum number of concurrent answers per API key, or caller of DIAL Core. In the gateway, it
-applies across all processes with Redis, otherwise in each process.
+"""The maximum number of concurrent answers per API key, or per caller of DIAL Core. In the gateway,
+the limit applies across all processes if they share Redis, or else in each process.
 """
 RUNS_PER_APPLICATION = env.integer("RUNS_PER_APPLICATION", 2_000, least=1, also=0)
 """The maximum number of concurrent runs per application on the chat page, across all processes. The
@@ -788,8 +788,8 @@ RUNS_PER_PROCESS = env.integer("RUNS_PER_PROCESS", 2_000, least=1, also=0)
 of the chat page are queued, and gateway runs are rejected. Zero means no limit.
 """
 PERSON_REQUESTS_PER_MINUTE = env.integer("PERSON_REQUESTS_PER_MINUTE", 0, least=0)
-"""The maximum number of questions per user and minute, across all processes with Redis, otherwise
-in each process. Zero means no limit.
+"""The maximum number of questions per user and minute. The limit applies across all processes if
+they share Redis, or else in each process. Zero means no limit.
 """
 PERSON_TOKENS_PER_MINUTE = env.integer("PERSON_TOKENS_PER_MINUTE", 0, least=0)
 """The maximum number of tokens per minute in a user's questions and answers. Above it, further

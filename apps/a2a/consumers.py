@@ -1,5 +1,6 @@
-"""Serves both protocol bindings: checks credentials and protocol version, and formats responses and
-errors.
+"""Serves the two bindings of the A2A protocol, JSON-RPC and HTTP+JSON.
+
+The consumers check credentials and the protocol version, and format responses and errors.
 """
 
 from collections.abc import Iterable, Mapping
@@ -45,7 +46,7 @@ from apps.workspace.local import read_only
 
 VERSION = b"a2a-version"
 OLD_VERSION = "0.3"
-"""The assumed protocol version of requests that do not name one."""
+"""The protocol version that is assumed if a request does not name one."""
 CONTENT_TYPES = ("", "application/json", "application/a2a+json")
 """The accepted media types of request bodies, according to sections 11.1 and 14.1 of the
 specification.
@@ -268,7 +269,7 @@ class CardConsumer(OperationConsumer):
         await self.respond(200, body, headers)
 
     async def reader(self) -> Caller:
-        """Return the caller with the key, or a visitor if there is no key. Raises
+        """Return the caller that the key identifies, or a visitor if the request has no key. Raises
         `NotAuthenticated` if the key is invalid.
         """
         sent = read_headers(self.scope["headers"])

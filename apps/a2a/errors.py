@@ -16,7 +16,7 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 REFUSED = -32000
 """The JSON-RPC code for errors that the parameters did not cause, such as an exceeded limit. A2A
-itself does not use it.
+itself does not use this code.
 """
 OF_PARAMETERS = frozenset((400, 413, 415, 422))
 """The HTTP statuses of errors that the parameters caused."""
@@ -46,7 +46,7 @@ class ProtocolError(QuickAppError):
     rpc_code = INVALID_PARAMS
     http_status = 400
     status_name = "INVALID_ARGUMENT"
-    """The name in `google.rpc.Code`."""
+    """The error's name in `google.rpc.Code`."""
     code = "INVALID_PARAMS"
 
 

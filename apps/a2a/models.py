@@ -32,7 +32,9 @@ class ClientMessage(models.Model):
 
 
 class PushConfig(models.Model):
-    """A URL that receives push notifications about a task. `name` is the client's ID for it."""
+    """A URL that receives push notifications about a task. `name` is the client's ID for this
+    configuration.
+    """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="+")
     name = models.CharField(max_length=LONGEST_ID)

@@ -43,8 +43,8 @@ class ProtocolOperation:
     call: Callable[[OperationContext, Any], Awaitable[Json]]
     stream: Callable[[OperationContext, Any], Awaitable[Updates]] | None = None
     writes: bool = False
-    """True if the operation is rejected in read-only mode. Answering and canceling tasks remain
-    possible then.
+    """True if the operation is rejected in read-only mode. Clients can still answer and cancel
+    tasks in this mode.
     """
 
 
@@ -135,8 +135,8 @@ async def cancel(here: OperationContext, sent: TaskParams) -> Json:
 
 
 async def current_run(here: OperationContext, id: str) -> Run:
-    """Return the run of a task, and resume it here if its process has died. Raises `TaskNotFound`
-    if the caller has no such task.
+    """Return the run of a task. If the run's process has died, resume the run in this process.
+    Raises `TaskNotFound` if the caller has no such task.
     """
     find = database_sync_to_async(find_task)
     run: Run = await find(here.caller, here.application, id)

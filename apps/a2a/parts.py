@@ -36,7 +36,7 @@ class ReceivedFile:
 
 @dataclass(frozen=True, slots=True)
 class PartContent:
-    """The content of a message."""
+    """The text and the files of a message."""
 
     text: str
     paths: tuple[str, ...] = ()
@@ -71,8 +71,9 @@ async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplicati
 
 
 def check_part(number: int, part: ClientPart, application: ResolvedApplication) -> None:
-    """Raise `InvalidParams` unless the part has exactly one content, or `ContentTypeNotSupported`
-    if its media type is not accepted. The error names the part by its index, `number`.
+    """Raise `InvalidParams` unless the part has exactly one of `text`, `raw`, `url` and `data`, or
+    `ContentTypeNotSupported` if its media type is not accepted. The error names the part by its
+    index, `number`.
     """
     given = [part.text, part.raw, part.url]
     count = sum(value is not None for value in given) + (part.data is not msgspec.UNSET)

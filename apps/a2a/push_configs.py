@@ -29,8 +29,8 @@ class ConfigNotFound(ProtocolError):
 
 
 def save_config(run: Run, sent: PushConfigParams) -> PushConfig:
-    """Create or replace a configuration. Raises `InvalidParams` if it is invalid, or if the task
-    has too many.
+    """Create or replace a configuration. Raises `InvalidParams` if the configuration is invalid, or
+    if the task already has the maximum number of configurations.
     """
     check_config(sent)
     name = sent.id or str(uuid4())

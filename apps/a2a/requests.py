@@ -131,8 +131,8 @@ def read_query(kind: type[S], query: Mapping[str, str]) -> S:
 
 
 def with_json_names(value: Any, levels: int = DEEPEST_FIELD) -> Any:
-    """Convert names such as `task_id` to `taskId`, except within `data`. As with Protocol Buffers,
-    clients may send either.
+    """Convert names such as `task_id` to `taskId`, except within `data`. Clients may send either
+    form, as with Protocol Buffers.
     """
     if not levels:
         return value

@@ -45,7 +45,9 @@ class OperationContext:
 
 @dataclass(frozen=True, slots=True)
 class SentTask:
-    """The task to which a message was sent. Its events after number `after` are the response."""
+    """The task to which a message was sent. The events after number `after` are the response to the
+    message.
+    """
 
     run: Run
     after: int
@@ -97,12 +99,14 @@ async def begin(here: OperationContext, sent: SendParams) -> SentTask:
 
 
 def whole_task(run: Run) -> SentTask:
-    """Return the run's task, with the number before the run's first event."""
+    """Return the run's task with all events of the run: `after` is the number before the first
+    event.
+    """
     return SentTask(run, (journal.first_number(run.pk) or 1) - 1)
 
 
 async def answer(here: OperationContext, sent: SendParams) -> SentTask:
-    """Answer a question of the task in the message, and return the task."""
+    """Answer a question of the task that the message names, and return the task."""
     read = database_sync_to_async(read_task_answer)
     run, frame = await read(here.caller, here.application, sent.message)
     after = await database_sync_to_async(journal.last_number)(run.stream)
@@ -114,7 +118,8 @@ async def answer(here: OperationContext, sent: SendParams) -> SentTask:
 def read_task_answer(
     caller: Caller, application: ResolvedApplication, message: SentMessage
 ) -> tuple[Run, AnswerFrame]:
-    """Return the run of the task in the message, and the answer to its question.
+    """Return the run of the task that the message names, and the message's answer to a question of
+    the task.
 
     Raises `TaskNotFound`, `InvalidParams` if the answer is invalid, or `UnsupportedOperation` if
     the task has no open question.

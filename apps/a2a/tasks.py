@@ -135,7 +135,9 @@ def answer_parts(given: Any) -> list[Json]:
 
 
 def list_tasks(caller: Caller, application: ResolvedApplication, sent: ListParams) -> Json:
-    """Return a page of the caller's tasks, last changed first. Raises `InvalidParams`."""
+    """Return a page of the caller's tasks, last changed first. Raises `InvalidParams` if a
+    parameter is invalid.
+    """
     size = LISTED if sent.page_size is None else sent.page_size
     if not 1 <= size <= MOST_LISTED:
         raise InvalidParams(f"pageSize is {size}; use 1 to {MOST_LISTED}.")

@@ -21,8 +21,8 @@ def frame(kind: str, **fields: Any) -> bytes:
 
 
 class TextStream:
-    """A message or reasoning that is being streamed. The constant part of its frames is encoded
-    once.
+    """A message or a reasoning text that is being streamed. The constant part of its frames is
+    encoded only once.
     """
 
     def __init__(self, kind: str, message_id: str) -> None:

@@ -50,7 +50,7 @@ class Resumption(Struct, frozen=True):
 
 
 def shown_call(waiting: WaitingCalls) -> str:
-    """Return the client's ID of the waiting call."""
+    """Return the ID under which clients see the waiting call."""
     return f"{OWN_CALL}{waiting.id}"
 
 

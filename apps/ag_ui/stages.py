@@ -72,8 +72,8 @@ class StageFrames:
         return ended + frame("STEP_STARTED", stepName=stage.name)
 
     def unique(self, title: str) -> str:
-        """Return the title, with a number if an open step has this name. The protocol ends steps by
-        name.
+        """Return the title, with a number if an open step already has this name. Names must be
+        unique, because the protocol ends a step by its name.
         """
         taken = {stage.name for stage in self.open.values()}
         name, number = title, 1

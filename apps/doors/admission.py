@@ -1,7 +1,7 @@
 """Admits requests from API clients: identifies the caller and the application.
 
 An API key of this installation identifies the caller. Any other key may be from DIAL Core. Core
-does not sign requests, so Core is asked for which application the key was created.
+does not sign requests, so QuickApps asks Core for which application the key was created.
 
 The name in the URL is the slug of an application here, or an application type in Core. For an
 application type, the header `X-DIAL-APPLICATION-ID` names the application, and Core stores its
@@ -43,13 +43,15 @@ WhileConnected = Callable[[Coroutine[Any, Any, "Admission"]], Awaitable["Admissi
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The caller of an admitted request."""
+    """The caller of an admitted request and, for a request from DIAL Core, its application."""
 
     caller: Caller
     named: str = ""
     """The decoded ID of the application in Core, for a request from DIAL Core, else ""."""
     kept: Mapping[str, Any] | None = field(default=None, repr=False)
-    """Core's document of that application, or None if the key was created for another one."""
+    """Core's document of the application `named`, or None if the key was created for another
+    application.
+    """
 
     async def find(self, name: str) -> ResolvedApplication:
         """Return the requested application. Raises `QuickAppError` if the caller cannot use it.
@@ -84,7 +86,7 @@ class Admission:
 
 
 async def visit(scope: Mapping[str, Any], while_connected: WhileConnected) -> Admission:
-    """Return the admission for an ASGI request.
+    """Identify the caller of an ASGI request, and return the admission.
 
     `while_connected` cancels the request to Core if the client disconnects. Raises
     `NotAuthenticated` if the credentials are invalid, or `ServiceFailed` if Core is unavailable.

@@ -38,7 +38,7 @@ HALF_CHARACTER = (
 NO_UTF_8 = "The request body isn't valid JSON: it is not in UTF-8. Send it in UTF-8."
 T = TypeVar("T")
 LONGEST_QUOTE = 100
-"""The maximum number of characters of a client's text that an error message repeats."""
+"""The length in characters to which error messages truncate a client's text."""
 MOST_LINES = 100
 
 
@@ -162,8 +162,8 @@ def invalid_structure(text: str, prefix: str = "") -> BadRequest:
 
 
 def check_depth(body: bytes, values: Iterable[Any], limit: int, level: int) -> None:
-    """Raise `BadRequest` if the body is nested more deeply than `limit`. `values` contains its
-    decoded values at the nesting level `level`.
+    """Raise `BadRequest` if the body is nested more deeply than `limit`. `values` contains the
+    body's decoded values at the nesting level `level`.
     """
     # With so few brackets, the body cannot exceed the limit.
     if body.count(b"[") + body.count(b"{") <= limit:
@@ -206,8 +206,8 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class NamedUnknown(Generic[S]):
-    """Decodes bodies as the struct `strict`, which rejects unknown fields. If a body has any, it is
-    decoded again as the struct `lenient`, and their names are reported.
+    """Decodes bodies as the struct `strict`, which rejects unknown fields. A body with unknown
+    fields is decoded again as the struct `lenient`, and the names of these fields are reported.
     """
 
     def __init__(self, strict: type[S], lenient: type[S]) -> None:

@@ -56,8 +56,8 @@ class MessageGroup:
 def read_conversation(
     written: Sequence[ChatMessage], external: dict[str, ToolSpec]
 ) -> ParsedConversation:
-    """Convert a conversation. `external` are the client's tools by name. Raises `BadRequest` if it
-    has no messages or a tool message has no matching call.
+    """Convert a conversation. `external` contains the client's tools by name. Raises `BadRequest`
+    if the conversation has no messages, or if a tool message has no matching call.
     """
     if len(written) == 1 and is_plain(written[0]):  # In most requests, all messages are plain.
         return ParsedConversation((to_message(written[0], external),), "", NO_TEXTUAL_RESULTS)
@@ -176,7 +176,9 @@ def groups(messages: Iterable[ChatMessage]) -> Iterator[MessageGroup]:
 
 
 def values_of(group: MessageGroup, external: dict[str, ToolSpec]) -> Iterator[ModelMessage]:
-    """Yield the message, the results of the client's own tools, and all other calls as text."""
+    """Yield the messages of a group: the first message, the results of the client's own tools, and
+    all other calls and their results as text.
+    """
     said, foreign = to_value(group.first, external), group.unlisted_calls(external)
     if not foreign or said.content or said.tool_calls or said.attachments or said.state:
         yield said

@@ -99,8 +99,8 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
         return ""
 
     async def while_connected(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of `work`, which is canceled if the client disconnects. Must be called
-        before the body is read.
+        """Return the result of `work`, which is canceled if the client disconnects. Call this
+        method before the body is read.
         """
         listening = asyncio.ensure_future(self.listen_early(asyncio.current_task()))
         try:

@@ -82,7 +82,8 @@ class Dialect(Protocol):
     """Parses the requests of an API, and encodes its responses.
 
     `door` is stored with each run. Clients receive the status codes in `passed_on` unchanged if a
-    model service returns them. If it lacks 429, rate limits have another status.
+    model service returns them. If `passed_on` does not contain 429, a reached rate limit has
+    another status.
     """
 
     @property

@@ -54,7 +54,7 @@ class DoorConsumer(HttpConsumer):
             if self.scope["method"] not in READING and not self.finishes_answers:
                 await read_only.check()
             await self.answer()
-        except Exception as error:  # noqa: BLE001 - nothing is above this; `failure` logs it
+        except Exception as error:  # noqa: BLE001 - no caller handles errors; `failure` logs them
             if self.is_denial(error):
                 self.note_denial()
             await self.send_error(error)

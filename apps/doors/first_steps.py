@@ -23,7 +23,9 @@ class FirstStep:
     title: str
     text: str
     link: str
-    """Empty if the user lacks the permission or an earlier step is incomplete."""
+    """The URL of the step, or empty if the user lacks the permission or an earlier step is
+    incomplete.
+    """
     is_done: bool
 
 

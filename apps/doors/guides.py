@@ -48,7 +48,8 @@ class DoorGuide:
     """The file name of the API's page in the docs."""
     snippets: tuple[Snippet, ...]
     trial: Trial | None = None
-    """None if trying the API takes more than one request."""
+    """A request with which operators can try the API, or None if this takes more than one request.
+    """
 
     def fill(self, origin: str, slug: str, title: str) -> "DoorGuide":
         """Return the guide with its placeholders replaced."""

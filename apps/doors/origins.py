@@ -41,7 +41,7 @@ class CsrfCheck(CsrfViewMiddleware):
 
 def check_csrf(scope: Mapping[str, Any]) -> None:
     """Raise `Forbidden` if a request comes from a page of another site, as Django's views do."""
-    # Django would search the token in the form, which is not read here.
+    # Django would search for the token in the form, which is not read here.
     headers = [header for header in scope["headers"] if header[0] != b"content-type"]
     request = ASGIRequest({**scope, "headers": headers}, BytesIO())
     check = CsrfCheck(lambda _: HttpResponse())

@@ -111,7 +111,7 @@ class RunConsumer(DoorConsumer):
     async def complete(
         self, asked: ParsedRequest, caller: Caller, application: ResolvedApplication
     ) -> ParsedRequest:
-        """Return the request with any stored earlier messages of its conversation added. Subclasses
+        """Add the stored earlier messages of the conversation, if any, to the request. Subclasses
         with stored conversations override this. Raises `BadRequest` if the conversation is invalid.
         """
         return asked

@@ -1,5 +1,5 @@
-"""Executes the runs of API clients: holds a slot, records the run, cancels it if the API key
-expires, and charges its tokens to the rate limits.
+"""Executes the runs of API clients: occupies a slot for concurrent runs, records the run, cancels
+it if the API key expires, and charges its tokens to the rate limits.
 """
 
 import asyncio
@@ -42,8 +42,8 @@ Recorded = Callable[[RunFigures], AbstractContextManager[Progress]]
 
 @asynccontextmanager
 async def hold_caller_slot(slots: RunSlots, caller: Caller, name: str) -> AsyncIterator[None]:
-    """Hold a slot for the caller and the application or deployment `name`. Raises `TooManyRuns` if
-    none is free.
+    """Occupy a slot for concurrent runs of the caller, and of the application or deployment `name`.
+    Raises `TooManyRuns` if no slot is free.
     """
     with slots.hold(caller.bucket, name):
         async with slots.hold_shared(caller.bucket, name):
@@ -67,7 +67,7 @@ class AdmittedRun(msgspec.Struct, frozen=True):
 async def run_slot(
     run: AdmittedRun, slots: RunSlots, recorded: Recorded
 ) -> AsyncIterator[Progress]:
-    """During the block, hold a slot for the run, and record the run.
+    """Occupy a slot for concurrent runs during the block, and record the run.
 
     Raises `TooManyRuns` if no slot is free. If the caller's key is revoked or expires, the block is
     canceled and `NotAuthenticated` is raised.
@@ -103,7 +103,7 @@ def while_valid(caller: Caller) -> AbstractAsyncContextManager[None]:
     """Return a context manager that cancels its block and raises `NotAuthenticated` when the
     caller's key is revoked or expires.
 
-    The key is checked every `HEARTBEAT_SECONDS`, so short answers cost no check.
+    The key is checked every `HEARTBEAT_SECONDS`, so short answers need no check.
     """
     return KeyWatch(caller) if caller.kind == "key" else nullcontext()
 

@@ -1,6 +1,6 @@
 """Reads which page of the product an API client's user has open, and a description of their screen.
 
-OpenAI clients send them as `place` and `narrative` in `metadata`, and DIAL clients in
+OpenAI clients send both as `place` and `narrative` in `metadata`, and DIAL clients in
 `custom_fields.configuration`.
 """
 

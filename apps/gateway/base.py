@@ -1,4 +1,6 @@
-"""Defines the base of the gateway's endpoints, and error responses in DIAL's and OpenAI's formats."""
+"""Defines the base class of the gateway's endpoints, and error responses in DIAL's and OpenAI's
+formats.
+"""
 
 from typing import Any
 
@@ -34,5 +36,7 @@ def openai_error_body(found: RunFailure) -> dict[str, Any]:
 
 
 def error_code(found: RunFailure) -> str:
-    """Return the failure's error code. If that is generic, return the HTTP status as text instead."""
+    """Return the failure's error code. If the code is generic, return the HTTP status as text
+    instead.
+    """
     return str(found.status) if found.code in GENERAL_CODES else found.code

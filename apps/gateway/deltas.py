@@ -153,7 +153,9 @@ class OpenAIDeltas(DialDeltas):
         return {"reasoning_content": event.text}
 
     def open_thoughts(self, event: StageOpened) -> Delta | None:
-        """Return the separator between the reasoning of two model calls, or None for the first one."""
+        """Return the separator between the reasoning of two model calls, or None before the first
+        model call.
+        """
         lead = {"reasoning_content": SEPARATOR} if self.has_thought else None
         self.has_thought = True
         return lead

@@ -29,7 +29,7 @@ _sink: PrometheusSink | None = None
 
 
 def start(gauges: Iterable[Gauge]) -> PrometheusSink:
-    """Start to collect metrics. Return the sink that stores those of this process."""
+    """Start to collect metrics. Return the sink that stores the metrics of this process."""
     from apps.gateway.prometheus import PrometheusSink
 
     global _sink

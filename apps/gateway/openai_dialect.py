@@ -105,7 +105,7 @@ class ParsedBody(msgspec.Struct, frozen=True):
 
     request: OpenAIRequest
     unknown: frozenset[str] = frozenset()
-    """The names of its unknown parameters."""
+    """The names of the request's unknown parameters."""
     allowed: frozenset[str] | None = None
     """The names of the tools that the model may call, or None if it may call all."""
 

@@ -79,7 +79,9 @@ def health_only(advice: str) -> list[URLPattern]:
 
 
 def otherwise(application: Any) -> list[URLPattern]:
-    """Return the URL patterns for all requests outside the APIs, which `application` answers."""
+    """Return the URL patterns for all requests outside the APIs. The ASGI application `application`
+    answers these requests.
+    """
     return [re_path(r"^chat/completions/?$", misplaced_url(application)), re_path(r"", application)]
 
 

@@ -10,8 +10,8 @@ ALIASES = ("MaxTurns", "maxIterations")
 def with_own_names(document: Any) -> Any:
     """Replace other systems' field names in the document with this project's names.
 
-    If a document sets a limit under both names, both remain, and validation warns about the unknown
-    name.
+    If a document sets the iteration limit under both names, both remain, and validation warns about
+    the other system's name.
     """
     orchestrator = document.get("orchestrator") if isinstance(document, dict) else None
     if not isinstance(orchestrator, dict) or ITERATIONS in orchestrator:

@@ -18,7 +18,7 @@ class UserDefinedContext(Node):
 
 
 class FileContext(Node):
-    """A file whose name and description the prompt contains, so that the model can read it."""
+    """A file that the model can read. The prompt contains the file's name and description."""
 
     type: Literal["file"] = "file"
     """The context is a file."""

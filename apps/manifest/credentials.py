@@ -32,12 +32,14 @@ PATCHED: Mapping[type[BaseModel], Shapes] = {
     PredefinedToolSet: (shape_of(ToolSet),),
     PredefinedTool: TOOLS,
 }
-"""Maps references to predefined content to the models whose fields their `override` can change."""
+"""Maps the models that refer to predefined content to the models whose fields their `override` can
+change.
+"""
 
 OUTSIDE = frozenset(
     {"authorization", "password", "token", "access_token", "client_secret", "api_key", "secret"}
 )
-"""The keys of credentials in parts of a document that no model describes."""
+"""Keys whose values count as credentials in the parts of a document that no model describes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +59,8 @@ class CredentialLocation:
 
 
 def find_credentials(document: Any, kind: Kind | None = None) -> tuple[CredentialLocation, ...]:
-    """Return the credentials in a document in order. `kind` selects plain credentials, references
-    to secrets, or masks.
+    """Return the credentials in a document, in the order of the document. `kind` restricts the
+    result to plain credentials, references to secrets, or masks of stored credentials.
     """
     written = (_locate(*found) for found in _walk(document) if found[1] not in (None, "", [], {}))
     return tuple(place for place in written if kind in (None, place.kind))
@@ -78,8 +80,8 @@ AUTHORIZATIONS: Shapes = (shape_of(RestAuthorization),)
 
 
 class Headers(BaseModel):
-    """The shape of an object with headers. A header's name determines whether its value is a
-    credential.
+    """The shape of an object that maps names of headers to values. A header's name determines
+    whether its value is a credential.
     """
 
 
@@ -116,7 +118,7 @@ def _is_authorization(shape: Shape) -> bool:
 def _shapes(
     models: tuple[type[BaseModel], ...], shapes: Shapes, value: Mapping[str, Any], key: str
 ) -> Shapes:
-    """Return the possible shapes of an object's member, or () if it need not be searched."""
+    """Return the possible shapes of an object's member, or () if the member need not be searched."""
     if any(_is_credential(model, value, key) for model in models):
         return CREDENTIAL
     if any(marks(model, key).headers for model in models):
@@ -151,8 +153,8 @@ def _is_credential(model: type[BaseModel], value: Mapping[str, Any], key: str) -
 
 
 def _is_plain(shape: Shape) -> bool:
-    """Return True if a value of this shape cannot contain a credential. Such a value is plain, or a
-    list or object of plain values.
+    """Return True if the shape is that of a plain value, or of a list or object of plain values.
+    Such a value cannot contain a credential.
     """
     return shape is None or (isinstance(shape, Items | Values) and shape.of is None)
 

@@ -20,7 +20,7 @@ class CustomFields(Node):
 
 
 class Parameters(Node):
-    """Request parameters. Null: the deployment's default."""
+    """Request parameters. If a parameter is null, the deployment's default applies."""
 
     temperature: float | None = None
     """The randomness of the answer. With 0, the answer is the most predictable. Most services
@@ -59,7 +59,7 @@ class StaticFunction(Node):
     name: str
     """The deployment's name for its tool, such as `web_search`."""
     description: str | None = None
-    """A description of the tool for the deployment, if it needs one."""
+    """A description of the tool for the deployment. Null: none."""
     configuration: dict[str, Any] | None = None
     """The configuration of the tool, in the deployment's format."""
 

@@ -12,11 +12,13 @@ from jsone.shared import JSONTemplateError
 MOST_TOKENS = 150
 """The maximum number of tokens in an expression."""
 MOST_CHARACTERS = 4_000
-"""The maximum number of characters in an expression within a text. The library copies the text for
-each token.
+"""The maximum number of characters in an expression within a text. The limit is low because the
+JSON-e library copies the text for each token.
 """
 LONGEST_QUOTE = 120
-"""The maximum number of characters of an expression that an error message quotes."""
+"""The length in characters to which error messages truncate a name or an error of the JSON-e
+library.
+"""
 
 FUNCTIONS = frozenset(
     {
@@ -49,7 +51,8 @@ class _BoundedTokens:
 
 
 def check_expression(text: str, roots: Names) -> Any:
-    """Parse the expression at the start of a text. Return the token after it, or None at the end.
+    """Parse the expression at the start of a text. Return the token after the expression, or None
+    if the text ends there.
 
     Raises `ExpressionInvalid` if the expression is invalid or uses a name or path that is not in
     `roots`.

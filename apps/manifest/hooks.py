@@ -34,7 +34,7 @@ class Hook(Node):
     """Always `tool_call`."""
     event: Event
     """The event that triggers the call. `on_request_start`: before the first request to the model.
-    The model reads the result of this hook only, and results for other events are dropped.
+    Only the results of these hooks reach the model; results for other events are dropped.
     `on_user_message`: when a message arrives. `on_tool_result`: after each tool call.
     `on_completion`: when the complete answer has been sent. `on_status`: when the run starts and
     when it ends.

@@ -21,8 +21,8 @@ limit is near 1000.
 
 
 TOO_MANY_DIGITS = f"an integer has too many digits; the limit is {sys.get_int_max_str_digits():,}."
-"""The message for an integer with too many digits, for which `json.loads` raises a plain
-`ValueError`.
+"""The error message for an integer with too many digits. `json.loads` itself raises a plain
+`ValueError` for such an integer.
 """
 
 

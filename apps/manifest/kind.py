@@ -7,10 +7,14 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class CardField:
-    """A field on the studio's card of a toolset. All other fields are edited under *All fields*."""
+    """A field of a toolset that the studio shows on the toolset's card. All other fields are edited
+    under *All fields*.
+    """
 
     editor: Literal["text", "number", "authorization", "server"]
-    """The type of the input. The script `tools/cards.js` implements it."""
+    """The type of the input element that edits the field. The script `tools/cards.js` implements
+    each type.
+    """
     path: str
     label: str = ""
     placeholder: str = ""
@@ -21,7 +25,7 @@ class Kind:
     """A kind of toolset."""
 
     title: str
-    """The title of the studio's cards."""
+    """The title of the studio's cards for toolsets of this kind."""
     tools: str
     """A description of the kind's tools for the manifest reference."""
     order: int = 100
@@ -31,5 +35,5 @@ class Kind:
     is_prefixed: bool = False
     """True if the names of the toolset's tools start with the toolset's name."""
     reserved: Set[str] = frozenset()
-    """Names reserved for the platform that the kind's tools may have."""
+    """Tool names that are reserved for the platform, but that tools of this kind may have."""
     card: tuple[CardField, ...] = ()

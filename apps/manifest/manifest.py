@@ -79,7 +79,7 @@ class ToolDefaults(Node):
 
 class Manifest(Node):
     orchestrator: Orchestrator
-    """The model that answers, its prompt, and the limits of its loop."""
+    """The model that answers, its prompt and its limits."""
     contexts: tuple[Context, ...]
     """The application's initial knowledge: texts that are added to the prompt, and files that are
     listed for the model. `[]` for none.

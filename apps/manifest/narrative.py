@@ -1,4 +1,4 @@
-"""Puts a note before a question, which users also see in the conversation.
+"""Puts a note before a question. Users also see the note in the conversation.
 
 The note describes the user's screen or, if a program sent the question, that program.
 """

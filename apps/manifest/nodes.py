@@ -1,4 +1,6 @@
-"""Defines the base class of all models of a manifest, and the marks of their fields in the schema."""
+"""Defines the base class of all models of a manifest, and the extra properties of their fields in
+the schema.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -37,7 +39,7 @@ PREVIEW: dict[str, Any] = {"x-preview": True}
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The `json_schema_extra` of a field."""
+    """The extra properties of a field in the schema, used as the field's `json_schema_extra`."""
 
     preview: bool = False
     resource: bool = False

@@ -1,4 +1,4 @@
-"""Defines the model that drives an application, and its loop."""
+"""Defines the orchestrator: the model that answers, its prompt and its limits."""
 
 from typing import Annotated, Literal
 
@@ -82,7 +82,7 @@ class ClientPermissions(Node):
 
 
 class Orchestrator(Node):
-    """The model that answers, its prompt, and the limits of its loop."""
+    """The model that answers, its prompt and its limits."""
 
     deployment: DeploymentReference
     """The model that answers. Optional if the installation has a default

@@ -22,7 +22,7 @@ class ManifestPart:
     name: str
     """The kind of the part, such as `tool_sets.mcp`."""
     path: str
-    """The position in the manifest."""
+    """The path of the part in the manifest."""
 
 
 def parts_in_use(manifest: Manifest) -> tuple[ManifestPart, ...]:

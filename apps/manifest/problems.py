@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 ROOT = "$"
-"""The path of problems of the whole document."""
+"""The path of problems that concern the whole document."""
 MOST_PROBLEMS = 100
 
 _plain = re.compile(r"[A-Za-z_][\w-]*", re.ASCII).fullmatch

@@ -105,8 +105,8 @@ async def answer_call(run: AdmittedRun, context: ServerRequestContext[Any, Any])
 async def run_call(
     run: AdmittedRun, context: ServerRequestContext[Any, Any], ledgers: list[Ledger], emit: Emit
 ) -> None:
-    """Run the application, and append its ledger to `ledgers`. The ledger contains any question for
-    the user.
+    """Run the application, and append the run's ledger to `ledgers`. If the run asks the user a
+    question, the ledger contains it.
     """
     door = admitted(context)
     async with run_slot(run, door.slots, door.recorded) as progress:
@@ -132,7 +132,9 @@ class CallArguments(Struct, forbid_unknown_fields=True):
 
 
 def read_message(arguments: Mapping[str, Any] | None) -> ModelMessage:
-    """Convert the arguments. Raises `BadRequest` with the path of an invalid argument."""
+    """Convert the arguments of a tool call to a message. Raises `BadRequest` with the path of an
+    invalid argument.
+    """
     read = converted(dict(arguments or {}), CallArguments, PATH)
     if not read.message.strip():
         raise invalid(f"{PATH}.message", "The message is empty. Enter some text.")

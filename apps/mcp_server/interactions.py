@@ -48,7 +48,7 @@ class WaitingCall(msgspec.Struct, frozen=True):
 
 
 class ResumedCall(msgspec.Struct, frozen=True):
-    """The messages after the first one, including the user's answer."""
+    """The messages of the call after the first one, including the user's answer to the question."""
 
     messages: tuple[ModelMessage, ...] = ()
     form_answer: Any = None
@@ -69,7 +69,9 @@ def can_ask(context: ServerRequestContext[Any, Any]) -> bool:
 def question_of(
     ledger: Ledger, answer: GatheredAnswer, messages: Sequence[ModelMessage]
 ) -> WaitingCall | None:
-    """Return the question with which the answer ends, or None. `messages` are those of the request."""
+    """Return the question with which the answer ends, or None. `messages` are the request's
+    messages.
+    """
     asked = ledger.asked if isinstance(ledger, AskingLedger) else None
     if asked is None or PENDING not in answer.state:
         return None

@@ -42,8 +42,8 @@ class OfferedPrompt(msgspec.Struct, frozen=True):
 
 
 def prompts_of(application: ResolvedApplication, *, is_only: bool) -> Iterator[OfferedPrompt]:
-    """Yield the prompts of an application. Unless `is_only` is True, their names begin with the
-    application's name.
+    """Yield the prompts of an application. `is_only` is True if the URL names the application.
+    Otherwise, the prompts' names begin with the application's name.
     """
     prefix = "" if is_only else f"{tool_name(application.slug)}."
     taken: set[str] = set()

@@ -32,7 +32,7 @@ class AdmittedRequest:
     slots: RunSlots
     hub: Hub
     answer_headers: list[Header] = field(default_factory=list)
-    """Added to the response, unless it has already started."""
+    """Headers that are added to the response unless it has already started."""
 
     @property
     def caller(self) -> Caller:

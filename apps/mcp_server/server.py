@@ -107,7 +107,7 @@ def make_server() -> Server[Any]:
     server.add_request_handler("tasks/get", TaskParams, guarded(get_task))
     server.add_request_handler("tasks/update", UpdateParams, guarded(update_task))
     server.add_request_handler("tasks/cancel", TaskParams, guarded(cancel_task))
-    # The door creates the request's span itself, and the state contains the deadline for the
+    # The consumer creates the request's span itself, and the state contains the deadline for the
     # answer.
     security = RequestStateSecurity(codec=SealedStates(), ttl=LONGEST, bind_principal=principal)
     server.middleware[:] = [RequestStateBoundary(security, default_audience=NAME)]

@@ -140,8 +140,8 @@ def check(context: ServerRequestContext[Any, Any], params: TaskParams) -> Admitt
 
 
 async def current_run(request: AdmittedRequest, id: str) -> Run:
-    """Return the run of a task, and resume it here if its process has died. Raises `MCPError` if
-    the caller has no such task.
+    """Return the run of a task. If the run's process has died, resume the run in this process.
+    Raises `MCPError` if the caller has no such task.
     """
     find = database_sync_to_async(partial(find_run, request, id))
     run: Run = await find()

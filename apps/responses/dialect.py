@@ -36,7 +36,7 @@ class ParsedResponse(ParsedRequest, frozen=True, kw_only=True):
     request: ResponseRequest
     unknown: frozenset[str]
     messages: Sequence[ChatMessage]
-    """The stored messages of its conversation, followed by those in its input."""
+    """The stored messages of the conversation, followed by the messages in the request's input."""
     echo: Echo
 
 
@@ -58,8 +58,8 @@ def parse_response(
     stored: Sequence[Object] | None = None,
     conversation: UUID | None = None,
 ) -> ParsedResponse:
-    """Parse a request. `stored` are the stored items before its input, or None if they are not
-    loaded yet.
+    """Parse a request. `stored` contains the stored items that precede the request's input, or is
+    None if they are not loaded yet.
 
     `conversation` is None if the response is not stored. Raises `BadRequest` if the request is
     invalid.

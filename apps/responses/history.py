@@ -41,9 +41,10 @@ class Context:
     items: Sequence[Object] = ()
     """The items before the request's input."""
     entries: Sequence[Any] = ()
-    """The same items as stored, with the ID of a response in place of its items."""
+    """The items in their stored form, in which the ID of a response replaces the response's items.
+    """
     after: UUID | None = None
-    """The run of the last answer, or None."""
+    """The ID of the run of the last answer, or None."""
     conversation: UUID = field(default_factory=uuid4)
     """The ID of the conversation to which the response is added."""
 

@@ -9,9 +9,9 @@ class StoredResponse(models.Model):
     """A stored response. It has the ID of its run, and is deleted with its question or its
     conversation.
 
-    `context` is the conversation before it: the hexadecimal IDs of earlier responses, and items for
-    messages from other APIs. `echo` contains the request parameters that the response repeats.
-    `resource` is None until the run has ended.
+    `context` is the conversation before the response: the hexadecimal IDs of earlier responses, and
+    items for messages from other APIs. `echo` contains the request parameters that the response
+    repeats. `resource` is None until the run has ended.
     """
 
     run = models.OneToOneField(

@@ -25,7 +25,7 @@ class PartKind(NamedTuple):
     event: str
     """The prefix of the events about the part."""
     text_event: str
-    """The prefix of the events about its text."""
+    """The prefix of the events about the part's text."""
 
 
 KINDS = {

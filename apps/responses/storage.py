@@ -77,9 +77,9 @@ def begin_response(
 ) -> StartedAnswer:
     """Store the question, its run and the response of a background request.
 
-    `items` are its input, and `entries` are the stored items and response IDs that precede it.
-    `holder` is the name of this process, or "" to queue the run. Raises `BudgetSpent`, or `Refused`
-    if a limit is reached.
+    `items` is the request's input. `entries` contains the stored items and response IDs that
+    precede the input. `holder` is the name of this process, or "" to queue the run. Raises
+    `BudgetSpent`, or `Refused` if a limit is reached.
     """
     begun = begin_client_answer(question, holder)
     StoredResponse.objects.create(
@@ -139,7 +139,7 @@ def replay_of(stored: StoredResponse, after: int = -1) -> RunReplay:
 
 
 def add_outcome(replay: RunReplay, run: UUID) -> None:
-    """Add an ended run's end time and state, which the journal does not contain, to the replay."""
+    """Add an ended run's end time and state to the replay. The journal does not contain them."""
     row = Run.objects.filter(pk=run).first()
     if row is not None and row.finished_at is not None:
         replay.encoder.resource.completed_at = int(row.finished_at.timestamp())

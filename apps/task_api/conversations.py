@@ -26,7 +26,9 @@ MOST_LISTED = 200
 
 
 class ConversationsConsumer(JsonConsumer):
-    """Serves `GET /api/IAIAssistantApi/conversations?application=&after=&limit=`, newest first."""
+    """Serves `GET /api/IAIAssistantApi/conversations?application=&after=&limit=`, which lists the
+    caller's conversations, newest first.
+    """
 
     async def answer(self) -> None:
         caller = await self.caller()
@@ -46,8 +48,8 @@ class ConversationConsumer(JsonConsumer):
 
 
 class DeletionConsumer(JsonConsumer):
-    """Serves `POST /api/IAIAssistantApi/conversations/{id}/delete`, which also stops a running
-    answer.
+    """Serves `POST /api/IAIAssistantApi/conversations/{id}/delete`, which deletes a conversation
+    and stops its answer in progress.
     """
 
     methods = ("POST",)

@@ -22,11 +22,11 @@ class Cursor:
     """A client's position in all conversations of a user."""
 
     since: datetime = field(default_factory=timezone.now)
-    """In streams that are not in `numbers`, all events of runs that ended before this time were
-    sent.
+    """In conversations that are not in `numbers`, all events of runs that ended before this time
+    were sent.
     """
     numbers: dict[UUID, int] = field(default_factory=dict)
-    """Maps streams to the number of the newest event that was sent."""
+    """Maps conversations to the number of the newest event that was sent."""
     message: int = 0
     """The primary key of the newest system message that was sent."""
 

@@ -99,8 +99,8 @@ class PersonFeed:
                 await self.write(system_message(message, str(self.cursor), self.unions))
 
     async def update(self, tasks: asyncio.TaskGroup, news: asyncio.Event) -> None:
-        """Follow streams with new runs, stop following ended ones, and report changes of the list.
-        Raises `TeamSwitched`.
+        """Follow conversations with new runs, stop following conversations whose runs have ended,
+        and report changes of the conversation list. Raises `TeamSwitched`.
         """
         if await has_switched_team(self.caller, self.session_key):
             raise TeamSwitched
@@ -151,11 +151,13 @@ class Overview:
     """The state of a user's conversations."""
 
     followed: Mapping[UUID, int]
-    """Maps each stream to follow to an event number. Only later events are sent."""
+    """Maps each conversation to follow to an event number. Only events with higher numbers are
+    sent.
+    """
     ended: Collection[UUID]
-    """The streams that have no further events."""
+    """The conversations that have no further events."""
     listed: Sequence[Any]
-    """Changes whenever the conversation list does."""
+    """A value that changes whenever the conversation list changes."""
 
 
 def overview(caller: Caller, since: datetime, numbers: Mapping[UUID, int]) -> Overview:

@@ -44,7 +44,8 @@ class Submission(Ask):
     application: str = Field(pattern=r"^[-a-zA-Z0-9_]{1,50}(@[0-9]{1,9})?$")
     """A slug, or `slug@3` for a version."""
     id: UUID = Field(default_factory=uuid4)
-    """A repeated ID refers to the existing task."""
+    """The client's ID for the question. If the ID was sent before, it refers to the existing task.
+    """
     text: str = ""
     surface: Literal[""] = ""  # A program has no page.
 
@@ -58,7 +59,7 @@ class Submission(Ask):
 
 
 class TaskConsumer(JsonConsumer):
-    """Serves `GET /api/IAIAssistantApi/tasks/{id}`."""
+    """Serves `GET /api/IAIAssistantApi/tasks/{id}`, which returns a task."""
 
     def __init__(self, hub: Hub = HUB, open_workspace: OpenWorkspace = open_workspace) -> None:
         super().__init__()
@@ -139,8 +140,8 @@ class SubmitConsumer(TaskConsumer):
 
 
 def visible_to(caller: Caller, bucket: str, application: str) -> Q:
-    """Return a filter for the caller's tasks. `bucket` and `application` are the names of the rows'
-    columns.
+    """Return a filter for the caller's tasks. `bucket` and `application` are the names of the
+    columns in the filtered table.
 
     With a service account's API key, the account's own tasks are included, because its webhooks
     send messages on its behalf.
@@ -237,7 +238,9 @@ def error_of(run: Run) -> dict[str, str] | None:
 
 
 class TaskAnswer(BaseModel):
-    """An answer to the question with this key. Its fields depend on the question's type."""
+    """A client's answer to a question. `key` identifies the question. The question's type
+    determines the other fields.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -246,7 +249,7 @@ class TaskAnswer(BaseModel):
 
 
 class AnswerConsumer(TaskConsumer):
-    """Serves `POST /api/IAIAssistantApi/tasks/{id}/answer`."""
+    """Serves `POST /api/IAIAssistantApi/tasks/{id}/answer`, which answers a question of a task."""
 
     methods = ("POST",)
     finishes_answers = True

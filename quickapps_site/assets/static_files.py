@@ -26,7 +26,8 @@ from quickapps_site.assets import bundles
 logger = logging.getLogger(__name__)
 
 STAMP = "built.sha256"
-"""The name of the file in `STATIC_ROOT` with the hash of the sources of the build."""
+"""The name of the file in `STATIC_ROOT` that contains the hash of the sources of the built files.
+"""
 
 
 def build() -> None:
@@ -173,8 +174,8 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
     def _post_process(
         self, paths: dict[str, Any], adjustable_paths: list[str], hashed_files: dict[str, str]
     ) -> Iterator[Processed]:
-        """Process each file. In later passes, skip files that refer to no others, because large
-        files are slow.
+        """Process each file. In later passes, skip files that do not refer to other files, because
+        large files take long.
         """
         is_first_pass = not hashed_files
         if is_first_pass:

@@ -1,5 +1,5 @@
-"""Answers the handshakes of WebSockets during an outage of the database or the disk, as pages are
-answered: with status 503.
+"""Rejects WebSocket handshakes with status 503 during an outage of the database or the disk. Pages
+get the same status.
 """
 
 import logging
@@ -17,7 +17,9 @@ Send = Callable[[Message], Awaitable[None]]
 DENIAL = "websocket.http.response"
 """The extension of ASGI with which an application rejects a handshake with an HTTP response."""
 TRY_AGAIN_LATER = 1013
-"""The close code for servers without the extension, which then return 403."""
+"""The code with which a handshake is closed on servers that lack the extension. These servers then
+return status 403.
+"""
 
 
 def with_outage_responses(application: Any) -> Any:

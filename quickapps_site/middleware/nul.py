@@ -62,8 +62,8 @@ def refusal_of(path: str, accept: str, text: str) -> tuple[bytes, bytes]:
 
 @sync_and_async_middleware
 def refuse_nul_in_forms(get_response: Any) -> Any:
-    """Create a Django middleware that rejects forms with a NUL character. It must follow the one
-    that sets the encoding.
+    """Create a Django middleware that rejects forms with a NUL character. It must follow the
+    middleware that sets the encoding.
     """
 
     def refused(request: HttpRequest) -> HttpResponse | None:

@@ -10,7 +10,9 @@ HEADS = frozenset({"http.response.start", "websocket.accept", "websocket.http.re
 
 
 def with_request_ids(application: Any) -> Any:
-    """Return an ASGI application in which each request has the client's ID, or else a new one."""
+    """Return an ASGI application that gives each request the ID that the client sent, or else a new
+    ID.
+    """
 
     async def identified(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":

@@ -44,7 +44,7 @@ class LineHandler(logging.StreamHandler[TextIO]):
     def emit(self, record: logging.LogRecord) -> None:
         try:
             self.stream.write(f"{self.format(record)}\n")
-        except Exception:  # noqa: BLE001 - as logging wants it
+        except Exception:  # noqa: BLE001 - as `logging` requires
             self.handleError(record)
 
 
@@ -108,7 +108,7 @@ class TemplateFormatter(logging.Formatter):
 
 
 def add_fields(record: logging.LogRecord) -> None:
-    """Add the attributes to a record that operators' formats can use in addition to Python's own."""
+    """Add attributes to a log record. Operators' formats can use them in addition to Python's own."""
     record.levelprefix = f"{record.levelname}:".ljust(LEVEL_WIDTH)
     record.request_id = request_ids.current() or "-"
     span = trace.get_current_span().get_span_context()
@@ -162,7 +162,7 @@ def try_out(formatter: logging.Formatter) -> None:
 
 
 class CutPayloads(logging.Filter):
-    """Truncates records of request and response contents to `length` characters."""
+    """Truncates log records with contents of requests and responses to `length` characters."""
 
     def __init__(self, length: int) -> None:
         super().__init__()

@@ -74,5 +74,5 @@ class ExportHandler(logging.Handler):
                 },
                 exception=record.exc_info[1] if record.exc_info else None,
             )
-        except Exception:  # noqa: BLE001 - as logging wants it
+        except Exception:  # noqa: BLE001 - as `logging` requires
             self.handleError(record)

@@ -8,7 +8,7 @@ from apps.outages import BUSY, DATABASE, ENDED, Outage, outage_of
 
 SECONDS = 60.0
 POOL = "psycopg.pool"
-"""The logger of psycopg's pool. It logs failed connections as warnings without an exception of
+"""The logger of psycopg's pool. Its warnings about failed connections contain no exception of
 Django.
 """
 EXPORTERS = ("opentelemetry.exporter.", "opentelemetry.sdk.")

@@ -15,7 +15,9 @@ from apps.tasks.models import QueuedJob
 from quickapps_site.operations.archive import Header
 
 RECORDED = "django_migrations"
-"""The table of applied migrations. It is not copied, because PostgreSQL has additional ones."""
+"""The table of applied migrations. It is not copied, because a PostgreSQL database has additional
+migrations.
+"""
 QUEUE = "procrastinate"
 """The app whose migrations an SQLite database does not have."""
 
@@ -26,8 +28,8 @@ def changes_engine(header: Header) -> bool:
 
 
 def check_version(header: Header) -> None:
-    """Raise `CommandError` if the archive's database lacks migrations, which cannot be applied
-    while it is loaded.
+    """Raise `CommandError` if the archive's database lacks migrations. They cannot be applied while
+    the database is loaded.
     """
     known = {one for one in MigrationLoader(None).disk_migrations if one[0] != QUEUE}
     if missing := sorted(known - set(header.migrations)):

@@ -186,8 +186,8 @@ def is_alive(connection: psycopg.Connection[Any]) -> bool:
 
 
 class PageShare:
-    """The connections that requests to Django's views can use at a time: all of the pool, except
-    one per database thread.
+    """The connections that requests to Django's views can use at the same time: all of the pool,
+    except one per database thread.
     """
 
     def __init__(self, pool_size: int, threads: int) -> None:
@@ -198,7 +198,7 @@ class PageShare:
         """Reserve a connection, and return True. Return False if the current thread does not serve
         a view, so that it needs no reservation.
 
-        Raises `PoolTimeout` if all of them are in use for `seconds`.
+        Raises `PoolTimeout` if all connections for views are in use for `seconds`.
         """
         if not is_page_request():
             return False
@@ -213,7 +213,7 @@ class PageShare:
 
 
 def is_page_request() -> bool:
-    """Return True if the current thread serves a view. Only these threads have their own context in
-    asgiref.
+    """Return True if the current thread serves a view. Only threads that serve views have their own
+    context in asgiref.
     """
     return SyncToAsync.thread_sensitive_context.get(None) is not None

@@ -1,5 +1,5 @@
-"""Reads the current database credentials from the file of `DATABASE_URL`, in which they may be
-rotated.
+"""Reads the current database credentials from the file of `DATABASE_URL`, because they may be
+rotated while the process runs.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ logger = logging.getLogger(__name__)
 
 
 def with_current_credentials(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the connection parameters. If `DATABASE_URL` is in a file, they have its current
-    credentials.
+    """Return the connection parameters. If `DATABASE_URL` is in a file, they contain the current
+    credentials from this file.
     """
     address = latest("DATABASE_URL", "")
     if not address:

@@ -19,7 +19,9 @@ from quickapps_site.postgresql import clients
 from quickapps_site.postgresql.reachability import Reachability
 
 SUSPICIOUS_SECONDS = 0.4
-"""The database is checked if a statement takes more than this many seconds. Few statements do."""
+"""The database is checked if a statement takes more than this many seconds. Few statements take so
+long.
+"""
 CHECK_SECONDS = 0.2
 
 _waiting: dict[psycopg.Connection[Any], float] = {}

@@ -31,7 +31,7 @@ heartbeats, and for a phone to change networks.
 
 
 class StallGuard(asyncio.Protocol):
-    """Disconnects a client that reads nothing for `STALLED_SECONDS` while data waits for it.
+    """Disconnects a client that reads nothing for `STALLED_SECONDS` while there is data to send.
 
     Senders need no notification: uvicorn's `send` returns when the connection is lost.
     """
@@ -142,7 +142,7 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
         return not is_complete
 
     def refuse(self, status: HTTPStatus) -> None:
-        """Disconnect. Unless another response has begun, first send one without a body."""
+        """Send a response without a body, unless another response has begun. Then disconnect."""
         retry = "retry-after: 1\r\n" if status is HTTPStatus.SERVICE_UNAVAILABLE else ""
         if not self.is_answering():
             self.transport.write(

@@ -4,8 +4,8 @@ By default, asgiref runs all database work of a process on one thread, so a stat
 a lock would block every request. Only code that spreads a transaction over several calls needs a
 single thread, and this project has none.
 
-A third of the threads are reserved for kinds of calls that are not running yet. Calls that wait for
-the same lock therefore leave threads for requests that do not need it.
+A third of the threads are reserved for kinds of calls that are not running yet. Even if many calls
+wait for the same lock, requests that do not need the lock therefore find a thread.
 """
 
 import functools
@@ -77,8 +77,8 @@ class DatabaseThreads(ThreadPoolExecutor):
 
 
 def kind_of(function: Callable[..., Any]) -> Kind:
-    """Return the kind of a database call from the function of this project that it runs. asgiref's
-    handler has it as its last argument.
+    """Return the kind of a database call, which depends on the function of this project that the
+    call runs. asgiref's handler has this function as its last argument.
     """
     while isinstance(function, functools.partial):
         is_handler = getattr(function.func, "__name__", "") == "thread_handler"

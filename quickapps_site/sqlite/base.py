@@ -47,8 +47,8 @@ class IdleConnections:
         os.register_at_fork(after_in_child=self.set_aside)
 
     def acquire(self, name: str | Path) -> IdentifiedConnection | None:
-        """Return an idle connection to the current file with this name, or None. Close those to
-        earlier files with this name.
+        """Return an idle connection to the current file with this name, or None. Close idle
+        connections to earlier files with this name.
         """
         idle = self.idle[name]
         identity = identity_of(name) if idle else None
@@ -89,7 +89,7 @@ class IdleConnections:
 
 def identity_of(name: str | Path) -> Identity | None:
     try:
-        found = os.stat(name)  # noqa: PTH116 - in each look, and `Path` takes five times as long
+        found = os.stat(name)  # noqa: PTH116 - runs often; `Path` takes five times as long
     except OSError:  # The database is in memory, or a URL with options.
         return None
     return (found.st_dev, found.st_ino)
@@ -99,8 +99,8 @@ _pool = IdleConnections()
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Django's database connection. Its `close()` returns a clean connection to the pool for any
-    thread, and closes other ones.
+    """Django's database connection. If its connection is clean, `close()` returns it to the pool,
+    from which any thread can use it. All other connections are closed.
     """
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:

@@ -39,7 +39,7 @@ class Todo(Node):
 
 
 class Summary(Node):
-    """A tool whose text becomes the end of the answer."""
+    """A tool with which the model writes the end of the answer."""
 
     enabled: bool = False
     """Give the model the tool `summary`. Its text becomes the end of the answer, without another

@@ -32,5 +32,6 @@ class Titles(Node):
     """Let a model write the title. False: the title is the beginning of the question."""
     deployment_id: str | None = None
     """The ID of the deployment that writes titles. A small, fast model is enough. Null: the
-    deployment that answers, unless this is an application or the built-in demo model.
+    deployment that answers. If this is an application or the built-in demo model, the title is the
+    beginning of the question.
     """

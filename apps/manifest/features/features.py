@@ -25,10 +25,12 @@ class Notes(Node):
     """Tools that read and write the notes of the user, or of their team."""
 
     enabled: bool = False
-    """Give the model the tools for notes. Only signed-in users and their keys have notes."""
+    """Give the model the tools for notes. The tools are available only to signed-in users, and to
+    API clients with these users' keys.
+    """
     approval: Approval | None = None
     """Controls which changes to notes need approval. Null: the rules in `features.approval`. If
-    these have no mode, each change waits for the user.
+    these have no mode, each change waits for the user's approval.
     """
     embedding_deployment_id: str | None = None
     """The ID of the embedding deployment. Null: the installation's embedding model."""
@@ -47,7 +49,7 @@ class Timestamp(Node):
 
 
 class StageDisplay(Node):
-    """The tool calls that users see."""
+    """Controls which tool calls users see."""
 
     level: Literal["none", "error", "info", "debug"] = "info"
     """The calls to show. `none`: no calls. `error`: failed calls. `info`: all calls by the model.
@@ -76,8 +78,8 @@ class ModelKeys(Node):
     installation's key.
     """
     platform_pays: bool = False
-    """If the service rejects the user's key, use the installation's key and report this. False: the
-    answer fails.
+    """If the service rejects the user's key, use the installation's key and show a notice in the
+    answer. False: the answer fails.
     """
 
 
@@ -122,7 +124,7 @@ class Schedules(Node):
     """
     approval: Approval = Field(default_factory=lambda: Approval(mode="confirm"))
     """Controls whether `schedule-task`, `update-schedule` and `edit-heartbeat` need approval. By
-    default, they wait for the user.
+    default, calls to these tools wait for the user's approval.
     """
 
 

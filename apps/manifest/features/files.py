@@ -27,7 +27,7 @@ class FileLoading(Node):
 
 
 class ExternalUrlFetch(Node):
-    """Files on the internet that users and models refer to. This can only restrict what the
+    """Limits which files on the internet QuickApps fetches. These fields can only restrict what the
     installation allows.
     """
 
@@ -36,9 +36,9 @@ class ExternalUrlFetch(Node):
     `EXTERNAL_URL_FETCH_ENABLED` (off by default).
     """
     host_allowlist: tuple[str, ...] | None = None
-    """Hosts that may be called, such as `["docs.example.com", "*.example.org"]`. `*.` matches all
-    subdomains, but not the host itself. The installation must also allow the host. Null: all hosts
-    that the installation allows. `[]`: none.
+    """Hosts from which files may be fetched, such as `["docs.example.com", "*.example.org"]`. `*.`
+    matches all subdomains, but not the host itself. The installation must also allow the host.
+    Null: all hosts that the installation allows. `[]`: none.
     """
 
 
@@ -114,7 +114,7 @@ class WebFetch(Node):
 
 
 class Documents(Node):
-    """Tools that read documents and answer from them."""
+    """Tools that read documents and answer questions from them."""
 
     enabled: bool = False
     """Give the model two tools. `file_content_extraction_tool` reads the text of a document.
@@ -132,6 +132,6 @@ class Documents(Node):
     caller, once per page. Null: the application's own model, if this model accepts images.
     """
     source_names: bool = False
-    """Name the tools `extract_file_content {file_url, page_number}` and `rag_search {query,
-    file_urls}`, as older prompts expect.
+    """Use the names and parameters that older prompts expect: `extract_file_content {file_url,
+    page_number}` and `rag_search {query, file_urls}`.
     """

@@ -11,7 +11,7 @@ CATEGORY_CHARACTERS = 60
 
 
 class MemoryPruning(Node):
-    """Limits after which memories are deleted. The limits are checked when a memory is stored."""
+    """Limits beyond which memories are deleted. The limits are checked when a memory is stored."""
 
     after_days: Annotated[float, Field(gt=0)] | None = None
     """Delete memories that are older than this number of days. If `below_importance` is also set,
@@ -47,7 +47,7 @@ class Memory(Node):
     deduplicate: bool = True
     """Merge similar memories, at most once a day. The user can undo a merge for 30 days."""
     prune: MemoryPruning | None = None
-    """Limits after which memories are deleted. Null: none."""
+    """Limits beyond which memories are deleted. Null: none."""
     embedding_deployment_id: str | None = None
     """The ID of the embedding deployment. Null: the installation's embedding model."""
     source_names: bool = False

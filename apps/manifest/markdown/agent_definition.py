@@ -45,7 +45,9 @@ class AgentDefinition:
     toolsets: tuple[str, ...] | None = None
     """The names of the application's toolsets that the agent may use, or None for all."""
     brings: tuple[str, ...] = ()
-    """The names of predefined toolsets that the agent adds."""
+    """The names of predefined toolsets that the agent has in addition to the application's
+    toolsets.
+    """
     max_iterations: int | None = None
     timeout_seconds: int | None = None
     may_spawn: bool = False

@@ -25,7 +25,7 @@ class ChatPlaceInvalid(DocumentInvalid): ...
 class ChatPlace:
     """A part of a product from which users chat.
 
-    It never adds tools to those of the manifest, because any client may name any chat place.
+    A chat place can only restrict the manifest's tools, because any client may name any chat place.
     """
 
     slug: str

@@ -13,12 +13,12 @@ import yaml
 from apps.manifest.problems import DocumentInvalid, Problem
 
 LONGEST = 32_768
-"""The maximum number of characters in front matter. A skill whose keys have their maximum length
-has about 2,000.
+"""The maximum number of characters in front matter. The front matter of a skill whose fields all
+have their maximum length has about 2,000.
 """
 
 PLACE = "front matter"
-"""The path of problems of the whole front matter."""
+"""The path of problems that concern the whole front matter."""
 
 Value = str | None | list["Value"] | dict[str, "Value"]
 """A text as it was written, None for null, a list, or an object."""
@@ -100,7 +100,9 @@ def error_message(error: yaml.YAMLError) -> str:
 
 
 def quote_colons(block: str) -> tuple[str, list[str]]:
-    """Quote plain texts with a colon in the YAML block. Also return their keys."""
+    """Quote the unquoted texts in a YAML block that contain a colon. Return the new block and the
+    keys of these texts.
+    """
     keys: list[str] = []
 
     def quoted(match: re.Match[str]) -> str:

@@ -41,7 +41,7 @@ class SkillDocument:
     compatibility: str | None = None
     metadata: Mapping[str, str] | None = None
     allowed_tools: tuple[str, ...] | None = None
-    """A hint from the author that restricts nothing."""
+    """The tools that the author recommends for the skill. Models can also use other tools."""
     body: str = ""
     """The instructions, in Markdown."""
     warnings: tuple[Problem, ...] = ()
@@ -49,14 +49,16 @@ class SkillDocument:
 
     @property
     def is_for_users(self) -> bool:
-        """Return True if users can add the skill to a question. Models read it in any case when a
-        task needs it.
+        """Return True if users can add the skill to a question. Even if not, models read the skill
+        when a task needs it.
         """
         return (self.metadata or {}).get(USER_INVOCABLE, "true").strip().lower() != "false"
 
     @property
     def required_tools(self) -> tuple[str, ...]:
-        """Return the names of the tools that an application needs for models to see the skill."""
+        """Return the names of the required tools. Models see the skill only if the application has
+        these tools.
+        """
         return tuple((self.metadata or {}).get(REQUIRES_TOOLS, "").split())
 
 

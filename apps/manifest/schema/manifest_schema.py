@@ -28,8 +28,8 @@ def manifest_schema(
     """Return the JSON schema of a manifest as a new object.
 
     Without `preview`, the schema omits preview features. With `default_deployment`, the
-    orchestrator's deployment is optional. `secrets` are the names that may replace credentials;
-    None is for documents of DIAL Core.
+    orchestrator's deployment is optional. `secrets` are the names of the secrets to which a
+    document can refer. Use None for documents in DIAL Core, which cannot refer to secrets.
     """
     schema = Manifest.model_json_schema(schema_generator=Generator)
     definitions: dict[str, Schema] = schema["$defs"]
@@ -93,8 +93,8 @@ def offer_deployment(orchestrator: Schema, deployment_id: str) -> None:
 
 
 def settle_credentials(schema: Schema, *, is_choice: bool) -> None:
-    """Make each credential in the schema a string or, with `is_choice`, also a reference to a
-    secret or a mask.
+    """Define each credential in the schema as a string. With `is_choice`, also allow a reference to
+    a secret, and a mask for a stored credential.
     """
     if schema.pop("x-credential", False) and is_choice:
         names = (SECRET_REFERENCE, HIDDEN_CREDENTIAL)
@@ -109,7 +109,9 @@ HIDDEN_CREDENTIAL = "HiddenCredential"
 
 
 def credential_references(names: Collection[str]) -> dict[str, Schema]:
-    """Return the schemas that may replace a credential. `names` are those of the secrets."""
+    """Return the schemas of the objects that can replace a credential: a reference to a secret, and
+    a mask for a stored credential. `names` are the names of the secrets.
+    """
     name: Schema = {"title": "Name", "type": "string"}
     if names:
         name["enum"] = [
@@ -155,7 +157,9 @@ def drop_preview(schema: Schema, gone: set[str]) -> None:
 
 
 def written_out(schema: Schema, definitions: dict[str, Schema]) -> Schema:
-    """Inline the definition to which a property refers. Keys next to the reference override it."""
+    """Inline the definition to which a property refers. Keys next to the reference override keys of
+    the definition.
+    """
     name = schema.get("$ref", "").removeprefix(DEFINITION)
     beside = {key: value for key, value in schema.items() if key != "$ref"}
     return {**definitions.get(name, {}), **beside}

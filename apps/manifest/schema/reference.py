@@ -72,7 +72,9 @@ def kinds_table(anchors: Anchors) -> str:
 
 
 def all_models(base: Model) -> Iterator[Model]:
-    """Yield all subclasses of a model in `apps.manifest`. Others are not part of the reference."""
+    """Yield all subclasses of a model in `apps.manifest`. Other subclasses are not part of the
+    reference.
+    """
     for model in base.__subclasses__():
         if model.__module__.startswith("apps.manifest."):
             yield model
@@ -93,7 +95,9 @@ def check_complete(schema: Schema, models: Mapping[str, Model], anchors: Anchors
 
 
 def tagged_models(schema: object) -> Iterator[str]:
-    """Yield the names of the models that a `type` selects. These models require the field."""
+    """Yield the names of the models that a value's `type` selects. In these models, `type` is
+    required.
+    """
     if isinstance(schema, list):
         yield from (name for item in schema for name in tagged_models(item))
     elif isinstance(schema, dict):

@@ -24,8 +24,8 @@ LIMITS = {
 
 
 def table_of(model: Model, name: str, anchors: Anchors) -> str | None:
-    """Return the name of the model whose table contains the field, or None. It is the closest model
-    to the field's definition.
+    """Return the name of the model whose table contains the field, or None if no table does. Among
+    the models with a table, this is the one closest to the definition of the field.
     """
     lineage = model.__mro__
     origin = next(base for base in lineage if name in vars(base).get("__annotations__", ()))

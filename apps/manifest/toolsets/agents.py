@@ -19,7 +19,9 @@ class AgentToolSet(NamedToolSet):
     URL. Null: none.
     """
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
-    """The files from the agent's answers to store and to show in the answer."""
+    """Selects which files in the agent's answers are stored, and which of them the application's
+    answer shows.
+    """
     fallback_configuration: Fallback = Field(default_factory=Fallback)
     """Controls what happens when a call fails. Omitted: the model gets the error and continues."""
     is_repeatable: bool = False

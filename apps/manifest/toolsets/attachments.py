@@ -19,9 +19,9 @@ def _null_as(default: Any) -> BeforeValidator:
 
 
 class AttachmentFilter(Node):
-    """Selects the files from a tool's results to store, and the files that the answer shows. Null
-    for `supported_types`, `propagate_types_to_choice` or `media_type_substitution` means its
-    default.
+    """Selects which files in a tool's results are stored, and which of them the answer shows. If
+    `supported_types`, `propagate_types_to_choice` or `media_type_substitution` is null, its default
+    applies.
     """
 
     supported_types: Annotated[
@@ -44,7 +44,8 @@ class AttachmentFilter(Node):
     media_type_substitution: Annotated[dict[str, str], _null_as({})] = Field(default_factory=dict)
     """Replacements of MIME types, for clients that have their own viewer for a type. Each key is
     replaced by its value, as in `{"application/json": "application/vnd.plotly.v1+json"}`.
-    Replacements apply after `supported_types` and before the other two fields.
+    Replacements apply after `supported_types`, and before `propagate_types_to_choice` and
+    `propagate_types_to_text`.
     """
 
 

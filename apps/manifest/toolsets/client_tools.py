@@ -22,7 +22,7 @@ LIST_PLACES, LIST_MODULES = "_platform_list_places", "_platform_list_modules"
 OF_THE_SERVER = frozenset({INSPECT_TEAM, LIST_PLACES, LIST_MODULES})
 """Internal tools that run on the server."""
 PLATFORM_NAMES = frozenset(name.replace(".", "_") for name in OF_THE_PAGE)
-"""The names of the chat page's own tools that the model sees."""
+"""The names of the chat page's own tools, as the model sees them."""
 
 _name = re.compile(r"[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*")
 _permission = re.compile(r"[a-z_0-9]+\.[a-z_0-9]+")

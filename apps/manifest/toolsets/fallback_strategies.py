@@ -19,7 +19,7 @@ class Trigger(Node):
     value: str
     """The text to search for, such as `429` or `timed out`."""
     case_sensitive: bool = False
-    """Match case."""
+    """True: the comparison is case-sensitive."""
 
 
 class Strategy(Node):

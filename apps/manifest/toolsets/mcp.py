@@ -76,7 +76,9 @@ class RemoteTools(Node):
     see. If `allowed_tools` is not empty, it must also contain these names. Null: none.
     """
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
-    """The result files of all tools to store and to show in the answer."""
+    """Selects which files in tool results are stored, and which of them the answer shows. Applies
+    to all tools.
+    """
     fallback_configuration: Fallback = Field(default_factory=Fallback)
     """Controls what happens when a tool call fails. Omitted: the model gets the error and
     continues.

@@ -70,7 +70,7 @@ class RestConstParameter(ConstParameter, RequestParameter):
 
 
 def is_credential(parameter: Mapping[str, Any]) -> bool:
-    """Return True if the parameter is a constant text with a name that usually means a credential."""
+    """Return True if the parameter is a constant text whose name is typical of a credential."""
     place = parameter.get("parameter_info")
     return (
         isinstance(parameter.get("const"), str)

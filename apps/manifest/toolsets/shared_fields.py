@@ -32,8 +32,8 @@ class ToolSetFields(Node):
     """False: the toolset is ignored."""
     user_switch: Literal["on", "off"] | None = None
     """Users can turn the toolset on and off in the message box of the chat page, such as a web
-    search. `on` or `off` is its state in new conversations. Protocols without stored conversations
-    always use the toolset. Null: always on, without a switch.
+    search. `on` or `off` is its state in new conversations. Requests through APIs without stored
+    conversations always use the toolset. Null: always on, without a switch.
     """
     deferred: bool | None = Field(default=True, json_schema_extra=IN_PREVIEW)
     """False: never hide these tools, even if `orchestrator.tool_discovery` hides other tools. The
@@ -48,7 +48,7 @@ class ToolSetFields(Node):
 
     @property
     def origin(self) -> str:
-        """Return the origin of the toolset's tools, such as a host, for operators."""
+        """Return where the toolset's tools come from, such as a host. Operators see this text."""
         return ""
 
     @property

@@ -53,8 +53,8 @@ Override = Annotated[dict[str, Any], AfterValidator(_changes_no_type)]
 
 
 class ToolStage(Node):
-    """Controls how a call is shown to users. In both texts, `{city}` is replaced with the `city`
-    argument.
+    """Controls how a call is shown to users. In `name` and `body`, a placeholder such as `{city}`
+    is replaced with the argument of this name.
     """
 
     name: str | None = None
@@ -87,7 +87,7 @@ class ConversationMode(Node):
 
 
 class ContentPropagation(Node):
-    """The headers that are forwarded to the deployment."""
+    """Selects the caller's headers that QuickApps forwards to the deployment."""
 
     propagate_history: bool = Field(
         default=False,
@@ -105,7 +105,7 @@ class ConfiguredTool(Node):
     """Fields of tools that define their function inline."""
 
     attachment: AttachmentFilter = Field(default_factory=AttachmentFilter)
-    """The result files to store and to show in the answer."""
+    """Selects which files in the tool's results are stored, and which of them the answer shows."""
     fallback_configuration: Fallback = Field(default_factory=Fallback)
     """Controls what happens when a tool call fails. Omitted: the model gets the error and
     continues.
@@ -195,15 +195,15 @@ class DeploymentTool(ConfiguredTool):
     system_prompt: ToolSystemPrompt | None = None
     """The prompt that the deployment receives before each question. Null: none."""
     content_propagation: ContentPropagation | None = None
-    """The headers that QuickApps forwards to the deployment. Null: all of the caller's headers that
-    applications forward.
+    """Controls which of the caller's `X-` headers QuickApps forwards to the deployment. Null: all
+    of them.
     """
     conversation_mode: ConversationMode | None = None
     """Allow the model to continue an earlier conversation. Null: every call starts a new
     conversation.
     """
     propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
-    """Add the sources that an application reports to the answer, and instruct the model to copy the
+    """If an application reports sources, add them to the answer, and instruct the model to copy the
     citations. Null or false: sources and citations are dropped.
     """
     supports_url_attachments: bool = False
@@ -236,7 +236,7 @@ class SimpleDeploymentTool(Node):
     conversation.
     """
     propagate_annotations_to_choice: bool | None = Field(default=None, json_schema_extra=IN_PREVIEW)
-    """Add the sources that an application reports to the answer, and instruct the model to copy the
+    """If an application reports sources, add them to the answer, and instruct the model to copy the
     citations. Null or false: sources and citations are dropped.
     """
 

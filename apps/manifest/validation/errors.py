@@ -20,7 +20,7 @@ from apps.manifest.validation.expectations import (
 from apps.manifest.validation.json_document import json_type
 
 _SHOWN = 40
-"""The maximum number of characters of a value that an error message repeats."""
+"""The length in characters to which error messages truncate a value of the document."""
 
 _TAG_ERRORS = frozenset({"union_tag_invalid", "union_tag_not_found"})
 

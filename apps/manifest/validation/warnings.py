@@ -24,13 +24,13 @@ from apps.manifest.toolsets.tools import RestMethod
 LONGEST_DESCRIPTION = 1024
 """The maximum number of characters in a description that model providers accept."""
 MOST_TOOL_CHARACTERS = 20_000
-"""Tools with longer parameters, in characters of JSON, get a warning. This many characters add
-about 5,000 tokens to every request.
+"""If the JSON of a tool's parameters has more characters than this, the tool gets a warning. This
+many characters add about 5,000 tokens to every request.
 """
 
 Rule = Callable[[ShapeVisit], Iterator[tuple[str, str]]]
-"""A rule for an object of the document. It yields pairs of a key, or "" for the object itself, and
-a warning.
+"""A rule that checks an object of the document. It yields pairs of a key and a warning. The key is
+"" if the warning concerns the object itself.
 """
 
 

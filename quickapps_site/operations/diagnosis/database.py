@@ -73,8 +73,8 @@ def migrations() -> dict[str, Any]:
 
 
 def tables() -> dict[str, Any]:
-    """Return the number of rows of each table. On PostgreSQL, it is an estimate, and the size in
-    bytes is included.
+    """Return the number of rows of each table. On PostgreSQL, the numbers are estimates, and the
+    sizes in bytes are included.
     """
     if connection.vendor == "postgresql":
         return {name: {"rows": rows, "bytes": size} for name, rows, size in ask(SIZES)}

@@ -63,7 +63,7 @@ def read_sections(sections: Sequence[ReportSection]) -> dict[str, Any]:
     """Read the sections one after the other, so that none affects the measurements of another.
     Return their content by title.
 
-    If the section `database` fails, those that need the database are skipped.
+    If the section `database` fails, the other sections that need the database are skipped.
     """
     report: dict[str, Any] = {}
     seconds = {}

@@ -30,7 +30,7 @@ from quickapps_site.operations.termination import termination_raises
 from quickapps_site.operations.version import product_version
 
 MOST_NAMED = 20
-"""The maximum number of missing files in the warning."""
+"""The maximum number of missing files that the warning names."""
 
 
 class Command(BaseCommand):

@@ -42,7 +42,7 @@ OTHER_KEYS = (
 )
 VENDORS = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}
 MOST_NAMED = 20
-"""The maximum number of unreadable secrets in the message."""
+"""The maximum number of unreadable secrets that the message names."""
 
 
 class Command(BaseCommand):
@@ -147,7 +147,8 @@ def check_emptiness() -> None:
 def check_space(size: int) -> None:
     """Raise `CommandError` if the disk lacks space for an archive of `size` bytes.
 
-    While it is loaded, the database needs twice its size, but it is rarely the larger part.
+    While the database is loaded, it needs twice its size. This is ignored, because the database is
+    rarely the larger part of an archive.
     """
     if settings.FILES_URL:
         return  # The files are stored elsewhere.
