@@ -5,7 +5,7 @@ from apps.doors.guides import DoorGuide, Snippet, Trial
 A2A = DoorGuide(
     "a2a",
     "A2A",
-    "Use the A2A protocol to call the application from other agents. QuickApps stores these tasks. A task can wait until the calling agent replies.",
+    "Use the A2A protocol to call the application from other agents. Each call creates a task, which QuickApps stores. A task can wait until the calling agent replies.",
     "{origin}/a2a/{slug}",
     "a2a.md",
     (

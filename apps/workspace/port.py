@@ -57,7 +57,7 @@ class DeploymentInfo:
     calling run.
     """
     supported_parameters: frozenset[str] | None = field(default=None, compare=False)
-    """Request parameters that change the answer, or None if they are unknown."""
+    """The request parameters that have an effect, or None if they are unknown."""
     tool_limit: int | None = field(default=None, compare=False)
     """The maximum number of tools in a request, or None if it is unknown."""
     fallbacks: tuple[str, ...] = ()

@@ -51,8 +51,8 @@ class Breaker(Protocol):
     """
 
     async def admits(self) -> bool:
-        """Return True if the deployment can be called. After the pause of an open breaker, only one
-        caller gets True. If its call succeeds, the breaker closes.
+        """Return True if the deployment can be called. When the pause after the failures is over,
+        only one caller gets True. If its call succeeds, the breaker closes.
         """
         ...
 

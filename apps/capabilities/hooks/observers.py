@@ -21,8 +21,8 @@ MOST_WAITING = 200
 """A run queues up to this many hook calls, and drops further calls."""
 CLOSING_SECONDS = 30.0
 STOPPED_SECONDS = 5.0
-"""The timeout in seconds for running hooks when the user stops the run. It is short because the
-user waits.
+"""After the user has stopped a run, its running hooks have this many seconds to finish. The timeout
+is short because the user is waiting.
 """
 
 Watched = tuple[PlannedHook, Mapping[str, Any]]

@@ -44,7 +44,9 @@ class FetchedSkills:
 
     @property
     def issues(self) -> tuple[InitializationIssue, ...]:
-        """Return an issue about the outage, if any. Errors about single skills are not included."""
+        """Return an issue if an outage prevented the fetching of skills. Errors of individual
+        skills are not included.
+        """
         if not self.outage:
             return ()
         cause = self.outage.rstrip(".")

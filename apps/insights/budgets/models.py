@@ -64,7 +64,7 @@ def amount_problem(amount: Decimal, unit: str) -> str:
 
 
 class Budget(VersionedRow):
-    """A limit of tokens or money for each time window, or for each run.
+    """A limit on tokens or money, per time window or per run.
 
     Without a user, team, key or application, the budget applies to each subject of its kind
     separately. For the kind `run`, `application` is the application of the runs.

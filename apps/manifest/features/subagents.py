@@ -29,7 +29,7 @@ class Subagent(Node):
     """A type of sub-agent with its own prompt and toolsets."""
 
     name: str
-    """The name by which the model selects the sub-agent. Names must differ, and `general-purpose`
+    """The name by which the model selects the sub-agent. Names must be unique, and `general-purpose`
     is reserved unless `general_purpose` is null.
     """
     description: str

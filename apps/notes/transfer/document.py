@@ -31,8 +31,8 @@ class NoteDocument:
 
 
 def write_document(note: Note, text: str) -> str:
-    """Return the Markdown file of a note. `text` is the note's text with the links of an exported
-    folder.
+    """Return the Markdown file of a note. `text` is the note's text, in which the links already
+    point to files of the export folder.
     """
     facts: dict[str, Any] = {"title": note.title}
     facts |= {"tags": note.tags} if note.tags else {}

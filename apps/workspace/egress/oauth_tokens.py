@@ -41,7 +41,7 @@ long.
 class Token:
     value: str = field(repr=False)
     good_until: float
-    """The token's expiry as a time of `time.monotonic`, minus `MARGIN_SECONDS`."""
+    """The value of `time.monotonic()` at which the token expires, minus `MARGIN_SECONDS`."""
 
 
 class ClientTokens:

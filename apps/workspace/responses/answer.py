@@ -193,8 +193,8 @@ class ResponseAnswer:
                     self.cite(index, annotation, deltas)
 
     def finish(self, response: Mapping[str, Any], deltas: list[Delta]) -> None:
-        """Append the remaining deltas of the whole response, which ends the answer. Raises
-        `ModelFailed` if the response reports a failure or is incomplete.
+        """Append the deltas of the final response that have not arrived yet. Raises `ModelFailed`
+        if the response reports a failure.
         """
         for index, item in enumerate(mappings(response.get("output"))):
             self.end(index, item, deltas)

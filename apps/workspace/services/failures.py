@@ -23,8 +23,7 @@ from apps.workspace.egress.tls_failures import tls_problem
 from apps.workspace.egress.transport import StreamedResponse
 
 BROKEN = (NetworkError, RemoteProtocolError)
-"""The errors of a connection that could not be opened or was interrupted. Only these are transient.
-"""
+"""The errors raised if a connection cannot be opened or is interrupted. They are transient."""
 
 TRANSIENT = frozenset({429, 500, 502, 503, 504, 529})
 """The status codes for too many requests, and for problems of a service or proxy (529: overloaded).

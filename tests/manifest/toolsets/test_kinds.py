@@ -14,10 +14,10 @@ from typing import Literal
 
 from apps.manifest.kind import Kind
 from apps.manifest.kinds.client import ClientToolSet  # imported, not defined here
-from apps.manifest.toolsets.shared_fields import Named
+from apps.manifest.toolsets.shared_fields import NamedToolSet
 
 
-class Base(Named):
+class Base(NamedToolSet):
     pass
 
 
