@@ -40,8 +40,8 @@ PAGE_CHARACTERS = 10_000
 FORMATS = "PDF, Word, Excel, PowerPoint, EPUB, RTF, CSV, HTML and plain text"
 ADDRESS = "The URL of a document: files/… as in attachments, or an http(s) URL."
 EXTRACTION = (
-    f"Reads the text of a document ({FORMATS}). A long text comes in pages of {PAGE_CHARACTERS:,} "
-    "characters; the end of each has the number of pages."
+    f"Reads the text of a document ({FORMATS}). Long texts are split into pages of {PAGE_CHARACTERS:,} "
+    "characters. Each page ends with the number of pages."
 )
 ANSWER = (
     f"Answers a request from the content of documents ({FORMATS}), with numbered sources. It "

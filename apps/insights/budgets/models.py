@@ -146,7 +146,9 @@ class Budget(VersionedRow):
     time_zone = models.CharField(
         max_length=64,
         default="UTC",
-        help_text=("The time zone in which days and months begin, such as Europe/Berlin."),
+        help_text=(
+            "The time zone that determines when days and months begin, such as Europe/Berlin."
+        ),
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
