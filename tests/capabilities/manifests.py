@@ -19,7 +19,9 @@ from apps.workspace.stored_files import FileInfo
 
 CALLER = Caller("user-7")
 OTHERWISE = f"\n\n{ANOTHER_WAY}"
-"""The end of the result of a failed call, if the manifest does not mention failures."""
+"""The end of the result of a failed call, except for invalid arguments, if the manifest does not
+mention failures.
+"""
 
 
 class Files:

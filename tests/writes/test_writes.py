@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from quickapps_site.asgi import doors
 from tests.writes.admin import forbidden_pages
 from tests.writes.calls import Outcome, Write, body_of, route_of, send
 from tests.writes.doors import ROUTES
@@ -50,6 +51,13 @@ def test_every_route_that_writes_is_called(world: World):
     if uncalled:
         listed = "\n".join(f"{method} {route}" for method, route in sorted(uncalled))
         pytest.fail(f"Add a Write for each, or its reason to READ_ONLY:\n{listed}", pytrace=False)
+
+
+def test_all_routes_of_doors_are_known():
+    list_of_models = {"^v1/models/?$"}  # for the clients of two APIs; it writes nothing
+    served = {str(route.pattern) for route in doors}
+
+    assert served - {str(route.pattern) for route in ROUTES} == list_of_models
 
 
 def test_every_type_of_frame_is_sent():
