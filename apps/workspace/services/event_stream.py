@@ -230,7 +230,7 @@ def is_keep_alive(event: bytes) -> bool:
 @lru_cache(maxsize=256)  # A process logs each length once.
 def log_skipped(length: int) -> None:
     logger.warning(
-        "A model's service sent an event of %d bytes that is not a JSON object; it is skipped.",
+        "A model's service sent an event of %d bytes that is not a JSON object; skipped it.",
         length,
     )
 
