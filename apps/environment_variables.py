@@ -66,5 +66,5 @@ def latest(name: str, known: str) -> str:
     try:
         return read_variable(name) or ""
     except WrongVariable as error:
-        logger.warning("%s The value read at the start is used.", error)
+        logger.warning("%s Still using the value that was read at startup.", error)
         return known

@@ -49,4 +49,4 @@ class Listeners(Generic[Said, Answer]):
             except (OperationalError, InterfaceError):
                 raise
             except Exception:
-                logger.exception("%s failed at %s", name, self.news)
+                logger.exception("The listener %s failed to handle %s", name, self.news)

@@ -63,7 +63,7 @@ class CurrentCredentials(CredentialProvider):
         try:
             self.address = redis_address.parse(environment_variables.current_setting("REDIS_URL"))
         except WrongAddress as error:
-            logger.warning("REDIS_URL_FILE %s The previous password is used.", error)
+            logger.warning("REDIS_URL_FILE %s Still using the previous password.", error)
         address = self.address
         return (address.username, address.password) if address.username else (address.password,)
 

@@ -69,5 +69,5 @@ def test_a_setting_from_a_file_follows_it_and_outlives_it(
     assert current_setting("METRICS_TOKEN") == "of the start"
     assert caplog.messages == [
         f"METRICS_TOKEN_FILE: {file} cannot be read: No such file or directory. "
-        "The value read at the start is used."
+        "Still using the value that was read at startup."
     ]

@@ -32,7 +32,7 @@ def test_a_failure_is_logged_and_the_others_are_called(caplog):
 
     assert heard == ["rain"]
     assert [message.partition("<locals>.")[2] for message in caplog.messages] == [
-        "broken failed at the news"
+        "broken failed to handle the news"
     ]
 
 

@@ -44,8 +44,8 @@ class Invitation(models.Model):
         "email address",
         blank=True,
         help_text=(
-            "The email address of the account. If the server sends email, the link is "
-            "sent there and not shown."
+            "The email address of the account. If the server can send email, the link "
+            "is sent to this address and is not shown."
         ),
     )
     groups = models.ManyToManyField(
@@ -65,7 +65,7 @@ class Invitation(models.Model):
         "sent",
         default=False,
         editable=False,
-        help_text=("True if the link was sent to the address."),
+        help_text="True if the link was emailed to the address of the account.",
     )
     used_by = models.OneToOneField(
         settings.AUTH_USER_MODEL,

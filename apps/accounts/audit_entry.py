@@ -56,7 +56,9 @@ class AuditEntry(models.Model):
     conversation = models.UUIDField(null=True, blank=True)
     run = models.UUIDField(null=True, blank=True)
     subject = models.CharField(
-        max_length=LONGEST_SUBJECT, blank=True, help_text="The tool, or the requested object."
+        max_length=LONGEST_SUBJECT,
+        blank=True,
+        help_text="The tool that was called, or the object that was requested.",
     )
 
     class Meta:

@@ -47,10 +47,11 @@ class LegalHold(models.Model):
     conversation = models.UUIDField(
         null=True,
         blank=True,
-        help_text="The ID of a conversation to hold, instead of all data of a user.",
+        help_text="The ID of a conversation to retain, instead of all of a user's data.",
     )
     reason = models.TextField(
-        max_length=2000, help_text="For example, a case number. The user cannot see the reason."
+        max_length=2000,
+        help_text="The reason for the hold, such as a case number. The user cannot see it.",
     )
     placed_by = models.CharField(max_length=100, editable=False)
     placed_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -46,7 +46,10 @@ class Team(models.Model):
         settings.AUTH_USER_MODEL,
         blank=True,
         related_name="administered_teams",
-        help_text="Administrators choose the members and who can read the team's conversations.",
+        help_text=(
+            "Administrators choose the members of the team. They also choose who can read "
+            "its conversations."
+        ),
     )
     visibility = models.CharField(
         max_length=20,
@@ -117,7 +120,8 @@ class ApiKey(AbstractAPIKey):
         blank=True,
         related_name="api_keys",
         help_text=(
-            "The user whose permissions the key has. Leave empty for a key of the installation."
+            "The key has the permissions of this user. Leave empty for a key that "
+            "belongs to the installation."
         ),
     )
     team = models.ForeignKey(
@@ -139,8 +143,8 @@ class ApiKey(AbstractAPIKey):
         "limited",
         default=False,
         help_text=(
-            "If on, the key can use only the selected applications, even if all of them "
-            "are deleted."
+            "If on, the key can use only the selected applications. If all of them are "
+            "deleted, it can use none."
         ),
     )
     expiry_date = BoundedDateTimeField(
@@ -153,7 +157,7 @@ class ApiKey(AbstractAPIKey):
         null=True,
         blank=True,
         help_text=(
-            "The number of a published version, which the key keeps using after later "
+            "The number of a published version. The key keeps using it after later "
             "versions are published. Requires exactly one application."
         ),
     )
@@ -177,7 +181,8 @@ class ApiKey(AbstractAPIKey):
         editable=False,
         related_name="+",
         help_text=(
-            "Empty if the key was created on the command line, or before creators were recorded."
+            "The user who created the key. Empty if it was created on the command "
+            "line, or before creators were recorded."
         ),
     )
 
@@ -244,7 +249,12 @@ class ClaimMapping(models.Model):
     provider = models.CharField(
         max_length=40, help_text=("The ID of the provider in SIGN_IN_PROVIDERS.")
     )
-    value = models.CharField(max_length=255, help_text="The value of the provider's claim.")
+    value = models.CharField(
+        max_length=255,
+        help_text=(
+            "Users whose claim from the provider contains this value are added to the group."
+        ),
+    )
     group = models.ForeignKey(Group, on_delete=models.CASCADE, related_name="claim_mappings")
     is_exclusive = models.BooleanField(
         "exclusive",

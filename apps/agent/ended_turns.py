@@ -69,7 +69,7 @@ class DeadEnds:
                 if pattern.search(message.text, timeout=left):
                     return True
             except TimeoutError:
-                logger.warning("The phrase %r takes too long to match", phrase)
+                logger.warning("Timed out while matching the phrase %r", phrase)
         return False
 
 
@@ -82,7 +82,7 @@ def keep_uncalled(progress: Progress, message: ModelMessage) -> str:
 
     Each call gets an error as its result, because services reject calls without results.
     """
-    logger.info("A model calls %d tools and cannot proceed", len(message.tool_calls))
+    logger.info("Ended a turn without executing the model's %d tool calls", len(message.tool_calls))
     results = (result_message(call, NOT_CALLED) for call in message.tool_calls)
     progress.conversation.added += [
         message,

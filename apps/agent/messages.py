@@ -263,5 +263,7 @@ async def without_thoughts(
     """Return the messages without reasoning if the service may have rejected it, otherwise None."""
     if failure.status not in REFUSALS or all(message.thoughts is None for message in messages):
         return None
-    logger.warning("The model's service may reject thoughts in the conversation")
+    logger.warning(
+        "The model's service may have rejected reasoning in the conversation; removed it"
+    )
     return [replace(message, thoughts=None) for message in messages]

@@ -28,13 +28,13 @@ async def recover(
         try:
             rewritten = await recovery(failure, turn.conversation)
         except Exception:
-            logger.exception("A recovery failed; the model's error is raised")
+            logger.exception("Failed to recover from a model error; raising the original error")
             continue
         if rewritten is not None:
             progress.conversation.recover(tuple(rewritten))
             turn.deferred.show_changes(turn.conversation, progress.conversation.base)
             if ledger.is_kept:
                 record_recovery(ledger, progress)
-            logger.warning("Model call failed and is retried with other messages")
+            logger.warning("Model call failed, retrying with rewritten messages")
             return True
     return False

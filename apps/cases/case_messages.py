@@ -54,7 +54,7 @@ class CaseTurn(BaseModel):
     name: str = Field(
         default="",
         max_length=LONGEST_NAME,
-        description="The speaker among several with the same role.",
+        description="The name of the speaker, if several speakers have the same role.",
     )
     text: str = Field(default="", max_length=LONGEST_TURN)
     files: list[CaseFile] = Field(default_factory=list, max_length=20)

@@ -79,7 +79,7 @@ def newest_recordings(cases: Sequence[Case]) -> dict[int, tuple[Recording, Casse
         try:
             found[row.case_id] = read_recording(row.tape), row
         except msgspec.ValidationError:
-            logger.warning("The recording %s cannot be read", row.pk)
+            logger.warning("Failed to read the recording %s", row.pk)
     return found
 
 

@@ -227,7 +227,9 @@ class SystemMessage(models.Model):
     until = BoundedDateTimeField(
         null=True,
         blank=True,
-        help_text=("Hidden after this time. Leave empty to show it until it is deleted."),
+        help_text=(
+            "The message is hidden after this time. Leave empty to show it until it is deleted."
+        ),
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 

@@ -136,7 +136,7 @@ class Conversation(models.Model):
         null=True,
         editable=False,
         help_text=(
-            "When the owner deleted the conversation, which is permanently deleted soon afterwards."
+            "When the owner deleted the conversation. It is permanently deleted soon afterwards."
         ),
     )
     temporary_until = models.DateTimeField(

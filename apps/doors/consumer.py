@@ -84,7 +84,7 @@ class HttpConsumer(AsyncConsumer):  # type: ignore[misc]
             if not self.is_gone or task is None or task.uncancel() > 0:
                 raise
         except Exception as error:
-            logger.exception("A request could not be answered")
+            logger.exception("Failed to answer a request")
             await self.fail(error)
         finally:
             self.stop_listening()

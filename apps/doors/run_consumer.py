@@ -215,7 +215,9 @@ class OpenAnswers:
         """
         await self.wait_for_end(seconds)
         if self.deadlines:
-            logger.warning("The server stops and interrupts %d answers", len(self.deadlines))
+            logger.warning(
+                "Interrupting %d answers: the server is shutting down", len(self.deadlines)
+            )
         now = asyncio.get_running_loop().time()
         for deadline in list(self.deadlines):
             deadline.reschedule(now)

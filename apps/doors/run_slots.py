@@ -149,5 +149,5 @@ async def is_valid(prefix: str) -> bool:
     try:
         return await database_sync_to_async(find_holder_of)(prefix) is not None
     except DatabaseError:
-        logger.exception("The key %s could not be checked; its answer continues", prefix)
+        logger.exception("Failed to check the key %s; its answer continues", prefix)
         return True

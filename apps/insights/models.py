@@ -176,7 +176,7 @@ class UsageSum(models.Model):
     reasoning_tokens = models.BigIntegerField(default=0)
     cost = models.DecimalField(max_digits=COST_DIGITS, decimal_places=COST_PLACES, default=0)
     unpriced = models.BigIntegerField(
-        default=0, help_text="The number of calls of models that have no price."
+        default=0, help_text="The number of calls to models that have no price."
     )
     cache_shares = models.FloatField(default=0)
     cache_reports = models.BigIntegerField(default=0)
@@ -225,21 +225,22 @@ class Price(VersionedRow):
     """The price of a deployment from a given day on. It overrides the service's list price."""
 
     deployment = models.ForeignKey(Deployment, on_delete=models.CASCADE, related_name="prices")
-    valid_from = models.DateField(help_text="The first day, in UTC.")
+    valid_from = models.DateField(help_text="The first day on which the price applies, in UTC.")
     currency = models.CharField(
         max_length=3, default="USD", validators=[RegexValidator("^[A-Z]{3}$", "Such as USD.")]
     )
     input = models.DecimalField(
         **AMOUNT,
         default=0,
-        help_text="For one million tokens.",
+        help_text="The price for one million tokens.",
     )
     cached = models.DecimalField(
         **AMOUNT,
         null=True,
         blank=True,
         help_text=(
-            "For one million tokens read from the service's cache. Leave empty for the input price."
+            "The price for one million tokens read from the service's cache. Leave "
+            "empty for the input price."
         ),
     )
     created = models.DecimalField(
@@ -247,19 +248,19 @@ class Price(VersionedRow):
         null=True,
         blank=True,
         help_text=(
-            "For one million tokens written to the service's cache. Leave empty for the "
-            "input price."
+            "The price for one million tokens written to the service's cache. Leave "
+            "empty for the input price."
         ),
     )
     output = models.DecimalField(
         **AMOUNT,
         default=0,
-        help_text="For one million tokens.",
+        help_text="The price for one million tokens.",
     )
     per_call = models.DecimalField(
         **AMOUNT,
         default=0,
-        help_text="For each successful call.",
+        help_text="The price for each successful call.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)

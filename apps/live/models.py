@@ -89,7 +89,9 @@ class Run(models.Model):
     )
     application = models.SlugField()
     application_pk = models.BigIntegerField(
-        null=True, editable=False, help_text="The ID of the application, whose slug can change."
+        null=True,
+        editable=False,
+        help_text="The ID of the application. Unlike the slug, it never changes.",
     )
     # Nullable, because SQLite would copy the table to add a column with a default.
     application_number = models.PositiveIntegerField(
@@ -105,7 +107,10 @@ class Run(models.Model):
         default="",
         db_default="",
         editable=False,
-        help_text="The owner whose limit of running answers this run counts towards; empty for the bucket.",
+        help_text=(
+            "The run counts towards this owner's limit of running answers. Empty for the "
+            "limit of the bucket."
+        ),
     )
     caller = models.JSONField(default=dict)
     door = models.CharField(max_length=20, default="page")
@@ -211,7 +216,7 @@ class Interaction(models.Model):
     request = models.UUIDField(
         null=True,
         editable=False,
-        help_text="The sender's ID of the message that contains the answer.",
+        help_text="The ID that the sender gave to the message that contains the answer.",
     )
     due_at = models.DateTimeField(null=True, blank=True, help_text=("When the question times out."))
 

@@ -105,7 +105,7 @@ class RunSupervisor:
             await asyncio.wait((work, failure, stopping), return_when=asyncio.FIRST_COMPLETED)
             await self.end(await self.outcome(work))
         except Exception:
-            logger.exception("Run %s could not be ended", self.log.run)
+            logger.exception("Failed to end run %s", self.log.run)
             self.give_up()
         finally:
             work.cancel()
@@ -139,11 +139,11 @@ class RunSupervisor:
             await self.record.end(ending)
         except LeaseLost:
             logger.warning(
-                "Run %s was taken over by another process; it was stopped here", self.log.run
+                "Stopped run %s in this process: another process has taken it over", self.log.run
             )
             await self.abandon()
         except NotStored as error:
-            logger.error("Run %s could not be stored: %s", self.log.run, error.__cause__)
+            logger.error("Failed to store run %s: %s", self.log.run, error.__cause__)
             self.show(self.conclude(RunOutcome(Run.Status.FAILED, error)))
         else:
             self.hub.streams.remove(self.log)

@@ -123,7 +123,7 @@ async def attempt(
     except InitializationIssue as issue:
         issues.append(issue)
     except Exception:
-        logger.exception("Capability %s could not be opened", name)
+        logger.exception("Failed to open the capability %s", name)
         issues.append(InitializationIssue(f"{name}: failed unexpectedly; see the server's log."))
     return Contribution()
 
@@ -139,7 +139,7 @@ async def close_all(closing: list[Manager], error: BaseException | None) -> None
             await manager.__aexit__(*raised)
         except Exception as late:
             if late is not error:
-                logger.exception("Capability %s could not be closed", name)
+                logger.exception("Failed to close the capability %s", name)
         except BaseException as interruption:
             if interruption is error:
                 continue

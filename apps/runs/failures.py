@@ -188,7 +188,8 @@ def log(found: RunFailure, error: BaseException, cause: BaseException) -> None:
     details: object = cause.problems if isinstance(cause, ApplicationBroken) else str(cause)
     said = cause.said if isinstance(cause, ModelFailed | ServiceFailed) else ""
     logger.error(
-        "Request failed: reference=%s error=%s status=%d code=%s retryable=%s details=%r said=%r",
+        "Request failed: reference=%s error=%s status=%d code=%s retryable=%s "
+        "details=%r service_message=%r",
         found.reference,
         type(cause).__name__,
         found.status,

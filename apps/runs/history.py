@@ -213,7 +213,7 @@ def unseal(state: Mapping[str, Any]) -> Mapping[str, Any]:
     except (msgspec.DecodeError, TypeError, UnicodeError, RecursionError):
         exposed = None
     if not isinstance(exposed, Mapping):
-        logger.warning("A returned state has an unreadable part, which is ignored.")
+        logger.warning("Ignored an unreadable part of a state that a client returned.")
         return rest
     return {**rest, **exposed}
 

@@ -200,7 +200,7 @@ def override(messages: Sequence[ModelMessage], *, allowed: bool) -> str:
     """Return the client's system message if it may replace the operator's prompt, otherwise ""."""
     text = messages[0].text.strip() if messages and messages[0].role == "system" else ""
     if text and not allowed:
-        logger.warning("A system message of the client was dropped.")
+        logger.warning("Dropped the client's system message: the application does not allow it.")
         return ""
     return text
 

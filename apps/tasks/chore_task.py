@@ -54,7 +54,7 @@ def enqueue_chore(work: str) -> None:
 def find_chore(work: str) -> Chore | None:
     chore = next((one for one in all_chores() if one.work == work), None)
     if chore is None:
-        logger.warning("The chore %s no longer exists", work)
+        logger.warning("Skipped the chore %s: it no longer exists", work)
     return chore
 
 

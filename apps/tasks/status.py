@@ -89,7 +89,7 @@ def reading(read: Callable[[], Iterator[Reading]]) -> Callable[[], Iterator[Read
         try:
             yield from list(read())
         except DatabaseError as error:
-            logger.warning("Jobs cannot be counted for the metrics: %s", error)
+            logger.warning("Failed to count jobs for the metrics: %s", error)
         finally:
             close_old_connections()  # OpenTelemetry calls the function on its own thread.
 

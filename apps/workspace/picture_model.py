@@ -146,7 +146,7 @@ class PictureKeeper:
             content = base64.b64decode(delta.attachment.data or "", validate=True)
             kind = picture_type(content)
         except (ValueError, ModelFailed) as error:
-            logger.warning("An image from a model is dropped: %s", error)
+            logger.warning("Dropped an image from a model: %s", error)
             return None
         stored = await keep_picture(self.files, content, kind, delta.attachment.title)
         return AttachmentAdded(stored)

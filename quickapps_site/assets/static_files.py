@@ -139,7 +139,7 @@ def current_bundles() -> dict[str, str]:
             return made.entries
         wrong = f"the bundles differ from {', '.join(changed)}"
     logger.warning(
-        "Pages use single scripts and styles, which load more slowly: %s. Run `make bundles`.",
+        "Pages use unbundled scripts and styles, which load more slowly: %s. Run `make bundles`.",
         wrong,
     )
     return {}

@@ -57,7 +57,7 @@ def with_bounded_bodies(application: Any, limit_of: LimitOf, seconds: float) -> 
             # called.
             if has_begun or (outage := outage_of(error)) is None:
                 raise
-            logger.error("A request could not be answered", exc_info=error)
+            logger.error("Failed to answer a request", exc_info=error)
             await answer_outage(outage, scope, body, send)
 
     return bounded

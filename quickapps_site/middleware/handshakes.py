@@ -41,7 +41,7 @@ def with_outage_responses(application: Any) -> Any:
             # before a consumer accepts the handshake.
             if has_begun or (outage := outage_of(error)) is None:
                 raise
-            logger.error("A WebSocket could not be opened", exc_info=error)
+            logger.error("Failed to open a WebSocket", exc_info=error)
             await reject(scope, outage, send)
 
     return answered

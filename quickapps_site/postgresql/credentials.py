@@ -27,7 +27,7 @@ def with_current_credentials(parameters: dict[str, Any]) -> dict[str, Any]:
         found = conninfo_to_dict(without_pooling(address))
     except psycopg.Error:
         logger.warning(
-            "DATABASE_URL_FILE cannot be read. The password from the start of the process is used."
+            "Failed to read DATABASE_URL_FILE. Still using the password that was read at startup."
         )
         return parameters
     return parameters | {name: found[name] for name in ("user", "password") if name in found}

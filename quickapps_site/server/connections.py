@@ -67,7 +67,8 @@ class StallGuard(asyncio.Protocol):
             self.watch()
             return
         logger.warning(
-            "A client was disconnected: it read nothing for %g seconds, with %d bytes to send: client=%s",
+            "Disconnected a client: it read nothing for %g seconds, with %d bytes to "
+            "send: client=%s",
             STALLED_SECONDS,
             unsent,
             self.transport.get_extra_info("peername"),

@@ -148,12 +148,12 @@ class GracefulServer(uvicorn.Server):
         waiting = (self.let_finish(grace), self.stopping.end(grace))
         for problem in await asyncio.gather(*waiting, return_exceptions=True):
             if problem is not None:
-                logger.error("Answers could not be ended gracefully", exc_info=problem)
+                logger.error("Failed to end answers gracefully", exc_info=problem)
         await self.let_finish(FAREWELL_SECONDS)
         if self.server_state.tasks:  # Sockets that were just closed finish their handshake.
             await asyncio.wait(self.server_state.tasks, timeout=FAREWELL_SECONDS)
         if rest := self.http_connections():
-            logger.info("%d connections are closed because the server stops", len(rest))
+            logger.info("Closing %d connections: the server is shutting down", len(rest))
         for connection in rest:
             connection.transport.abort()  # Their applications receive a disconnect.
         await super().shutdown(sockets)

@@ -27,7 +27,7 @@ def check_predefined_content() -> None:
         missing = missing_problems(installed_content())
         managed_files.load_at_start()
     except DatabaseError as error:
-        logger.error("Predefined content cannot be read from the database: %s", error)
+        logger.error("Failed to read predefined content from the database: %s", error)
         return
     finally:
         connection.close()
@@ -45,7 +45,7 @@ def check_installation() -> None:
     except DatabaseError:
         return  # There are no tables yet, which the log already reports.
     except OSError as error:
-        logger.error("The stored files cannot be reached: %s", error)
+        logger.error("Failed to access the stored files: %s", error)
     finally:
         connection.close()
 

@@ -57,7 +57,7 @@ def hold_advisory_lock() -> Iterator[None]:
     is_waiting = False
     while not ask("SELECT pg_try_advisory_lock(%s)"):
         if not is_waiting:
-            logger.info("Waiting for another process that prepares the database")
+            logger.info("Waiting for another process to prepare the database")
         is_waiting = True
         time.sleep(CHECK_SECONDS)
     try:

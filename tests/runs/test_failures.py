@@ -212,7 +212,7 @@ def test_what_nobody_expected_is_logged_with_its_traceback(caplog):
 def test_the_log_has_the_message_of_the_service_and_the_user_has_not(caplog):
     found = failure(model(status=400, said="temperature is too high"))
 
-    assert "said='temperature is too high'" in caplog.text
+    assert "service_message='temperature is too high'" in caplog.text
     assert "temperature" not in found.text + found.message
 
 

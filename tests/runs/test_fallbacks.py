@@ -380,12 +380,12 @@ async def test_a_fallback_that_is_gone_or_disabled_is_skipped_and_the_log_says_s
         await rows.filter(deployment_id="a").aupdate(fallbacks=names)
         heard = await ask()
 
-    said = [record.getMessage() for record in caplog.records if "skipped" in record.msg]
+    said = [record.getMessage() for record in caplog.records if "Skipped" in record.msg]
     assert heard.notices == [OVERLOADED]
     assert said == [
-        "Fallback gone of a is skipped: it is missing or disabled",
-        "Fallback off of a is skipped: it is missing or disabled",
-        "Fallback picture of a is skipped: it is not a chat model",
+        "Skipped the fallback gone of a: it is missing or disabled",
+        "Skipped the fallback off of a: it is missing or disabled",
+        "Skipped the fallback picture of a: it is not a chat model",
     ]
 
 

@@ -341,7 +341,7 @@ async def test_a_capability_that_cannot_be_closed_does_not_spoil_the_answer(erro
         StateSaved({"tool_execution_history": []}),
         RunFinished("stop"),
     ]
-    assert "part-0 could not be closed" in caplog.text
+    assert "Failed to close the capability part-0" in caplog.text
 
 
 async def test_a_capability_that_cannot_be_closed_does_not_hide_why_the_run_failed():

@@ -53,5 +53,5 @@ def send_notice(event: KeyEvent, key: AbstractAPIKey, owner: Any, actor: Any) ->
         send_mail(subject, text, settings.DEFAULT_FROM_EMAIL, [owner.email])
     except OSError:  # An error of the mail server.
         logger.exception(
-            "The owner of the key %s could not be notified that it is %s", key.prefix, event
+            "Failed to notify the owner of the key %s that it is %s", key.prefix, event
         )

@@ -132,7 +132,7 @@ async def write_use(row: Noted) -> None:
         await database_sync_to_async(due.update)(last_used_at=now)
     except Exception:
         logger.exception(
-            "The use of the %s %s could not be stored", model._meta.verbose_name, value
+            "Failed to store when the %s %s was last used", model._meta.verbose_name, value
         )
 
 

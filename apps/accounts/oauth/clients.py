@@ -34,7 +34,7 @@ def prepare_client(client: Client) -> None:
     if not GRANT_TYPES.issuperset(client.get_grant_types()):
         raise ValidationError("Use only the grant_types authorization_code and refresh_token.")
     if client.get_response_types() != ["code"]:
-        raise ValidationError('Use the response_types ["code"].')
+        raise ValidationError('Set response_types to ["code"].')
     client.set_scopes([SCOPE])
     client.set_default_scopes([SCOPE])
 
@@ -42,7 +42,7 @@ def prepare_client(client: Client) -> None:
 def check_name(name: str) -> None:
     """Raise `ValidationError` if the name contains characters that are not printable."""
     if not name.isprintable():
-        raise ValidationError("The name contains characters that are not printable.")
+        raise ValidationError("The name contains unprintable characters. Remove them.")
 
 
 def check_addresses(addresses: Sequence[str]) -> None:

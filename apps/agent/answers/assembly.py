@@ -277,7 +277,7 @@ class Assembly:
         notice = TOO_MANY_CALLS
         if self.allowance.is_exceeded:
             notice = self.allowance.notice
-        logger.warning("The model's answer is too long: %s", notice)
+        logger.warning("Truncated a model's answer: %s", notice)
         self.calls = GrowingCalls()
         self.finish_reason = CUT
         self.say(TextDelta(f"\n\n{notice}" if self.text else notice))

@@ -312,7 +312,7 @@ def what_happened(failure: QuickAppError | None) -> str:
 
 def log(candidate: Candidate, failure: QuickAppError, left: int) -> None:
     logger.warning(
-        "Deployment failed: deployment=%s error=%s fallbacks=%d said=%r",
+        "Deployment failed: deployment=%s error=%s fallbacks=%d service_message=%r",
         candidate.name,
         error_kind(failure),
         left,

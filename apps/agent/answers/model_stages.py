@@ -57,7 +57,7 @@ class ModelStages:
         else:  # already closed, or without a name
             if index not in self.shown:
                 self.shown[index] = False
-                logger.warning("Stage %d of a model is not shown: it has no name", index)
+                logger.warning("Skipped stage %d of a model: it has no name", index)
             return
         if part.content:
             self.emit(StageDelta(stage_id, part.content))

@@ -118,11 +118,13 @@ async def read_answer(model: Model, request: ModelRequest, assembly: Assembly) -
         except Exception as error:
             # After the finish reason, the answer is complete.
             if assembly.finish_reason:
-                logger.warning("A model's stream broke after the end of the response: %s", error)
+                logger.warning(
+                    "A model's stream broke off after its response was complete: %s", error
+                )
                 return
             if isinstance(error, QuickAppError) or not assembly.has_begun:
                 raise
-            logger.exception("The response of a model could not be read")
+            logger.exception("Failed to read a model's response")
             raise ModelFailed(
                 "The stream of the completion could not be read.", reason="stream"
             ) from error
@@ -192,8 +194,8 @@ class RetryPolicy:
                 if pause is None or assembly.has_begun or not failure.is_transient:
                     raise
                 logger.warning(
-                    "Model call failed and is retried: deployment=%s attempt=%d of %d "
-                    "reason=%s status=%s pause=%.3f said=%r",
+                    "Model call failed, retrying: deployment=%s attempt=%d of %d "
+                    "reason=%s status=%s pause=%.3f service_message=%r",
                     name,
                     attempt,
                     self.backoff.attempts,

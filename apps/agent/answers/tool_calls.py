@@ -136,7 +136,7 @@ class GrowingCalls:
         calls = tuple(islice(completed, MOST_CALLS))
         if next(completed, None) is not None:
             logger.warning(
-                "A model made more than %d calls at once; the rest is dropped", MOST_CALLS
+                "A model made more than %d tool calls at once; dropped the rest", MOST_CALLS
             )
         return calls
 
@@ -203,7 +203,11 @@ def with_called_names(reply: Reply, tool_names: Collection[str]) -> Reply:
     named = tuple(replace(call, name=called_name(call.name, tool_names)) for call in calls)
     for call, one in zip(calls, named, strict=True):
         if call.name != one.name:
-            logger.info("The model called the tool %r, read as %r", call.name[:LONGEST], one.name)
+            logger.info(
+                "The model called the unknown tool %r; treated it as %r",
+                call.name[:LONGEST],
+                one.name,
+            )
     return replace(reply, message=replace(reply.message, tool_calls=named))
 
 

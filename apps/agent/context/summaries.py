@@ -89,7 +89,9 @@ class SummaryRequests(msgspec.Struct, frozen=True):
                 self.model, request, silent, name=self.name, allowance=allowance
             )
         except ModelFailed as error:
-            logger.warning("A conversation is truncated without a summary: %s", error)
+            logger.warning(
+                "Failed to summarize a conversation; truncated it without a summary: %s", error
+            )
             return "", ()
         return shorten_middle(reply.message.text.strip(), most * CHARACTERS_PER_TOKEN), reply.usage
 

@@ -192,7 +192,7 @@ async def canceling(client: AgentClient, answer: AgentAnswer) -> AsyncIterator[N
                 async with asyncio.timeout(CANCEL_SECONDS):
                     await client.cancel_task(answer.task_id)
             except (TimeoutError, ToolError, AnswerInvalid) as error:
-                logger.info("%s: its task was not canceled: %s", client.name, error)
+                logger.info("%s: failed to cancel the task: %s", client.name, error)
         raise
 
 
@@ -216,7 +216,7 @@ async def follow(
     except ConnectionLost as error:
         if not answer.task_id:
             raise
-        logger.info("%s: the stream of a task broke off: %s", client.name, error)
+        logger.info("%s: a task's stream broke off: %s", client.name, error)
     await poll(client, answer)
 
 

@@ -36,7 +36,7 @@ from apps.manifest.toolsets.attachments import AttachmentFilter
 
 OLDER_URL = "context_url"
 """The old name of the parameter `attachment_url`, which stored conversations still contain."""
-PARAMETERS = parameters({URL: text_parameter("The URL of the file, exactly as it is listed.")}, URL)
+PARAMETERS = parameters({URL: text_parameter("The URL of the file, exactly as listed.")}, URL)
 DESCRIPTION = (
     "Shows you the content of a file: an attachment of the user, or a file that was listed as "
     "available. The contents of files that came with the newest question are already in the "

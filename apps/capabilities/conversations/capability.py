@@ -33,7 +33,7 @@ DESCRIPTION = (
 PARAMETERS = parameters(
     {
         QUERY: text_parameter(
-            "A few words as the conversation probably used them, without filler words.",
+            "A few words that probably occur in the conversation, without filler words.",
             display=IN_TITLE,
         ),
         LIMIT: SimpleParameter(

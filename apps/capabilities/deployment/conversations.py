@@ -158,7 +158,7 @@ async def replay(
         asked = await question(target, resolved.arguments, files)
     except InvalidParameter as error:
         # A conversation can continue even if a file was deleted in the meantime.
-        logger.warning("An earlier call is repeated without its files: %s", error)
+        logger.warning("Repeated an earlier call without its files: %s", error)
         asked = ModelMessage("user", value_text(arguments.get(target.query)))
     return [asked, answer] if asked.content or asked.attachments else [answer]
 

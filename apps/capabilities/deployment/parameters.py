@@ -43,7 +43,7 @@ query = SimpleParameter(
 files = ArrayParameter(
     type="array",
     items=SimpleSchema(type="string"),
-    description="Files that the query is about: their paths (files/…) or addresses",
+    description="The files that the query is about, as paths (files/…) or URLs",
     display=shown_as(name="**Files:** "),
 )
 session = SimpleParameter(
@@ -102,7 +102,9 @@ def generated_arguments(parameters: FunctionParameters, info: DeploymentInfo) ->
     try:
         checked = SchemaCheck.of(schema)
     except JsonSchemaUnsupported as error:
-        logger.warning("%s: the deployment alone checks its configuration: %s", info.id, error)
+        logger.warning(
+            "%s: only the deployment itself validates its configuration: %s", info.id, error
+        )
         checked = own.schema_check
     except JsonSchemaInvalid as error:
         logger.warning("%s has an invalid configuration schema: %s", info.id, error)

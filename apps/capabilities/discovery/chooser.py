@@ -63,11 +63,16 @@ async def choose(
             reply = await ask_model(model, asked, silent, name=deployment_id)
     except (QuickAppError, TimeoutError) as error:
         name = type(error).__name__
-        logger.warning("Tools are searched by words: deployment=%s error=%s", deployment_id, name)
+        logger.warning(
+            "Falling back to keyword search for tools: deployment=%s error=%s", deployment_id, name
+        )
         return ToolChoice(None)
     names = read_names(reply.message.text, {spec.name for spec in specs})
     if names is None:
-        logger.warning("Tools are searched by words: deployment=%s returned none", deployment_id)
+        logger.warning(
+            "Falling back to keyword search for tools: deployment=%s returned no tool names",
+            deployment_id,
+        )
     return ToolChoice(names, reply.usage)
 
 

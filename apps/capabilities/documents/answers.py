@@ -153,7 +153,7 @@ class DocumentAnswers:
             embedder = await find_embedder(opening, self.options.embedding_deployment_id)
         except QuickAppError as error:
             logger.warning(
-                "Documents are searched only by keywords: deployment=%s error=%s",
+                "Falling back to keyword search for documents: deployment=%s error=%s",
                 self.embedding_deployment or "built-in",
                 error,
             )

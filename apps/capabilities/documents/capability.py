@@ -89,7 +89,9 @@ def vision_of(manifest: Manifest, wanted: Documents) -> Vision:
 
 
 def extraction_tool(manifest: Manifest, names: ToolNames) -> PreparedTool:
-    page = SimpleParameter(type="integer", description="The page of the text, from 1.", default=1)
+    page = SimpleParameter(
+        type="integer", description="The page of the text, starting at 1.", default=1
+    )
     taken = parameters(
         {FILE_URL: text_parameter(ADDRESS, display=IN_TITLE), names.page: page}, FILE_URL
     )
@@ -160,7 +162,9 @@ def answer_tool(
 
 
 def answer_parameters(names: ToolNames, *, needs_file: bool) -> FunctionParameters:
-    request = text_parameter("The question, or what to find out.", display=IN_TITLE)
+    request = text_parameter(
+        "The question to answer, or the information to find.", display=IN_TITLE
+    )
     several = ArrayParameter(
         type="array", items=Items(type="string"), description=f"Several. {ADDRESS}"
     )

@@ -83,11 +83,11 @@ class EmbeddingQueue:
             except QuickAppError as error:
                 document.vectors.problem = str(error)
                 logger.warning(
-                    "A document has no vectors, so only keyword search finds it: %s", error
+                    "Failed to embed a document; only keyword search can find it: %s", error
                 )
             except Exception:
                 document.vectors.problem = "its vectors could not be computed"
-                logger.exception("A document has no vectors, so only keyword search finds it")
+                logger.exception("Failed to embed a document; only keyword search can find it")
         cache.trim()
 
     async def end(self, documents: Iterable[DocumentIndex]) -> None:
@@ -137,7 +137,10 @@ async def request_vector(embedder: Embedder, request: str) -> tuple[RequestVecto
         async with asyncio.timeout(VECTOR_SECONDS):
             found = await embedder.embed([request])
     except (QuickAppError, TimeoutError) as error:
-        logger.warning("A request is searched only by keywords: %s", str(error) or "timeout")
+        logger.warning(
+            "Failed to embed a search request; searched only by keywords: %s",
+            str(error) or "timeout",
+        )
         return None, 0
     if found.unknown_shares[0] > MOST_UNKNOWN:
         return None, found.prompt_tokens

@@ -82,7 +82,7 @@ def offload_step(context: FileToolContext, offload: Offload) -> ResultStep:
             return await write_result(context, call.name, result, content)
         except Exception:
             logger.warning(
-                "The large result of %s could not be stored as a file", call.name, exc_info=True
+                "Failed to store the large result of %s as a file", call.name, exc_info=True
             )
             return result
 
@@ -136,7 +136,7 @@ async def keep_result(context: FileToolContext, offload: Offload, tool: str, tex
     try:
         _, path = await write_text(context, tool, text.encode("utf-8", "replace"))
     except Exception:
-        logger.warning("A result of %s could not be stored as a file", tool, exc_info=True)
+        logger.warning("Failed to store a result of %s as a file", tool, exc_info=True)
         return ""
     return path
 

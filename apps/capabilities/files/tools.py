@@ -123,7 +123,9 @@ KINDS: dict[FileTool, FileToolKind] = {
         "Finds files by their names. In the pattern, * and ? match characters of a name, and ** "
         "matches any folders. A pattern without a slash matches the name alone.",
         taking(
-            pattern=text_parameter("Such as *.md or notes/**/plan-?.txt, relative to the folder."),
+            pattern=text_parameter(
+                "A pattern for paths relative to the folder, such as *.md or notes/**/plan-?.txt."
+            ),
             path=text_parameter(FOLDER, ""),
             max_depth=number("The number of folder levels, 1 to 10.", 10),
         ),
@@ -134,8 +136,8 @@ KINDS: dict[FileTool, FileToolKind] = {
         "Writes a text file, and the folders that it needs.",
         taking(
             path=text_parameter(OWN),
-            content=text_parameter("The whole text.", display=CODE),
-            content_type=text_parameter("Its media type.", "text/plain"),
+            content=text_parameter("The complete text of the file.", display=CODE),
+            content_type=text_parameter("The media type of the file.", "text/plain"),
             overwrite=OVERWRITE,
         ),
         write_file,
@@ -147,7 +149,7 @@ KINDS: dict[FileTool, FileToolKind] = {
         taking(
             path=text_parameter(OWN),
             old_string=text_parameter(
-                "The text to replace, exactly as in the file, where it must occur once.",
+                "The text to replace, exactly as in the file. It must occur there exactly once.",
                 display=CODE,
             ),
             new_string=text_parameter("The replacement.", display=CODE),

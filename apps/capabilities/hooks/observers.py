@@ -129,4 +129,4 @@ class Observers:
             async with asyncio.timeout(seconds):
                 await self.waiting.join()
         except TimeoutError:
-            logger.warning("%d calls of hooks are still queued", self.waiting.qsize() + 1)
+            logger.warning("%d hook calls are still queued", self.waiting.qsize() + 1)

@@ -35,9 +35,10 @@ logger = logging.getLogger(__name__)
 TOOL_NAME = "read_mcp_resource"
 PARAMETERS = parameters(
     {
-        "uri": text_parameter("URI of the resource, as it is listed."),
+        "uri": text_parameter("The URI of the resource, as listed."),
         "toolset": text_parameter(
-            "Name of the toolset that has it. Only required if several toolsets could have it."
+            "The name of the toolset that has the resource. Required only if several "
+            "toolsets could have it."
         ),
     },
     "uri",
@@ -218,7 +219,11 @@ async def eager_text(uri: str, binding: ToolsetBinding) -> str:
         contents = (await client.read_resource(uri)).contents
         found = texts_in(contents)
         if len(found) < len(contents):
-            logger.warning("Resource %s: only text can be prefetched", uri)
+            logger.warning(
+                "Resource %s: skipped content that is not text, because only text can be "
+                "prefetched",
+                uri,
+            )
         return "\n\n".join(found)
 
     return await binding.slot.cached(("resource", uri), binding.request_context(), question)

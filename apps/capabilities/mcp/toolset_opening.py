@@ -120,7 +120,7 @@ class PreparableToolset:
             if not (self.toolset.is_optional and isinstance(error, NotRegistered)):
                 opened.issues.append(InitializationIssue(unreachable_reason(self.toolset, error)))
         except Exception:
-            logger.exception("Toolset %s could not be opened", self.toolset.path)
+            logger.exception("Failed to open the toolset %s", self.toolset.path)
             opened.issues.append(
                 InitializationIssue(f"Toolset {label}: failed unexpectedly; see the server's log.")
             )

@@ -65,7 +65,7 @@ def priming_step(remembering: RunMemories) -> HistoryStep:
         try:
             found = await most_important(remembering.store, wanted.prime)
         except ServiceFailed as error:
-            logger.warning("The answer starts without memories: %s", error)
+            logger.warning("Failed to load memories; the answer starts without them: %s", error)
             return messages
         if not found:
             return messages

@@ -70,7 +70,7 @@ class RunMemories:
                     await self.maintain_once(datetime.now(UTC))
             except Exception:
                 # Maintenance is retried after the next change. The log contains no memories.
-                logger.exception("Memories could not be pruned or merged")
+                logger.exception("Failed to prune or merge memories")
 
     async def maintain_once(self, now: datetime) -> None:
         if (pruning := self.options.prune) is not None:

@@ -107,13 +107,16 @@ def about_parameters(wanted: MemoryFeature) -> dict[str, Parameter]:
         "category": text_parameter(category, default, enum=wanted.categories),
         "importance": SimpleParameter(
             type="number",
-            description="From 0 to 1: 1 for the user's identity, 0.3 for what soon changes.",
+            description=(
+                "The importance, from 0 to 1: 1 for the user's identity, 0.3 for a fact "
+                "that soon changes."
+            ),
             default=IMPORTANCE,
         ),
         "topics": ArrayParameter(
             type="array",
             items=SimpleSchema(type="string"),
-            description="A few words for the topics of the fact.",
+            description="The topics of the fact, in a few words.",
         ),
     }
 
@@ -204,7 +207,7 @@ async def update(own: RunMemories, given: Mapping[str, Any]) -> str:
     if "topics" in fields:
         fields["topics"] = tuple(fields["topics"])
     if not fields:
-        raise ToolError("There is no change. Pass the fields to change.")
+        raise ToolError("The call contains no changes. Pass the fields to change.")
     categories: Sequence[str] | None = own.options.categories
     changed = await operations.update(own.store, own.embedder, given["id"], fields, categories)
     return f"Changed: {memory_line(changed)}"

@@ -60,7 +60,8 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
         taking(
             {
                 "searchType": text_parameter(
-                    "`filter` searches by `filter`, `vector` by the meaning of `query`.",
+                    "`filter` searches with the expression in `filter`, `vector` by "
+                    "the meaning of `query`.",
                     "filter",
                     enum=("filter", "vector"),
                 ),
@@ -82,7 +83,9 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
         taking(
             {
                 "forceUpdate": SimpleParameter(
-                    type="boolean", description="Update all notes, changed or not.", default=False
+                    type="boolean",
+                    description="Update all notes, including unchanged ones.",
+                    default=False,
                 )
             }
         ),
@@ -102,7 +105,7 @@ READING: tuple[tuple[str, str, FunctionParameters, Work, str], ...] = (
         "and so on.",
         taking(
             {
-                "rootTitle": text_parameter("The title at the root.", display=IN_TITLE),
+                "rootTitle": text_parameter("The title at the root of the tree.", display=IN_TITLE),
                 "depth": number("The number of levels, 1 to 10.", 3),
             },
             "rootTitle",

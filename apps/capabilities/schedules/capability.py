@@ -49,26 +49,27 @@ REMINDER = "The alarm rings."
 ALARM_PARAMETERS = parameters(
     {
         WAKE_AT: text_parameter(
-            "The time, such as 2026-11-24T17:30:00+01:00; without an offset in the user's time zone.",
+            "The time, such as 2026-11-24T17:30:00+01:00. Without an offset, it is in "
+            "the user's time zone.",
             display=IN_TITLE,
         ),
-        "reminderMessage": text_parameter("The message to yourself at that time."),
+        "reminderMessage": text_parameter("The message that you get at that time."),
         REPEAT: SimpleParameter(
             type="number",
-            description="The interval in minutes after which you are woken again, at least 1.",
+            description="Repeat the alarm at this interval in minutes, at least 1.",
         ),
     },
     WAKE_AT,
 )
 ABOUT: dict[str, Parameter] = {
     "kind": text_parameter(
-        "How it repeats: in intervals, at a time, or by a cron expression.",
+        "When the task runs: at an interval, at a given time, or by a cron expression.",
         enum=("interval", "at", "cron"),
     ),
     "message": text_parameter(
         "The message that you get each time, with everything that you need to know."
     ),
-    "name": text_parameter("A short name for the user.", display=IN_TITLE),
+    "name": text_parameter("A short name of the task, shown to the user.", display=IN_TITLE),
     "intervalSeconds": SimpleParameter(
         type="integer",
         description="Only for kind `interval`: the seconds between runs, at least 60.",
@@ -83,7 +84,7 @@ ABOUT: dict[str, Parameter] = {
     "cronExpression": text_parameter("Only for kind `cron`: five fields, such as 0 9 * * MON-FRI."),
     "timezone": text_parameter("The time zone, such as Europe/Berlin. The default is the user's."),
     "activeHoursStart": text_parameter("Run only from this hour on, such as 22:00."),
-    "activeHoursEnd": text_parameter("Until this hour; it may be on the next day."),
+    "activeHoursEnd": text_parameter("Run only until this hour, which can be on the next day."),
     "budgetTokens": SimpleParameter(
         type="integer",
         description="The number of tokens that one run may use. Omit it for the default.",
@@ -112,11 +113,12 @@ BEAT_NAMES = ("intervalSeconds", "message", "timezone", "activeHoursStart", "act
 BEAT_PARAMETERS = parameters(
     {
         "enabled": SimpleParameter(
-            type="boolean", description="False switches it off. The default is true."
+            type="boolean", description="False switches the heartbeat off. The default is true."
         ),
         **{name: ABOUT[name] for name in BEAT_NAMES},
         "intervalSeconds": SimpleParameter(
-            type="integer", description="At least 60 seconds. The default is one hour."
+            type="integer",
+            description="The interval in seconds, at least 60. The default is one hour.",
         ),
     }
 )
@@ -286,7 +288,7 @@ def change(user_schedules: UserSchedules, given: Mapping[str, Any]) -> str:
         raise InvalidParameter("taskId", UNKNOWN)
     fields = schedule_fields(given, known.time_zone)
     if not fields:
-        raise ToolError("There is no change. Pass the fields to change.")
+        raise ToolError("The call contains no changes. Pass the fields to change.")
     row = user_schedules.change(known.pk, fields)
     if row is None:
         raise InvalidParameter("taskId", UNKNOWN)

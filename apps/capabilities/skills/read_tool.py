@@ -30,7 +30,7 @@ MOST_NAMED = 30
 """An error message names up to this many skills or files."""
 PARAMETERS = parameters(
     {
-        NAME: text_parameter("The name of a skill, as it is listed.", display=IN_TITLE),
+        NAME: text_parameter("The name of a skill, as listed.", display=IN_TITLE),
         PATH: text_parameter(
             "A file of the skill, as its <skill_files> lists it. Omit it to read the "
             "instructions of the skill."

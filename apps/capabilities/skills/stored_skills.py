@@ -75,7 +75,7 @@ async def fetch_all(workspace: Workspace, addresses: Iterable[SkillAddress]) -> 
                 if isinstance(outcome, ServiceFailed) and outcome.reason != "answer":
                     outages.append(str(outcome))
             case Exception():
-                logger.error("A skill could not be fetched", exc_info=outcome)
+                logger.error("Failed to fetch a skill", exc_info=outcome)
                 return FetchedSkills(outage=f"{type(outcome).__name__}; see the server's log.")
             case _:
                 raise outcome

@@ -37,7 +37,7 @@ PARAMETERS = parameters(
         "operation": text_parameter(
             "`write` replaces the list, `read` returns it.", enum=("write", "read")
         ),
-        "text": text_parameter("The whole list, for `write`."),
+        "text": text_parameter("The complete new list. Required for `write`."),
     },
     "operation",
 )

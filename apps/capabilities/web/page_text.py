@@ -89,7 +89,7 @@ async def to_markdown(page: str, url: str, seconds: float, owner: str) -> str:
     try:
         return await html_to_markdown(page, url.partition("?")[0], bounds=bounds)
     except UnreadableDocument as error:
-        logger.warning("A page could not be converted to Markdown: %s", error)
+        logger.warning("Failed to convert a page to Markdown: %s", error)
     for name in HEAVY:
         page = without_element(page, name)
     return page

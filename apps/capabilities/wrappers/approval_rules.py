@@ -155,7 +155,7 @@ def is_match(
     except Exception:
         # A rule that cannot be evaluated never allows a call.
         logger.warning(
-            "An approval rule could not be evaluated, so the call is %s",
+            "Failed to evaluate an approval rule, so the call is %s",
             "denied" if otherwise else "not allowed by it",
             exc_info=True,
         )

@@ -86,7 +86,7 @@ async def store_file(name: str, content: bytes, kind: str, opening: Opening) -> 
     except OSError as error:
         if outage_of(error) is not STORAGE:
             raise
-        logger.error("A file of a tool could not be stored", exc_info=error)
+        logger.error("Failed to store a file from a tool", exc_info=error)
         raise FileRefused(CANNOT_STORE) from error
 
 
@@ -106,7 +106,7 @@ def filter_attachments(
 ) -> tuple[Attachment, ...]:
     for attachment in attachments:
         if not attachment.type:
-            logger.warning("Tool %s: an attachment without a type is dropped", tool_name)
+            logger.warning("Tool %s: dropped an attachment without a type", tool_name)
     return tuple(
         replace(a, type=wanted.media_type_substitution.get(a.type, a.type))
         for a in attachments

@@ -92,7 +92,7 @@ def read_step(strategy: AnyStrategy, tool_name: str) -> FallbackStep:
     if isinstance(strategy, Stop | Retry):
         instead = "hard_stop" if isinstance(strategy, Stop) else "continue"
         logger.warning(
-            "Tool %s: the fallback strategy %r is deprecated; write %r",
+            "Tool %s: the fallback strategy %r is deprecated; use %r",
             tool_name,
             strategy.type,
             instead,
@@ -105,7 +105,7 @@ def read_step(strategy: AnyStrategy, tool_name: str) -> FallbackStep:
         return FallbackStep(False, strategy.trigger_on, strategy.instructions or "")
     if strategy.instructions and "instructions" in strategy.model_fields_set:
         logger.warning(
-            "Tool %s: instructions of a fallback strategy without trigger_on are not used",
+            "Tool %s: ignored the instructions of a fallback strategy that has no trigger_on",
             tool_name,
         )
     return FallbackStep(False, instructions=RETRY if isinstance(strategy, Retry) else ANOTHER_WAY)

@@ -79,7 +79,7 @@ def log_retry(
     name: str, invocation: Invocation, attempt: int, attempts: int, error: ToolError, pause: float
 ) -> None:
     logger.warning(
-        "Tool call failed and is retried: name=%s id=%r attempt=%d of %d error=%s pause=%.3f",
+        "Tool call failed, retrying: name=%s id=%r attempt=%d of %d error=%s pause=%.3f",
         name,
         invocation.id,
         attempt,

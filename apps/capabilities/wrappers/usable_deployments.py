@@ -30,7 +30,7 @@ async def ask(workspace: Workspace) -> frozenset[str] | None:
     try:
         found = await workspace.usable_deployments()
     except QuickAppError as error:
-        logger.warning("The list of usable deployments is unavailable: %s", error)
+        logger.warning("Failed to fetch the list of usable deployments: %s", error)
         return None
     return None if found is None else frozenset(map(unquote, found))
 

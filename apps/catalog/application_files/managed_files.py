@@ -68,7 +68,7 @@ def refresh() -> None:
             try:
                 look(directories)
             except Exception:
-                logger.exception("Managed directories could not be loaded")
+                logger.exception("Failed to load the managed directories")
 
 
 def load_at_start() -> None:
@@ -96,7 +96,7 @@ def look(directories: tuple[Path, ...]) -> None:
     try:
         problems = tuple(load(directories))
     except IntegrityError:  # Another process has just created the same application.
-        logger.info("Managed directories: another process has loaded them at the same time")
+        logger.info("Managed directories: another process loaded them at the same time")
         return
     for problem in problems:
         if before is None or problem not in before.problems:

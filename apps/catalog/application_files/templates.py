@@ -100,7 +100,7 @@ def read_template(path: Path) -> Template | None:
         files = {name: content for name, content in found.items() if is_extra(name)}
         item = read_application(path.name, {n: c for n, c in found.items() if n not in files})
     except (ContentInvalid, FilesRefused, OSError) as error:
-        logger.warning("The template %s cannot be used: %s", path, error)
+        logger.warning("Skipped the template %s: %s", path, error)
         return None
     return Template(item, files)
 

@@ -148,6 +148,6 @@ def read_configuration(directories: Iterable[Path]) -> tuple[dict[str, Any], lis
         except FileNotFoundError:
             continue
         except (OSError, ValueError) as error:
-            logger.error("%s cannot be used: %s", path, reason(error))
+            logger.error("Failed to read the configuration %s: %s", path, reason(error))
             problems.append(f"{path}: {reason(error)}")
     return configuration, problems

@@ -62,7 +62,7 @@ async def read(claim: CorpusClaim, document: CorpusDocument, limit: int) -> None
     except (FileRefused, UnreadableDocument) as error:
         await database_sync_to_async(fail)(claim, document, str(error))
     except Exception as error:
-        logger.exception("An attached file cannot be read: %a", document.address)
+        logger.exception("Failed to read the attached file %a", document.address)
         problem = f"The file cannot be read at the moment ({type(error).__name__})."
         await database_sync_to_async(fail)(claim, document, problem, pause_after(document.attempts))
     else:
@@ -113,7 +113,7 @@ async def embed(claim: CorpusClaim, document: CorpusDocument, embedder: Embedder
         await database_sync_to_async(postpone)(claim, document, str(error))
         return False
     except Exception as error:
-        logger.exception("An attached file cannot be embedded: %a", document.address)
+        logger.exception("Failed to embed the attached file %a", document.address)
         await database_sync_to_async(postpone)(claim, document, type(error).__name__)
         return False
     await database_sync_to_async(store_vectors)(claim, document, chunks, vectors, model)
@@ -124,7 +124,9 @@ def postpone(claim: CorpusClaim, document: CorpusDocument, reason: str) -> None:
     """Postpone embedding the document after an error. In the meantime, only keyword search finds
     it. Raises `LeaseLost` if another job has taken over the corpus.
     """
-    logger.warning("An attached file is searched only by keywords: %s", reason)
+    logger.warning(
+        "Failed to embed an attached file; only keyword search can find it for now: %s", reason
+    )
     document.attempts += 1
     problem = f"the semantic search is unavailable: {reason}"
     fail(claim, document, problem, pause_after(document.attempts))

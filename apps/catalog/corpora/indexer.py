@@ -81,11 +81,13 @@ class Indexer:
         try:
             await self.index(application, claim)
         except LeaseLost:
-            logger.warning("Another job now indexes the files of %s", application.slug)
+            logger.warning(
+                "Stopped indexing the files of %s: another job has taken over", application.slug
+            )
         except DatabaseError as error:
-            logger.warning("The files of %s cannot be indexed: %s", application.slug, error)
+            logger.warning("Failed to index the files of %s: %s", application.slug, error)
         except Exception:
-            logger.exception("The files of %s could not be indexed", application.slug)
+            logger.exception("Failed to index the files of %s", application.slug)
 
     async def index(self, application: AttachingApplication, claim: CorpusClaim) -> None:
         """Index the files of one application. Raises `LeaseLost` if another job has taken over its

@@ -42,13 +42,16 @@ class Change(models.Model):
     )
     what = models.CharField(max_length=10, choices=What)
     restored_from = models.BigIntegerField(
-        null=True, help_text=("The change whose state was restored.")
+        null=True, help_text="The ID of the earlier change to which the row was restored."
     )
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+"
     )
     actor = models.CharField(
-        max_length=150, help_text=("The name is retained after the account is deleted.")
+        max_length=150,
+        help_text=(
+            "The name of the user who made the change. It is retained after the account is deleted."
+        ),
     )
     via = models.CharField(max_length=10, choices=Via)
     through = models.CharField(
@@ -58,8 +61,12 @@ class Change(models.Model):
     at = models.DateTimeField(default=now)
     before = models.JSONField(null=True)
     after = models.JSONField(null=True)
-    count = models.PositiveIntegerField(help_text="The number of differences.")
-    places = models.JSONField(default=list, help_text="The paths of the first differences.")
+    count = models.PositiveIntegerField(
+        help_text="The number of differences from the previous state."
+    )
+    places = models.JSONField(
+        default=list, help_text="The paths of the first differences from the previous state."
+    )
 
     class Meta:
         app_label = "catalog"

@@ -42,8 +42,8 @@ class BudgetSerializer(RowSerializer[Budget]):
     )
     spent = serializers.SerializerMethodField(
         help_text=(
-            "The amount used in the current window; for separate budgets, the highest "
-            "amount. Null for a budget of runs."
+            "The amount used in the current window. For separate budgets, the highest "
+            "of their amounts. Null for a run budget."
         )
     )
     reserved = serializers.SerializerMethodField(

@@ -37,7 +37,7 @@ class CaseSerializer(RowSerializer[Case]):
     )
     has_passed = serializers.SerializerMethodField(
         help_text=(
-            "True if all attempts of the newest run passed; null if the test case never ran."
+            "True if all attempts of the latest run passed; null if the test case has never run."
         )
     )
 

@@ -28,7 +28,10 @@ class DeploymentSerializer(RowSerializer[Deployment]):
         write_only=True,
         required=False,
         allow_blank=True,
-        help_text='A new key, which replaces the stored key; "" removes the stored key. Omit the field to keep it.',
+        help_text=(
+            'A new key. It replaces the stored key; "" removes the stored key. Omit the '
+            "field to keep the stored key."
+        ),
     )
     has_api_key = serializers.SerializerMethodField(help_text="True if a key is stored.")
     features = serializers.DictField(required=False)
@@ -36,7 +39,9 @@ class DeploymentSerializer(RowSerializer[Deployment]):
     fallbacks = serializers.ListField(
         child=serializers.CharField(),
         required=False,
-        help_text="IDs of the deployments that answer, in this order, if this one fails.",
+        help_text=(
+            "The IDs of the fallback deployments, tried in this order if this deployment fails."
+        ),
     )
     input_attachment_types = serializers.ListField(child=serializers.CharField(), required=False)
 

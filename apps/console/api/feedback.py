@@ -32,7 +32,9 @@ EXACT = {
 }
 VERSION = "application_version"
 SEARCH = [
-    OpenApiParameter("application", OpenApiTypes.STR, description="The slug of an application."),
+    OpenApiParameter(
+        "application", OpenApiTypes.STR, description="Filter by the slug of the application."
+    ),
     OpenApiParameter("version", OpenApiTypes.INT),
     OpenApiParameter("rating", OpenApiTypes.STR, enum=Feedback.Rating.values),
     OpenApiParameter("reason", OpenApiTypes.STR, enum=Feedback.Reason.values),

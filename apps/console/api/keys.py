@@ -79,7 +79,7 @@ class ApiKeySerializer(StrictModelSerializer[ApiKey]):
         ),
     )
     key = serializers.SerializerMethodField(
-        help_text="The value of a new key; null afterwards. It is shown only once."
+        help_text="The key itself. Returned only when the key is created; null afterwards."
     )
 
     class Meta:

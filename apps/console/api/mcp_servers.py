@@ -33,8 +33,9 @@ class McpServerSerializer(RowSerializer[McpServer]):
         write_only=True,
         required=False,
         help_text=(
-            "Additional variables. Replaces all stored variables; `{}` removes them. "
-            "Omit to keep them."
+            "Additional environment variables of the server. The object replaces all "
+            "stored variables; `{}` removes them all. Omit the field to keep the "
+            "stored variables."
         ),
     )
     variables = serializers.SerializerMethodField(

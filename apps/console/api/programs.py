@@ -66,7 +66,10 @@ class ProgramSerializer(StrictModelSerializer[Program]):
         required=False, help_text="Blocking a program also disconnects it from all users."
     )
     client_secret = serializers.SerializerMethodField(
-        help_text="The secret of a new confidential program; null afterwards. It is shown only once."
+        help_text=(
+            "The secret of a confidential program. Returned only when the program is "
+            "created; null afterwards."
+        )
     )
 
     class Meta:

@@ -40,25 +40,33 @@ SEARCH = [
         "q",
         OpenApiTypes.STR,
         description=(
-            "The error reference that a user was shown, the ID of a run, the slug of "
-            "an application, a caller or a username."
+            "Search by the error reference that a user was shown, the ID of a run, the "
+            "slug of an application, a caller or a username."
         ),
     ),
-    OpenApiParameter("application", OpenApiTypes.STR, description="The slug of an application."),
     OpenApiParameter(
-        "version", OpenApiTypes.INT, description=("A version; requires an application.")
+        "application", OpenApiTypes.STR, description="Filter by the slug of the application."
     ),
     OpenApiParameter(
-        "user", OpenApiTypes.STR, description="A username, or a caller as in a run's `caller`."
+        "version", OpenApiTypes.INT, description="Filter by the version. Requires `application`."
+    ),
+    OpenApiParameter(
+        "user", OpenApiTypes.STR, description="Filter by a username, or by the `caller` of a run."
     ),
     OpenApiParameter("status", OpenApiTypes.STR, enum=[*STATES]),
     OpenApiParameter("door", OpenApiTypes.STR, enum=[*doors.LABELS]),
-    OpenApiParameter("tool", OpenApiTypes.STR, description="A tool that was called."),
     OpenApiParameter(
-        "error", OpenApiTypes.STR, description=("The error of a call, such as `status 429`.")
+        "tool", OpenApiTypes.STR, description="Filter by the name of a tool that was called."
     ),
     OpenApiParameter(
-        "hours", OpenApiTypes.INT, description=("Started within this number of hours.")
+        "error",
+        OpenApiTypes.STR,
+        description="Filter by the error of a call, such as `status 429`.",
+    ),
+    OpenApiParameter(
+        "hours",
+        OpenApiTypes.INT,
+        description="Return only runs that started within this number of hours.",
     ),
     OpenApiParameter("since", OpenApiTypes.DATETIME),
     OpenApiParameter("until", OpenApiTypes.DATETIME),
@@ -122,7 +130,7 @@ class PieceSerializer(StrictSerializer[Any]):
     source = serializers.CharField()  # type: ignore[assignment]  # the name of an attribute of fields, too
     text = serializers.CharField()
     tokens = serializers.IntegerField(help_text="The estimated number of tokens in the whole text.")
-    is_cut = serializers.BooleanField(help_text="True if only the beginning is stored.")
+    is_cut = serializers.BooleanField(help_text="True if only the beginning of the text is stored.")
 
 
 class ModelRequestSerializer(StrictSerializer[RequestView]):

@@ -36,7 +36,9 @@ IF_MATCH = OpenApiParameter(
     "If-Match",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
-    description="The ETag of the fetched row; 412 if the row has changed in the meantime.",
+    description=(
+        "The ETag of the row as fetched. If the row has changed since then, the response is 412."
+    ),
 )
 
 

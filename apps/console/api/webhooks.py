@@ -60,7 +60,8 @@ class WebhookSerializer(RowSerializer[Webhook]):
     )
     secret = serializers.SerializerMethodField(
         help_text=(
-            "The secret that signs requests, or the API key. Null except when the webhook is created."
+            "The secret that signs requests, or the API key. Returned only when the "
+            "webhook is created; null afterwards."
         )
     )
 
@@ -110,7 +111,10 @@ class SubscriptionSerializer(RowSerializer[Subscription]):
     owner = serializers.SlugRelatedField[Any](slug_field="username", read_only=True)
     events = EventsField(help_text="The events to send.")
     secret = serializers.SerializerMethodField(
-        help_text="The secret of a new subscription, which signs its events; null afterwards."
+        help_text=(
+            "The secret that signs the events. Returned only when the subscription is "
+            "created; null afterwards."
+        )
     )
 
     class Meta:

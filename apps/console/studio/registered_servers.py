@@ -50,7 +50,7 @@ class RegisteredServerForm(forms.Form):
     )
     authorization = forms.ChoiceField(choices=AUTHORIZATIONS, required=False, label="Authorization")
     login = forms.CharField(
-        max_length=200, required=False, label="Username, or header name of the key"
+        max_length=200, required=False, label="Username, or header name for the key"
     )
     secret = forms.ModelChoiceField(
         Secret.objects.order_by("name"),
@@ -62,7 +62,7 @@ class RegisteredServerForm(forms.Form):
     credential = forms.CharField(
         max_length=10_000,
         required=False,
-        label="Or the credential",
+        label="Or a new credential",
         widget=PasswordInput(attrs={"autocomplete": "new-password"}),
         help_text="Stored as a secret that is sent only to this server.",
     )

@@ -127,14 +127,18 @@ class Budget(VersionedRow):
         help_text="Applies only to cost budgets. Costs in other currencies do not count.",
     )
     amount = models.DecimalField(
-        **AMOUNT, help_text="No model is called after the limit is reached; 0 blocks all calls."
+        **AMOUNT,
+        help_text=(
+            "After the limit is reached, all model calls are refused. 0 refuses every call."
+        ),
     )
     soft_amount = models.DecimalField(
         **AMOUNT,
         null=True,
         blank=True,
         help_text=(
-            "Users see the remaining amount from this percentage on. Leave empty for no warning."
+            "Users see the remaining amount after this percentage of the limit is "
+            "used. Leave empty for no warning."
         ),
     )
     window = models.CharField(
@@ -252,7 +256,7 @@ class BudgetWindow(models.Model):
     reserved = models.BigIntegerField(default=0)
     raised = models.BigIntegerField(default=0)
     unpriced = models.BigIntegerField(
-        default=0, help_text="The number of calls of models that have no price."
+        default=0, help_text="The number of calls to models that have no price."
     )
     made_at = models.DateTimeField(default=timezone.now)
 

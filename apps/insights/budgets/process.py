@@ -173,7 +173,7 @@ class ProcessBudgets:
             try:
                 await self.execute(partial(reservations.renew, list(self.held), lease_end()))
             except (DatabaseError, InterfaceError) as error:
-                logger.warning("Budget reservations could not be renewed: %s", error)
+                logger.warning("Failed to renew budget reservations: %s", error)
 
     # --- After a call -------------------------------------------------------------------------
 
@@ -199,7 +199,9 @@ class ProcessBudgets:
             try:
                 await self.flush()
             except (OperationalError, InterfaceError) as error:
-                logger.warning("Costs of calls cannot be counted in budgets yet: %s", error)
+                logger.warning(
+                    "Failed to count the costs of calls in budgets; trying again: %s", error
+                )
                 await asyncio.sleep(PAUSE_SECONDS)
 
     async def flush(self) -> None:
@@ -217,7 +219,7 @@ class ProcessBudgets:
             self.unsettled = calls + self.unsettled
             raise
         except Exception:
-            logger.exception("%d calls could not be counted in budgets", len(calls))
+            logger.exception("Failed to count %d calls in budgets", len(calls))
 
     async def close(self) -> None:
         """Charge the costs of calls that have ended. Gives up after `CLOSING_SECONDS`."""

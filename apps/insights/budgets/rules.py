@@ -219,7 +219,7 @@ def log_missing_price(deployment: str, currency: str) -> None:
     if _logged.get((deployment, currency)) is None:
         _logged.put((deployment, currency), True)
         logger.warning(
-            "Calls of %s have no price in %s: budgets of money do not count them",
+            "Calls to %s have no price in %s: cost budgets do not count them",
             deployment,
             currency,
         )

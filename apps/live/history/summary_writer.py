@@ -158,7 +158,7 @@ class RunSummaryWriter:
                 # them twice.
                 await asyncio.shield(self.flushing)
             except (OperationalError, InterfaceError) as error:
-                logger.warning("Rows of runs cannot be written; trying again: %s", error)
+                logger.warning("Failed to write rows of runs; trying again: %s", error)
                 await asyncio.sleep(PAUSE_SECONDS)
 
     async def close(self) -> None:
@@ -174,7 +174,7 @@ class RunSummaryWriter:
             await self.flush()
         except (OperationalError, InterfaceError) as error:
             logger.warning(
-                "The rows of %d runs and of %d calls are lost: %s",
+                "Lost the rows of %d runs and %d calls: %s",
                 len(self.ended),
                 len(self.calls.rows),
                 error,
@@ -193,7 +193,7 @@ class RunSummaryWriter:
 
     def log_dropped(self) -> None:
         if dropped := self.dropped + sum(queue.dropped for queue in self.queues):
-            logger.warning("%d rows of runs and calls were dropped: the queue is full", dropped)
+            logger.warning("Dropped %d rows of runs and calls: the queue is full", dropped)
             self.dropped = 0
             for queue in self.queues:
                 queue.dropped = 0

@@ -68,7 +68,7 @@ class Committer:
                 try:
                     await self.tick()
                 except Exception as error:
-                    logger.exception("The output of runs cannot be written")
+                    logger.exception("Failed to write the output of runs")
                     for record in list(self.records):
                         record.fail(not_stored(error))
         finally:
@@ -111,7 +111,7 @@ class Committer:
         except (OperationalError, InterfaceError):
             raise
         except Exception:
-            logger.exception("The runs could not be written together; they are written one by one")
+            logger.exception("Failed to write the runs together; writing them one by one")
             for record, portion in zip(records, portions, strict=True):
                 await self.commit_alone(record, portion)
             return
@@ -151,7 +151,7 @@ class Committer:
                 records[run].fail(LeaseLost())
 
     async def wait_for_database(self, error: Exception) -> None:
-        logger.warning("The journal cannot be written; trying again: %s", error)
+        logger.warning("Failed to write the journal; trying again: %s", error)
         now = time.monotonic()
         for record in list(self.records):
             if now + self.pause - record.beat_at > settings.RUN_LEASE_SECONDS:

@@ -51,7 +51,7 @@ async def announce_events(log: RunLog) -> None:
     try:
         await layer().group_send(group(log.stream), message)
     except Exception:
-        logger.exception("New events of %s could not be announced to other processes", log.stream)
+        logger.exception("Failed to announce new events of %s to other processes", log.stream)
 
 
 async def wake_viewers(streams: LiveStreams, stream: UUID) -> None:
@@ -116,7 +116,9 @@ async def send(name: str, news: str) -> None:
             await layer().group_send(name, {"type": news})
     except Exception:
         logger.exception(
-            "%s could not be announced to %s; other processes find it a little later", news, name
+            "Failed to send %s to the group %s; other processes will notice it a little later",
+            news,
+            name,
         )
 
 
@@ -131,7 +133,7 @@ async def receiving(name: str, on_message: OnMessage) -> AsyncIterator[None]:
         # A channel layer that does not respond must not block a viewer that disconnects.
         _, stuck = await asyncio.wait([listener], timeout=ANNOUNCE_SECONDS)
         if stuck:
-            logger.warning("The channel layer does not unsubscribe from %s", name)
+            logger.warning("Timed out while the channel layer was unsubscribing from %s", name)
             listener.cancel()
 
 
@@ -140,7 +142,7 @@ async def listen(name: str, on_message: OnMessage) -> None:
         try:
             await receive_group(name, on_message)
         except Exception:
-            logger.exception("Messages of other processes cannot be received; trying again")
+            logger.exception("Failed to receive messages from other processes; trying again")
             await asyncio.sleep(RETRY_SECONDS)
 
 

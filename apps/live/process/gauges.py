@@ -23,7 +23,7 @@ def page_runs() -> Iterator[Reading]:
         going = Run.objects.filter(status__in=Run.OPEN).order_by()
         counts |= dict(going.values_list("status").annotate(Count("pk")))
     except DatabaseError as error:
-        logger.warning("Runs cannot be counted for the metrics: %s", error)
+        logger.warning("Failed to count runs for the metrics: %s", error)
         return
     finally:
         close_old_connections()  # OpenTelemetry calls this on its own thread.

@@ -26,7 +26,7 @@ async def close_hub(hub: Hub, seconds: float) -> None:
     hub.awaited.set()
     await finish(hub, seconds)
     if hub.supervisors:
-        logger.warning("%d answers are interrupted because the server stops", len(hub.supervisors))
+        logger.warning("Interrupting %d answers: the server is shutting down", len(hub.supervisors))
     await finish(hub, CLEAN_UP_SECONDS, interrupting=True)
     hub.is_closed = True
     hub.streams.wake_all()

@@ -74,10 +74,10 @@ class Sweeper:
                     pauses.note(None)
                 except DatabaseError as error:
                     pauses.note(error)
-                    logger.warning("Runs without a process cannot be searched: %s", error)
+                    logger.warning("Failed to search for runs without a process: %s", error)
                 except Exception as error:
                     pauses.note(error)
-                    logger.exception("Runs without a process could not be searched")
+                    logger.exception("Failed to search for runs without a process")
                 # Jitter, so that processes that started together do not sweep at the same time.
                 spread = random.uniform(0.75, 1.25)  # noqa: S311 - no secret
                 with suppress(TimeoutError):
@@ -117,7 +117,7 @@ class Sweeper:
                 try:
                     await self.resume_run(self.hub, run)
                 except Exception:
-                    logger.exception("Run %s cannot be resumed, and could not be ended", run.pk)
+                    logger.exception("Failed to end run %s, which cannot be resumed", run.pk)
         if count == AT_ONCE:
             self.hub.awaited.set()
 
@@ -157,6 +157,6 @@ class Sweeper:
         try:
             self.end_run(run)
         except Exception:
-            logger.exception("Run %s, which no process resumes, could not be ended", run.pk)
+            logger.exception("Failed to end run %s, which no process resumed", run.pk)
             return False
         return True

@@ -60,7 +60,7 @@ class EmbeddedWorker:
                 except Exception as error:
                     pauses.note(error)
                     trace = None if isinstance(error, DatabaseError) else error
-                    logger.error("Jobs cannot be read: %s", error, exc_info=trace)
+                    logger.error("Failed to read jobs: %s", error, exc_info=trace)
                     seconds = pauses.seconds
                 else:
                     pauses.note(None)
@@ -112,7 +112,9 @@ class EmbeddedWorker:
         try:
             await self.run_job(row)
         except DatabaseError as error:
-            logger.warning("The result of job %s of %s was not stored: %s", row.pk, row.task, error)
+            logger.warning(
+                "Failed to store the result of job %s of %s: %s", row.pk, row.task, error
+            )
         finally:
             self.running.pop(row.pk, None)
             self.news.set()

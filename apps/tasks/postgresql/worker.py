@@ -56,7 +56,7 @@ class PostgreSQLWorker:
                     # Procrastinate does not convert the errors of a pool that cannot be opened.
                     is_outage = isinstance(error, ConnectorException | PoolTimeout)
                     trace = None if is_outage else error
-                    logger.error("Jobs cannot be read: %s", error, exc_info=trace)
+                    logger.error("Failed to read jobs: %s", error, exc_info=trace)
                 await asyncio.sleep(pauses.seconds)
         finally:
             threads.close()

@@ -92,7 +92,7 @@ async def fire_batch(applications: Resolved, now: datetime, callers: Callers) ->
     except OperationalError:
         raise
     except Exception:
-        logger.exception("Due schedules could not run together; they run one by one")
+        logger.exception("Failed to run the due schedules together; running them one by one")
         fired = await database_sync_to_async(fire_one_by_one)(applications, now)
     return fired
 
@@ -104,7 +104,7 @@ def fire_one_by_one(applications: Resolved, now: datetime) -> FiringReport:
         try:
             fired = due.fire(applications, now, Callers(), pk)
         except Exception:
-            logger.exception("Schedule %s could not run", pk)
+            logger.exception("Failed to run schedule %s", pk)
             due.postpone(pk, now)
         else:
             woken += fired.woken

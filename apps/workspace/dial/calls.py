@@ -154,7 +154,7 @@ async def retry_call(
             pause = BACKOFF.pause(attempt, server_pause, end - loop.time())
             if pause is None or not may_repeat(failure, is_safe=is_safe):
                 raise
-            logger.warning("DIAL Core is called again in %.2f seconds: %s", pause, failure)
+            logger.warning("Retrying the call to DIAL Core in %.2f seconds: %s", pause, failure)
         await asyncio.sleep(pause)
 
 

@@ -65,9 +65,7 @@ async def ask(calls: Calls, questions: Sequence[tuple[str, Mapping[str, str]]]) 
         logger.warning("No user signed in within %g seconds", seconds)
         return ["timeout"] * len(questions)
     except (EgressRefused, HTTPError, InvalidURL, ResponseTooLarge) as error:
-        logger.warning(
-            "The sign-in request could not be sent to the client: %s", type(error).__name__
-        )
+        logger.warning("Failed to send the sign-in request to the client: %s", type(error).__name__)
         return ["error"] * len(questions)
     return [answers.get(str(request["id"]), "error") for request in batch]
 
@@ -109,7 +107,7 @@ def read_answers(data: bytes) -> dict[str, SignIn]:
     try:
         answers = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        logger.warning("The response of DIAL Core to a sign-in is not JSON")
+        logger.warning("DIAL Core's response to a sign-in request is not JSON")
         return {}
     found: dict[str, SignIn] = {}
     for answer in answers if isinstance(answers, list) else [answers]:

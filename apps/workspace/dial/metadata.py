@@ -133,7 +133,7 @@ async def fetch_schema(calls: Calls, name: str, metadata: Metadata) -> Mapping[s
     try:
         schema = await calls.get_json(f"/v1/deployments/{name}/configuration")
     except ServiceFailed as failure:
-        logger.warning("The configuration of %s is unavailable: %s", name, failure)
+        logger.warning("Failed to fetch the configuration of %s: %s", name, failure)
         return {}
     return schema if isinstance(schema, Mapping) else {}
 

@@ -78,7 +78,7 @@ class Skills:
                 settings.DIAL_SKILLS_LISTING_MAX_PAGES,
             )
         except ServiceFailed as failure:
-            logger.warning("The files of the skill %s cannot be listed: %s", folder, failure)
+            logger.warning("Failed to list the files of the skill %s: %s", folder, failure)
             return (), "Its files cannot be listed."
         items = [item for item in found if item.get("nodeType") != "FOLDER"]
         names = {name_in(folder, str(item.get("url", ""))) for item in items}
@@ -86,7 +86,7 @@ class Skills:
         most = settings.DIAL_SKILLS_MAX_FILES
         if is_all and len(files) <= most:
             return tuple(files), ""
-        logger.warning("The skill %s has more files than are listed", folder)
+        logger.warning("The skill %s has too many files; listed only some of them", folder)
         return tuple(files[:most]), f"It has more files than the {len(files[:most])} listed."
 
 

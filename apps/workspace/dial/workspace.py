@@ -117,11 +117,11 @@ class DialWorkspace:
         try:
             listed = await self.calls.get_json("/v1/deployment-names", DEPLOYMENT_TYPES)
         except ServiceFailed as failure:
-            logger.warning("The list of usable deployments is unavailable: %s", failure)
+            logger.warning("Failed to fetch the list of usable deployments: %s", failure)
             return None
         names = read_names(listed)
         if names is None:
-            logger.warning("DIAL Core's list of deployments is unreadable.")
+            logger.warning("Failed to read DIAL Core's list of deployments.")
         return names
 
     async def memories(self, *, is_shared: bool = False) -> DialMemories:

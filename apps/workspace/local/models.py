@@ -65,8 +65,8 @@ class Secret(VersionedRow):
         "for any server",
         default=False,
         help_text=(
-            "Any user who can edit applications could then read it, by sending it to a "
-            "server of their own."
+            "If on, any user who can edit applications could read the secret by "
+            "sending it to their own server."
         ),
     )
     created_by = models.ForeignKey(
@@ -214,7 +214,7 @@ class McpServer(VersionedRow):
     environment = SecretField(
         blank=True,
         default="",
-        help_text='A JSON object with additional variables, such as {"TOKEN": "…"}.',
+        help_text=('A JSON object with additional environment variables, such as {"TOKEN": "…"}.'),
     )
     working_directory = models.CharField(
         max_length=500,

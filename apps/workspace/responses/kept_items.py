@@ -96,7 +96,7 @@ def read_items(message: ModelMessage) -> list[Mapping[str, Any]]:
     try:
         items = msgspec.json.decode(written, type=list[dict[str, Any]])
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        logger.warning("Stored items of an answer cannot be read and are dropped")
+        logger.warning("Dropped stored items of an answer: they cannot be read")
         return []
     return [item for item in items if text_field(item, "type")]
 

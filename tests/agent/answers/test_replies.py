@@ -186,7 +186,7 @@ async def test_a_stage_of_the_model_that_begins_without_a_name_is_left_out_with_
     )
 
     assert events == [TextDelta("Done")]
-    assert caplog.messages == ["Stage 4 of a model is not shown: it has no name"]
+    assert caplog.messages == ["Skipped stage 4 of a model: it has no name"]
 
 
 async def test_an_answer_that_cannot_be_read_is_a_model_that_fails():

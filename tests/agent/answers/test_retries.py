@@ -57,9 +57,8 @@ async def test_a_model_that_cannot_begin_is_asked_again_after_a_pause(caplog):
     assert pauses[0] == 7.0
     assert pauses[1] <= 0.001
     assert [record.getMessage().partition(" pause")[0] for record in caplog.records] == [
-        "Model call failed and is retried: deployment=gpt attempt=1 of 3 reason=status status=429",
-        "Model call failed and is retried: deployment=gpt attempt=2 of 3 reason=connection "
-        "status=None",
+        "Model call failed, retrying: deployment=gpt attempt=1 of 3 reason=status status=429",
+        "Model call failed, retrying: deployment=gpt attempt=2 of 3 reason=connection status=None",
     ]
 
 

@@ -212,7 +212,7 @@ def test_arguments_that_are_too_many_objects_are_so_many_calls_at_most(caplog):
     calls = growing.complete(())
 
     assert [calls[0].arguments, calls[-1].arguments] == ['{"n":0}', '{"n":999}']
-    assert caplog.messages == ["A model made more than 1000 calls at once; the rest is dropped"]
+    assert caplog.messages == ["A model made more than 1000 tool calls at once; dropped the rest"]
 
 
 TOOLS = ("srv_look", "srv_weather", "web-search", "a_b", "a-b", "клиент")

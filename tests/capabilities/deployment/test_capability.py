@@ -45,8 +45,8 @@ async def test_a_written_tool_is_told_as_it_is_written_and_can_be_asked():
                     "attachment_urls": {
                         "type": "array",
                         "items": {"type": "string"},
-                        "description": "Files that the query is about: their paths (files/…) "
-                        "or addresses",
+                        "description": "The files that the query is about, as paths (files/…) "
+                        "or URLs",
                     },
                 },
                 "required": ["tone"],
@@ -97,8 +97,8 @@ async def test_a_simple_tool_is_made_of_what_is_known_of_the_deployment():
                     "attachment_urls": {
                         "type": "array",
                         "items": TEXT,
-                        "description": "Files that the query is about: their paths (files/…) "
-                        "or addresses; of the types image/*",
+                        "description": "The files that the query is about, as paths (files/…) "
+                        "or URLs; of the types image/*",
                     },
                     "tone": {"$ref": "#/$defs/tone"},
                 },

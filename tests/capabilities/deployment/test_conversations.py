@@ -197,7 +197,7 @@ async def test_a_file_that_is_gone_does_not_end_the_conversation(caplog):
         {"role": "assistant", "content": "1"},
         {"role": "user", "content": "Hi"},
     ]
-    assert "An earlier call is repeated without its files" in caplog.text
+    assert "Repeated an earlier call without its files" in caplog.text
 
 
 pytestmark = pytest.mark.django_db

@@ -105,7 +105,7 @@ async def test_a_result_that_cannot_be_kept_stays_as_it_is(own, settings, caplog
     with caplog.at_level(logging.WARNING, "apps.capabilities.files"):
         assert await stepped(agent, CALL, LARGE) == LARGE
 
-    assert caplog.messages == ["The large result of docs_search could not be stored as a file"]
+    assert caplog.messages == ["Failed to store the large result of docs_search as a file"]
 
 
 @proves("14.6")

@@ -226,7 +226,7 @@ async def test_a_memory_is_changed_by_its_id_and_keeps_what_is_not_said():
 
 async def test_a_change_of_nothing_and_of_an_unknown_memory_is_refused():
     await stored(PARIS)
-    assert "There is no change. Pass the fields to change." in await called(
+    assert "The call contains no changes. Pass the fields to change." in await called(
         "update_memory", id=PARIS.id
     )
     with pytest.raises(InvalidParameter, match="id is invalid: there is no memory 3"):

@@ -276,7 +276,7 @@ async def test_what_nobody_foresaw_leaves_the_predefined_ones(caplog):
         "Skills could not be loaded: ValueError; see the server's log. Only predefined skills "
         "are available."
     )
-    assert "A skill could not be fetched" in caplog.text
+    assert "Failed to fetch a skill" in caplog.text
 
 
 async def test_only_pairs_of_the_same_skill_are_taken_for_one_another():

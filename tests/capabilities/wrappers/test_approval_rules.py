@@ -14,8 +14,8 @@ CLOSE = {"patterns": ['"tool":"desk_close"']}
 NOTHING: dict[str, object] = {}
 SLOW = {"pattern": "^(a|aa)+$"}
 LONG = {"a": "a" * 60 + "!"}
-DENIED = "An approval rule could not be evaluated, so the call is denied"
-NOT_ALLOWED = "An approval rule could not be evaluated, so the call is not allowed by it"
+DENIED = "Failed to evaluate an approval rule, so the call is denied"
+NOT_ALLOWED = "Failed to evaluate an approval rule, so the call is not allowed by it"
 
 
 def rules(mode="auto", *, deny=NOTHING, allow=NOTHING):

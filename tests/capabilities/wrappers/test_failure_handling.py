@@ -233,15 +233,15 @@ async def test_the_stage_shows_the_error_unless_the_manifest_hides_it(error, is_
     [
         (
             {"type": "stop"},
-            "Tool look_up: the fallback strategy 'stop' is deprecated; write 'hard_stop'",
+            "Tool look_up: the fallback strategy 'stop' is deprecated; use 'hard_stop'",
         ),
         (
             {"type": "retry"},
-            "Tool look_up: the fallback strategy 'retry' is deprecated; write 'continue'",
+            "Tool look_up: the fallback strategy 'retry' is deprecated; use 'continue'",
         ),
         (
             {**GO_ON, "instructions": "x"},
-            "Tool look_up: instructions of a fallback strategy without trigger_on are not used",
+            "Tool look_up: ignored the instructions of a fallback strategy that has no trigger_on",
         ),
     ],
 )

@@ -83,7 +83,7 @@ async def test_a_failing_call_is_made_again_after_a_pause_and_its_stage_counts(c
         StageDelta("call-1", "> Attempt 3 of 3\n\n"),
     ]
     assert [record.getMessage().partition(" pause")[0] for record in caplog.records] == [
-        f"Tool call failed and is retried: name=look_up id='call-1' attempt={attempt} of 3 "
+        f"Tool call failed, retrying: name=look_up id='call-1' attempt={attempt} of 3 "
         "error=ToolError"
         for attempt in (1, 2)
     ]

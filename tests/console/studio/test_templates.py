@@ -153,7 +153,7 @@ def test_a_layer_adds_replaces_and_breaks_only_its_own_templates(layer, caplog):
 
     assert set(titles) == {*NAMES, "our-desk"}
     assert (titles["our-desk"], titles["research"]) == ("Our desk", "Our research")
-    assert "The template " in caplog.text
+    assert "Skipped the template " in caplog.text
 
 
 @pytest.mark.django_db

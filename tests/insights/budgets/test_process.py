@@ -376,7 +376,7 @@ async def test_a_call_without_a_price_counts_nothing_and_operators_are_told(
     window = await BudgetWindow.objects.aget()
     assert (window.spent, window.reserved, window.unpriced) == (0, 0, 1)
     assert [one.getMessage() for one in caplog.records if "no price" in one.getMessage()] == [
-        "Calls of gpt have no price in USD: budgets of money do not count them"
+        "Calls to gpt have no price in USD: cost budgets do not count them"
     ]
 
 

@@ -85,8 +85,8 @@ async def test_too_many_rows_are_dropped_with_one_warning(monkeypatch, caplog):
     await writer.close()
 
     assert await statuses() == [("one", "done"), ("two", "done")]
-    [warning] = [entry.message for entry in caplog.records if "dropped" in entry.message]
-    assert warning == "2 rows of runs and calls were dropped: the queue is full"
+    [warning] = [entry.message for entry in caplog.records if "Dropped" in entry.message]
+    assert warning == "Dropped 2 rows of runs and calls: the queue is full"
 
 
 async def test_rows_wait_while_the_database_is_away(monkeypatch):

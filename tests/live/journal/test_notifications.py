@@ -42,7 +42,7 @@ async def test_who_leaves_is_not_held_by_a_layer_that_does_not_answer(settings: 
             await news.wait()  # it listens
     left = asyncio.all_tasks() - before
 
-    assert "The channel layer does not unsubscribe from" in caplog.text
+    assert "Timed out while the channel layer was unsubscribing from" in caplog.text
     async with asyncio.timeout(60):
         await asyncio.wait(left)
 
@@ -56,4 +56,4 @@ async def test_an_announcement_is_given_up_when_the_layer_does_not_answer(
     async with asyncio.timeout(60):
         await announce_waiting()
 
-    assert "could not be announced" in caplog.text
+    assert "other processes will notice it a little later" in caplog.text

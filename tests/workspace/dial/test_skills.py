@@ -75,7 +75,7 @@ async def test_a_skill_whose_files_cannot_be_listed_is_one_without_files(setting
         found = await own.skill(SKILL)
 
     assert found == StoredSkill(MANIFEST, (), "Its files cannot be listed.")
-    assert "cannot be listed" in caplog.text
+    assert "Failed to list the files of the skill" in caplog.text
 
 
 async def test_no_more_files_and_pages_are_listed_than_the_settings_say(settings):

@@ -98,4 +98,6 @@ async def test_without_text_tools_a_request_has_none_and_the_log_says_so(caplog)
         ("assistant", ()),
         ("user", ()),
     ]
-    assert caplog.messages == ["gpt is called without 'tools', which its service does not support."]
+    assert caplog.messages == [
+        "gpt was called without 'tools', which its service does not support."
+    ]

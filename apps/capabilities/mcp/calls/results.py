@@ -187,7 +187,9 @@ async def store_attachments(
             notes.append("An attachment could not be read: its data is not base64.")
         elif not matches_any(blob.kind, wanted.supported_types):
             logger.info(
-                "Tool %s: an attachment of the type %s is not allowed", tool_name, blob.kind
+                "Tool %s: skipped an attachment of the type %s, which is not allowed",
+                tool_name,
+                blob.kind,
             )
         elif len(attachments) >= MOST_ATTACHMENTS:
             notes.append(f"Only the first {MOST_ATTACHMENTS} attachments were stored.")

@@ -174,7 +174,11 @@ class SessionConnection:
                         self.changed()
                 return
             except (MCPError, SubscriptionLost) as error:
-                logger.info("Changes of %s: %s", self.endpoint.title, describe(error))
+                logger.info(
+                    "Lost the subscription to changes of %s: %s",
+                    self.endpoint.title,
+                    describe(error),
+                )
             if seconds is None:
                 return
             await asyncio.sleep(seconds)

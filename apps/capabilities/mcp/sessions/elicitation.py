@@ -120,7 +120,7 @@ class ElicitationHandler:
         if task.cancelled():
             return {}
         if (error := task.exception()) is not None:
-            logger.error("A server's question could not be asked", exc_info=error)
+            logger.error("Failed to pass an MCP server's question to the user", exc_info=error)
             return {}
         return task.result()
 

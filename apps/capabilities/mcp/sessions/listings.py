@@ -184,6 +184,6 @@ async def pages(
             break
         known.add(cursor)
     if problems is None:
-        logger.warning("An MCP server was not asked for more resources: %s", problem)
+        logger.warning("Stopped listing an MCP server's resources: %s", problem)
     else:
         problems.append(problem)

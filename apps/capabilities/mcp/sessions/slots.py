@@ -151,7 +151,12 @@ class SessionSlot:
         """Log that a request timed out after `limit` seconds. Return the monotonic time from which
         the request may be sent again.
         """
-        logger.warning("MCP server %s, after %g s: %s", self.endpoint.title, limit, failure.text)
+        logger.warning(
+            "A request to the MCP server %s failed after %g s: %s",
+            self.endpoint.title,
+            limit,
+            failure.text,
+        )
         return time.monotonic() + min(SILENT_SECONDS, 2 * limit)
 
     async def close(self) -> None:

@@ -189,7 +189,7 @@ class MessageSelection:
     def log(self, what: str) -> None:
         if not self.has_logged:
             self.has_logged = True
-            logger.warning("The MCP server %s sent %s, which is skipped.", self.title, what)
+            logger.warning("The MCP server %s sent %s; skipped it.", self.title, what)
 
 
 def id_of(message: bytes) -> bytes:

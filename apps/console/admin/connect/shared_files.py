@@ -42,7 +42,8 @@ class SharedFileForm(forms.ModelForm[SharedFile]):
         max_length=500,
         required=False,
         help_text=(
-            "Can include folders, such as guides/travel.pdf. Leave empty to use the file's name."
+            "The path can include folders, such as guides/travel.pdf. Leave empty to "
+            "use the file's name."
         ),
     )
 

@@ -119,7 +119,7 @@ def make_index(dimension: int, rows: int) -> None:
                 cursor.execute("SET max_parallel_maintenance_workers = 0")
                 cursor.execute(f"SET maintenance_work_mem = '{memory_mb(dimension, rows)}MB'")
                 cursor.execute(INDEX.format(name=index_name(dimension), dimension=int(dimension)))
-                logger.info("An index for vectors of %s dimensions was created", dimension)
+                logger.info("Created an index for vectors with %s dimensions", dimension)
         finally:
             cursor.execute("RESET max_parallel_maintenance_workers; RESET maintenance_work_mem")
             set_limits(cursor, limits)

@@ -147,11 +147,9 @@ class RowBreaker:
         is_open = await breaker_store().failed(self.key)
         if is_open:
             seconds = OPEN_SECONDS
-            logger.warning(
-                "The circuit breaker of %s is open for at least %g s", self.name, seconds
-            )
+            logger.warning("Opened the circuit breaker of %s for at least %g s", self.name, seconds)
         return is_open
 
     async def succeeded(self, began: float) -> None:
         if await breaker_store().succeeded(self.key, began):
-            logger.info("The circuit breaker of %s is closed again", self.name)
+            logger.info("Closed the circuit breaker of %s again", self.name)

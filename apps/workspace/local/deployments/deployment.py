@@ -97,8 +97,9 @@ class Deployment(VersionedRow):
         "tools as text",
         default=True,
         help_text=(
-            "For a model without tool support: its prompt describes the tools, and its "
-            "calls are parsed from its text. If off, the model gets no tools."
+            "For a model without native tool support. If on, the prompt describes the "
+            "tools, and tool calls are parsed from the model's text. If off, the model "
+            "gets no tools."
         ),
     )
     parallel_tools = capability_flag(
@@ -117,15 +118,16 @@ class Deployment(VersionedRow):
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="In tokens. Requests for more are rejected.",
+        help_text="The limit in tokens. Requests for more output are rejected.",
     )
     parameters = models.JSONField(default=dict, blank=True, help_text="Default request parameters.")
     fallbacks = models.JSONField(
         default=list,
         blank=True,
         help_text=(
-            "Deployments that answer, in this order and each with its own fallbacks, if "
-            "this one is overloaded, times out, is unreachable, or has an invalid key."
+            "Fallback deployments, tried in this order if this one is overloaded, "
+            "times out, is unreachable, or has an invalid key. Each is tried with its "
+            "own fallbacks."
         ),
     )
     is_enabled = models.BooleanField("enabled", default=True)

@@ -112,7 +112,7 @@ async def look_up_fallbacks(found: FoundDeployment, known: Fallbacks | None) -> 
         waiting.extend(other.info.fallbacks)
     if known is None or known.skipped != skipped:
         for name, why in skipped.items():
-            logger.warning("Fallback %s of %s is skipped: it %s", name, found.info.id, why)
+            logger.warning("Skipped the fallback %s of %s: it %s", name, found.info.id, why)
     return Fallbacks(tuple(chosen.values())[1:], skipped)
 
 

@@ -201,5 +201,7 @@ def deployment_key(deployment: FoundDeployment) -> str:
         logger.warning("Deployment %s: %s", deployment.info.id, error)
         return ""
     if not key:
-        logger.warning("Deployment %s: %s contains no key.", deployment.info.id, name)
+        logger.warning(
+            "Deployment %s: the environment variable %s contains no key.", deployment.info.id, name
+        )
     return key or ""

@@ -62,7 +62,7 @@ def read(reader: FileReader | str, path: str, limit: int | None = None) -> FileC
                 return FileContent(stored_info(row), stored.whole())
         except FileNotFoundError:
             continue
-    logger.error("The file %a is missing in the storage.", path)
+    logger.error("The file %a is missing from storage.", path)
     raise missing(path)
 
 

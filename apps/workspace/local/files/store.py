@@ -144,7 +144,7 @@ def discard(storage_name: str) -> None:
     try:
         storage().delete(storage_name)
     except OSError:
-        logger.exception("Unused content remains in the storage: %s", storage_name)
+        logger.exception("Failed to delete unused content from storage: %s", storage_name)
 
 
 def file_changed(path: str) -> FileChanged:

@@ -134,8 +134,9 @@ def check_emptiness() -> None:
     """Raise `CommandError` if the database or the file storage is not empty."""
     if connection.introspection.table_names():
         raise CommandError(
-            "The database has tables. Restore into an empty one: set DATABASE_URL or DATA_DIR to a "
-            "new place, and do not run `migrate` or `serve` there before."
+            "The database is not empty. Restore into an empty database: set "
+            "DATABASE_URL or DATA_DIR to a new location. Do not run `migrate` or "
+            "`serve` there first."
         )
     if next(storage().entries(), None) is not None:
         raise CommandError(

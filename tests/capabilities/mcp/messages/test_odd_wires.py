@@ -154,9 +154,9 @@ async def test_a_skipped_message_is_logged_once(caplog):
         for _ in range(2):
             assert (await use(named(contribution, "desk_act"), city="Oslo")).content == "act"
 
-    logged = [one.getMessage() for one in caplog.records if "is skipped" in one.getMessage()]
+    logged = [one.getMessage() for one in caplog.records if "skipped it" in one.getMessage()]
     assert len(logged) == 1
-    assert logged[0].endswith(" sent a message that is not JSON-RPC, which is skipped.")
+    assert logged[0].endswith(" sent a message that is not JSON-RPC; skipped it.")
 
 
 async def test_an_answer_to_another_request_alone_is_no_result():

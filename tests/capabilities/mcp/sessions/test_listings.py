@@ -156,7 +156,7 @@ async def test_a_page_that_does_not_come_in_time_leaves_the_tools_of_the_others(
 
     assert found == [(["desk_one"], [f"Toolset desk: {LATE}"])] * 2
     assert asked == ["page 1", "page 2"]
-    assert any(f"{service.url}, after 3 s: " in message for message in caplog.messages)
+    assert any(f"{service.url} failed after 3 s: " in message for message in caplog.messages)
 
 
 @each_row(

@@ -45,5 +45,5 @@ async def test_a_silent_server_costs_its_limit_once(methods, monkeypatch, caplog
     assert told == ["Toolset desk: the server timed out."] * 2
     assert requests[1] == requests[0]
     assert asked_again
-    logged = f"MCP server {service.url}, after 1 s: the server timed out."
-    assert [one for one in caplog.messages if one.startswith("MCP server")] == [logged] * 2
+    logged = f"A request to the MCP server {service.url} failed after 1 s: the server timed out."
+    assert [one for one in caplog.messages if one.startswith("A request to")] == [logged] * 2

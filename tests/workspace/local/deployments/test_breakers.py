@@ -160,6 +160,6 @@ async def test_what_becomes_of_it_is_logged_and_the_store_is_that_of_the_setting
 
     assert (said, is_shared) == ([False, False, True], kind == "redis")
     assert caplog.messages == [
-        "The circuit breaker of gpt is open for at least 600 s",
-        "The circuit breaker of gpt is closed again",
+        "Opened the circuit breaker of gpt for at least 600 s",
+        "Closed the circuit breaker of gpt again",
     ]

@@ -152,7 +152,9 @@ async def test_a_key_of_the_environment_has_to_be_named_as_one(monkeypatch, capl
     assert isinstance(model, ServiceModel)
     assert isinstance(model.service, OpenAIService)
     assert model.service.api_key == key
-    assert (f"Deployment gpt: {variable} contains no key." in caplog.text) == (not key)
+    assert (
+        f"Deployment gpt: the environment variable {variable} contains no key." in caplog.text
+    ) == (not key)
 
 
 async def test_a_key_in_a_file_is_read_again_for_each_answer(monkeypatch, caplog, tmp_path):

@@ -94,7 +94,7 @@ def test_a_file_can_be_deleted_and_its_bytes_stay_for_the_clean_up(begin_outage,
     files.delete("user-1", path)
 
     assert not StoredFile.objects.exists()
-    assert "Unused content remains in the storage" in caplog.text
+    assert "Failed to delete unused content from storage" in caplog.text
 
 
 async def test_readiness_names_the_outage(begin_outage):

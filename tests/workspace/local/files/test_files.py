@@ -222,7 +222,7 @@ async def test_a_file_whose_bytes_are_lost_is_missing_and_the_log_says_so(caplog
     with pytest.raises(FileRefused):
         await MINE.read("files/user-1/a.txt")
 
-    assert "The file 'files/user-1/a.txt' is missing in the storage" in caplog.text
+    assert "The file 'files/user-1/a.txt' is missing from storage" in caplog.text
 
 
 async def test_what_operators_share_is_read_by_everybody_and_written_by_nobody():
