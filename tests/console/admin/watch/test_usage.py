@@ -260,7 +260,7 @@ def test_charts_have_readable_dates_and_files_have_iso_dates(client, operator, d
     rows = read(client.get(f"{PAGE}usage.csv?table=series&days={days}"))
 
     is_hour = days == "1"
-    first = datetime.strptime(rows[1][0], "%Y-%m-%d %H:%M" if is_hour else "%Y-%m-%d")
+    first = datetime.fromisoformat(rows[1][0])
     shown = f"{first.day} {first:%b %Y, %H:%M}" if is_hour else f"{first.day} {first:%b %Y}"
     assert page["charts"][0].labels[0] == shown
 
