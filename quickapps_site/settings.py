@@ -465,6 +465,7 @@ UNFOLD = {
         lambda request: static("console/landmarks.js"),
         lambda request: static("console/palette.js"),
         lambda request: static("console/copy.js"),
+        lambda request: static("console/choice-menus.js"),
     ],
     "STYLES": [
         lambda request: static("chat/styles/tokens.css"),

@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib.auth.models import Group
 from django.db import models
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from apps.datetime_fields import BoundedDateTimeField
 
@@ -93,4 +94,4 @@ class SetupToken(models.Model):
         default_permissions = ()
 
     def __str__(self) -> str:
-        return f"Of {self.created_at:%Y-%m-%d %H:%M}"
+        return f"Of {date_format(self.created_at, 'j M Y, H:i')}"

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from apps.cases.case_messages import message_problems
 from apps.cases.expectations import expectation_problems
@@ -109,7 +110,7 @@ class Cassette(models.Model):
         default_permissions = ()
 
     def __str__(self) -> str:
-        return f"{self.case_id} {self.made_at:%Y-%m-%d %H:%M}"
+        return f"{self.case_id} {date_format(self.made_at, 'j M Y, H:i')}"
 
 
 class CaseRun(models.Model):
@@ -157,7 +158,7 @@ class CaseRun(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.application} ({self.target}), {self.started_at:%Y-%m-%d %H:%M}"
+        return f"{self.application} ({self.target}), {date_format(self.started_at, 'j M Y, H:i')}"
 
 
 class CaseResult(models.Model):

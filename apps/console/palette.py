@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from apps.accounts.models import ApiKey
 from apps.catalog.content.installed import installed_content
 from apps.console.admin.callers import application_titles
+from apps.console.admin.cells import shown_time
 from apps.console.admin.connect.mcp_sessions import may_administer
 from apps.console.menu import page_url, visible_pages
 from apps.console.operator_rights import may_view_applications, of_seen, visible_applications
@@ -161,7 +162,7 @@ def runs(request: HttpRequest, words: str) -> Iterator[PaletteEntry]:
         url = reverse("admin:runs_runsummary_change", args=[row.pk])
         yield PaletteEntry(
             f"{titles.get(row.application, row.application)}, {row.status}",
-            f"{row.started_at:%Y-%m-%d %H:%M} UTC",
+            f"{shown_time(row.started_at)} UTC",
             url,
         )
 

@@ -10,6 +10,8 @@ from typing import Literal
 from django.utils.formats import date_format
 
 NOTHING = "\N{EN DASH}"
+MOMENT = "j M Y, H:i"
+"""The format of times on admin pages, as in 30 Nov 2026, 10:29."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """If a text starts with one of these characters, a spreadsheet treats it as a formula."""
 
@@ -34,6 +36,8 @@ class Cell:
     unit: Unit = "count"
     link: str = ""
     hint: str = ""
+    download: str = ""
+    """The text in the download, if it differs from the text on the page."""
 
     @property
     def text(self) -> str:
@@ -43,7 +47,7 @@ class Cell:
             case str() as text:
                 return text
             case datetime() as moment:
-                return date_format(moment, "j M Y, H:i")
+                return shown_time(moment)
             case int() | float() as number:
                 return shown_number(number, self.unit)
             case costs:
@@ -52,7 +56,7 @@ class Cell:
     @property
     def plain(self) -> object:
         """Return the cell's value for a download. Costs have all their decimal places."""
-        match self.value:
+        match self.download or self.value:
             case str() as text:
                 return harmless(text)
             case datetime() as moment:
@@ -61,6 +65,10 @@ class Cell:
                 return number
             case costs:
                 return " + ".join(f"{cost:f} {name}" for name, cost in sorted(costs.items()))
+
+
+def shown_time(moment: datetime, format: str = MOMENT) -> str:
+    return date_format(moment, format)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,9 @@ from django.utils.safestring import SafeString
 from apps.console.admin.callers import person_name
 from apps.console.admin.cells import NOTHING
 
+SHOWN_ID = 8
+"""A table cell shows this many characters of an ID, enough to distinguish the rows of a page."""
+
 
 class RowLink(NamedTuple):
     """A link in a row of a list, shown as an icon."""
@@ -52,3 +55,17 @@ def copied_text(id: str, text: str) -> SafeString:
         '<button type="button" class="console-button" data-copies="{0}">Copy</button></span>'
     )
     return format_html(shown, id, text)
+
+
+def copied_id(name: object, element: str, id: object) -> str | SafeString:
+    """Return a name such as "Run", or a link, with the first characters of the ID and a button that copies the
+    whole ID, or "" without an ID. `element` is the ID of the HTML element with the whole ID.
+    """
+    if not id:
+        return ""
+    shown = (
+        '<span class="cell-id">{0} <code>{3}</code> <button type="button" class="cell-copy" '
+        'data-copies="{1}" aria-label="Copy the ID {3}" title="{2}">Copy</button>'
+        '<code id="{1}" hidden>{2}</code></span>'
+    )
+    return format_html(shown, name, element, id, str(id)[:SHOWN_ID])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -36,8 +37,9 @@ def open_item(page: Page, kind: str, name: str) -> None:
     """Open an item from the list."""
     page.get_by_role("link", name="Predefined content").first.click()
     page.get_by_role("searchbox", name="Name").fill(name)
-    page.get_by_role("combobox", name="Kind").select_option(kind)
-    page.get_by_role("button", name="Filter").click()
+    page.get_by_role("button", name="Search", exact=True).click()
+    page.locator("summary", has_text="Kind").click()
+    page.locator(".console-choice a", has_text=re.compile(f"^{kind}$", re.IGNORECASE)).click()
     page.get_by_role("link", name=name, exact=True).click()
 
 

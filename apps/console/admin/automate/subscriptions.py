@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from apps.console.admin.cells import shown_time
 from apps.console.admin.rows.operated_rows import OperatedRows
 from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.rows.versioned_form import VersionedForm
@@ -115,7 +116,7 @@ class SubscriptionAdmin(OperatedRows[Subscription]):
         if len(signing_secrets(row, now)) == 1:
             return "The secret"
         until = timezone.localtime(row.former_secret_until)
-        return f"The secret, and until {until:%Y-%m-%d %H:%M %Z} the previous one"
+        return f"The secret, and until {shown_time(until)} {until:%Z} the previous one"
 
     @admin.display(description="queued")
     def queued_count(self, row: Subscription) -> int:

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 
 from apps.accounts.models import ServiceAccount
 from apps.catalog.acting_accounts import manageable, may_manage
+from apps.console.admin.cells import shown_time
 from apps.console.admin.list_cells import copied_text
 from apps.console.admin.rows.operated_rows import OperatedRows
 from apps.console.admin.rows.recorded import HISTORY_FIELDS
@@ -113,7 +114,7 @@ class WebhookAdmin(OperatedRows[Webhook]):
     def calls(self, webhook: Webhook) -> str | SafeString:
         rows = webhook.calls.order_by("-at")[:MOST_CALLS]
         page = reverse("admin:runs_runsummary_changelist")
-        lines = [(row.at.strftime("%Y-%m-%d %H:%M:%S"), page, row.task, row.task) for row in rows]
+        lines = [(shown_time(row.at, "j M Y, H:i:s"), page, row.task, row.task) for row in rows]
         if not lines:
             return "None in the last few days."
         line = (

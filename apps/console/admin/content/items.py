@@ -49,6 +49,7 @@ from apps.console.admin.content.layers import (
 )
 from apps.console.admin.content.skill_files import FilesField, FilesWidget
 from apps.console.admin.content.unpublished import unpublished_content
+from apps.console.admin.link_choices import link_choices
 from apps.console.admin.rows.dependents import bullet_list
 from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.operator_rights import visible_applications, with_role
@@ -188,8 +189,10 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
             "entries": layer_entries(content, page, visible_applications(request)),
             "page": page,
             "asked": request.GET,
-            "kinds": list(FOLDERS),
-            "states": STATES,
+            "kinds": link_choices(
+                request, "kind", {"": "All", **{kind: kind.capitalize() for kind in FOLDERS}}
+            ),
+            "states": link_choices(request, "state", {"": "All", **STATES}),
             "content": content,
             "has_add_permission": self.has_add_permission(request),
         }

@@ -22,7 +22,7 @@ from apps.cases.attempts import ATTEMPT_SECONDS
 from apps.cases.models import CaseResult, CaseRun
 from apps.cases.runner import stop
 from apps.catalog.history.differences import Line, line_difference
-from apps.console.admin.cells import money
+from apps.console.admin.cells import money, shown_time
 from apps.console.admin.evaluate.cases import BADGE
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.console.operator_rights import may_rule, of_seen
@@ -112,7 +112,7 @@ class CaseRunAdmin(ReadOnlyAdmin[CaseRun]):
 
     @admin.display(description="started", ordering="pk")
     def started(self, run: CaseRun) -> str:
-        return f"{run.started_at:%Y-%m-%d %H:%M:%S} UTC"
+        return f"{shown_time(run.started_at)} UTC"
 
     @admin.display(description="state", ordering="state")
     def state_shown(self, run: CaseRun) -> SafeString:

@@ -21,7 +21,7 @@ from apps.cases.latest_results import latest_statuses
 from apps.cases.models import Case, CaseSettings
 from apps.cases.runner import problem_text
 from apps.catalog.models import Application
-from apps.console.admin.cells import NOTHING
+from apps.console.admin.cells import NOTHING, shown_time
 from apps.console.admin.evaluate.application_filter import OfApplication
 from apps.console.admin.evaluate.case_form import CaseForm
 from apps.console.admin.evaluate.case_run_form import (
@@ -135,7 +135,7 @@ class CaseAdmin(RecordedAdmin[Case]):
         if case.found is None:
             return NOTHING
         url = reverse("admin:cases_caserun_change", args=[case.found.run])
-        return format_html(LINK, url, f"{case.found.at:%Y-%m-%d %H:%M} UTC")
+        return format_html(LINK, url, f"{shown_time(case.found.at)} UTC")
 
     @admin.action(description="Run selected test cases…", permissions=["run"])
     def run_selected(self, request: HttpRequest, rows: QuerySet[Case]) -> HttpResponse | None:

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -17,7 +18,7 @@ from apps.console.admin.callers import (
     shown_caller,
 )
 from apps.console.admin.cells import NOTHING
-from apps.console.admin.list_cells import two_lines
+from apps.console.admin.list_cells import copied_id, two_lines
 from apps.console.admin.theme import BoundedPaginator, ReadOnlyAdmin
 from apps.console.operator_rights import of_seen
 from apps.console.people import people_named
@@ -60,8 +61,9 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
         rows = listed.result_list
         names = caller_names(one for row in rows for one in (row.actor, row.subject))
         titles = application_titles(row.application for row in rows)
+        may_open = request.user.has_perm("runs.view_runsummary")
         for row in rows:
-            row.names, row.titles = names, titles
+            row.names, row.titles, row.may_open = names, titles, may_open
         return listed
 
     @admin.display(description="event", ordering="event")
@@ -81,14 +83,20 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
         return shown_caller(row.subject, row.names)
 
     @admin.display(description="run or conversation")
-    def context(self, row: AuditEntry) -> str | SafeString:
-        run = format_html('<code class="cell-id">{}</code>', row.run) if row.run else ""
-        said = (
-            format_html('<code class="cell-id">{}</code>', row.conversation)
-            if row.conversation
-            else ""
-        )
-        return two_lines(run or said, said if run else "") or NOTHING
+    def context(self, row: Any) -> str | SafeString:
+        run = copied_id(shown_run(row), f"run-{row.pk}", row.run)
+        conversation = copied_id("Conversation", f"conversation-{row.pk}", row.conversation)
+        if run and conversation:
+            return two_lines(run, conversation)
+        return run or conversation or NOTHING
+
+
+def shown_run(row: Any) -> str | SafeString:
+    """Return a link to the row's run if the user may view runs, else the word."""
+    if not row.may_open:
+        return "Run"
+    page = reverse("admin:runs_runsummary_changelist")
+    return format_html('<a href="{}?q={}">Run</a>', page, row.run)
 
 
 def of_words(words: str) -> Q:

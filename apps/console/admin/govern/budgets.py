@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from apps.catalog.models import Application
 from apps.console.admin.callers import caller_names
+from apps.console.admin.cells import shown_time
 from apps.console.admin.rows.recorded import HISTORY_FIELDS, RecordedAdmin
 from apps.console.admin.rows.versioned_form import VersionedForm
 from apps.console.operator_rights import editable_applications, edits_all, may_rule, of_seen
@@ -181,7 +182,7 @@ class BudgetAdmin(RecordedAdmin[Budget]):
 
     @admin.display(description="renews")
     def renews(self, budget: Budget) -> str:
-        return "" if budget.renews_at is None else f"{budget.renews_at:%Y-%m-%d %H:%M} UTC"
+        return "" if budget.renews_at is None else f"{shown_time(budget.renews_at)} UTC"
 
     def get_urls(self) -> list[URLPattern]:
         page = self.viewer_path("<int:number>/standing/", self.status_view, "standing")

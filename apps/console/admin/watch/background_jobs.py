@@ -19,6 +19,7 @@ from apps.accounts.audit import AuditEvent, Event
 from apps.accounts.buckets import bucket_of
 from apps.accounts.client_address import address_of
 from apps.chores import Chore
+from apps.console.admin.link_choices import link_choices
 from apps.console.admin.theme import ReadOnlyAdmin
 from apps.integers import read_integer
 from apps.tasks import failures, kinds
@@ -130,6 +131,7 @@ class BackgroundJobsAdmin(ReadOnlyAdmin[ChoreRun]):
             "recurring": list(recurring_jobs(paused)),
             "kinds": all_kinds(),
             "kind": kind,
+            "choices": link_choices(request, "kind", {"": "All", **all_kinds()}),
             "all": ALL,
             "most": MOST_SHOWN,
             "is_all_paused": ALL in paused,

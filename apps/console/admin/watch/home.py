@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from apps.capabilities.mcp.administration import PooledSession, sessions
 from apps.console.admin.callers import application_titles, caller_names
-from apps.console.admin.cells import NOTHING, money
+from apps.console.admin.cells import NOTHING, money, shown_time
 from apps.console.admin.connect.mcp_sessions import may_administer, redacted_error, server_label
 from apps.console.admin.connect.mcp_uses import server_key, uses_by_server
 from apps.console.admin.watch.needs import Counts, Fact, RowCount, budgets, needs, used_budgets
@@ -137,7 +137,7 @@ def health(ends: Ends) -> Iterator[Fact]:
         yield Fact("Usage totals", "none yet")
     else:
         is_late = timezone.now() - until > LATEST_SUMS
-        shown = f"until {until:%Y-%m-%d %H:%M} UTC"
+        shown = f"until {shown_time(until)} UTC"
         yield Fact("Usage totals", shown, "bad" if is_late else "good")
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from apps.console.admin.cells import MOMENT, shown_time
 from apps.console.admin.watch.charts import Chart, Series
 from apps.insights.figures import PERCENTS, Point, UsageReport
 from apps.insights.models import UsageSum
@@ -98,5 +99,13 @@ def interval_labels(points: Iterable[Point], period: Period) -> list[str]:
 
 
 def interval_label(point: Point, period: Period) -> str:
-    is_hour = period.span == UsageSum.Span.HOUR
-    return f"{point.start:%Y-%m-%d %H:%M}" if is_hour else f"{point.start:%Y-%m-%d}"
+    return shown_time(point.start, MOMENT if is_hourly(period) else "j M Y")
+
+
+def interval_start(point: Point, period: Period) -> str:
+    """Return the start of the interval in ISO format, for downloads."""
+    return f"{point.start:%Y-%m-%d %H:%M}" if is_hourly(period) else f"{point.start:%Y-%m-%d}"
+
+
+def is_hourly(period: Period) -> bool:
+    return period.span == UsageSum.Span.HOUR

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from apps.console.admin.callers import application_titles, caller_names, team_names
 from apps.console.admin.cells import Cell, Column, Table
-from apps.console.admin.watch.usage_charts import CHARTED, interval_label
+from apps.console.admin.watch.usage_charts import CHARTED, interval_label, interval_start
 from apps.insights.figures import PERCENTS, By, Figures, Point, UsageReport
 from apps.insights.models import UsageSum
 from apps.insights.recent_errors import FailedCall
@@ -196,7 +196,7 @@ def series_table(found: UsageReport) -> Table:
 def series_row(found: UsageReport, point: Point) -> list[Cell]:
     sums, figures = point.models.sums, point.models
     return [
-        Cell(interval_label(point, found.period)),
+        Cell(interval_label(point, found.period), download=interval_start(point, found.period)),
         Cell(sums.runs),
         Cell(sums.failed_runs),
         Cell(sums.calls),

@@ -5,7 +5,8 @@ document.addEventListener("click", async (event) => {
   if (!(button instanceof HTMLButtonElement)) return;
   const source = document.getElementById(button.dataset.copies ?? "");
   const text = source instanceof HTMLInputElement ? source.value : (source?.textContent ?? "");
-  const label = button.textContent;
+  // A second click must not store “Copied” as the label.
+  const label = (button.dataset.label ??= button.textContent ?? "");
   try {
     await navigator.clipboard.writeText(text.trim());
     button.textContent = "Copied";

@@ -97,6 +97,15 @@ def test_the_list_is_filtered(admin_client, query, expected):
     assert names(admin_client.get(LIST + query)) == expected
 
 
+def test_a_filter_is_a_list_of_links_that_retain_the_other_filters(admin_client, layers):
+    choices = admin_client.get(f"{LIST}?q=a&kind=tool&page=2").context
+
+    kinds = {one.title: one.url for one in choices["kinds"].options}
+    assert (choices["kinds"].chosen, choices["states"].chosen) == ("Tool", "All")
+    assert (kinds["All"], kinds["Prompt"]) == ("?q=a", "?q=a&kind=prompt")
+    assert choices["states"].options[1].url == "?q=a&kind=tool&state=broken"
+
+
 def test_a_layer_that_is_missing_is_told_in_the_list(admin_client, layers, settings):
     settings.PREDEFINED_EXTRA_PATHS = [str(layers / "gone")]
 

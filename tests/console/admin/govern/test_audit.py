@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -42,6 +43,20 @@ def test_people_are_named_in_the_audit_and_found_by_their_name(admin_client: Any
     assert f'<span title="{named}-team-7">Anna Berg in a deleted team</span>' in page
     assert found("anna berg") == found("a1") == {by.pk, on.pk}
     assert (found("user-0"), found("")) == ({other.pk}, {by.pk, on.pk, other.pk})
+
+
+def test_a_row_has_short_ids_with_buttons_that_copy_the_whole_ones(admin_client: Any):
+    run, conversation = uuid4(), uuid4()
+    event = AuditEntry.Event.VIEWED_AS
+    row = AuditEntry.objects.create(event=event, actor="user-0", run=run, conversation=conversation)
+
+    page = admin_client.get(PAGE).text
+
+    assert f'<a href="/admin/runs/runsummary/?q={run}">Run</a> <code>{str(run)[:8]}</code>' in page
+    assert f"Conversation <code>{str(conversation)[:8]}</code>" in page
+    for name, id in (("run", run), ("conversation", conversation)):
+        assert f'data-copies="{name}-{row.pk}"' in page
+        assert f'<code id="{name}-{row.pk}" hidden>{id}</code>' in page
 
 
 def test_a_list_of_many_callers_costs_no_query_for_each(

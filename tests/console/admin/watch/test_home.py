@@ -68,8 +68,8 @@ def test_sums_that_are_late_are_told_of(client, operator):
         client.force_login(operator)
         late = block(client, "Health").facts[-1]
 
-    assert (early.text, early.state) == ("until 2026-03-01 13:00 UTC", "good")
-    assert (late.text, late.state) == ("until 2026-03-01 13:00 UTC", "bad")
+    assert (early.text, early.state) == ("until 1 Mar 2026, 13:00 UTC", "good")
+    assert (late.text, late.state) == ("until 1 Mar 2026, 13:00 UTC", "bad")
 
 
 def test_runs_are_counted_by_their_state(client, operator):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
@@ -250,6 +250,19 @@ def test_every_table_is_a_file(client, operator, table, first, lines):
 
     heading, *rows = read(file)
     assert (heading[0], len(rows)) == (first, lines)
+
+
+@pytest.mark.parametrize("days", ["1", "30"])
+def test_charts_have_readable_dates_and_files_have_iso_dates(client, operator, days):
+    calls(operator)
+
+    page = client.get(f"{PAGE}?days={days}").context
+    rows = read(client.get(f"{PAGE}usage.csv?table=series&days={days}"))
+
+    is_hour = days == "1"
+    first = datetime.fromisoformat(rows[1][0])
+    shown = f"{first.day} {first:%b %Y, %H:%M}" if is_hour else f"{first.day} {first:%b %Y}"
+    assert page["charts"][0].labels[0] == shown
 
 
 def test_the_file_has_the_lines_that_the_page_leaves_out(client, operator, monkeypatch):
