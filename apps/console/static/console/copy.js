@@ -6,15 +6,12 @@ document.addEventListener("click", async (event) => {
   const source = document.getElementById(button.dataset.copies ?? "");
   const text = source instanceof HTMLInputElement ? source.value : (source?.textContent ?? "");
   // A second click must not store “Copied” as the label.
-  const label = (button.dataset.label ??= button.textContent ?? "");
-  try {
-    await navigator.clipboard.writeText(text.trim());
-    button.textContent = "Copied";
-  } catch {
-    // Without a secure origin, there is no clipboard: the selected text can be copied by hand.
-    if (source instanceof HTMLInputElement) source.select();
-    button.textContent = "Press Ctrl+C";
-  }
+  const label = button.dataset.label ?? button.textContent ?? "";
+  button.dataset.label = label;
+  const { copy } = await import("../chat/scripts/clipboard.js");
+  const isCopied = await copy(text.trim());
+  if (!isCopied && source instanceof HTMLInputElement) source.select();
+  button.textContent = isCopied ? "Copied" : "Press Ctrl+C";
   setTimeout(() => {
     button.textContent = label;
   }, 2000);
