@@ -49,7 +49,7 @@ export function addButton(composer, take) {
 async function openMenu({ currentTarget }) {
   await import("./add-menu.js");
   if (!(currentTarget instanceof HTMLElement)) return;
-  await /** @type {import("./add-menu.js").AddMenu | null} */ (currentTarget.parentElement?.querySelector("add-menu"))?.show(currentTarget);
+  await /** @type {import("./add-menu.js").AddMenu | null} */ (currentTarget.parentElement?.querySelector("add-menu"))?.open(currentTarget);
 }
 
 /** @param {Uploads} uploads @param {(event: Event) => void} take */

@@ -1,8 +1,8 @@
 /** The menu of a conversation or a folder in the sidebar. */
 
-import { html } from "../../vendor/lit.js";
+import { html, LitElement } from "../../vendor/lit.js";
 import { icon } from "../icons.js";
-import { PopoverMenu } from "../popover-menu.js";
+import { placeBeside } from "../placing.js";
 import { gettext } from "../texts.js";
 
 /**
@@ -47,17 +47,23 @@ export function itemsOfFolder(folder, all) {
 }
 
 /** Dispatches `chosen` (detail: the name of the item). */
-export class RowMenu extends PopoverMenu {
+export class RowMenu extends LitElement {
   static properties = { items: { state: true } };
 
   constructor() {
     super();
     /** @type {Item[]} */
     this.items = [];
+    /** @type {HTMLElement | null} that opened it */
+    this.opener = null;
+  }
+
+  createRenderRoot() {
+    return this;
   }
 
   render() {
-    return html`<div class="row-menu" popover role="menu" aria-label=${gettext("More")} @keydown=${this.press} @toggle=${this.toggled}>
+    return html`<div class="row-menu" popover role="menu" aria-label=${gettext("More")} @keydown=${this.#press} @toggle=${this.#toggled}>
       ${this.items.map((item) => this.#item(item))}
     </div>`;
   }
@@ -66,7 +72,7 @@ export class RowMenu extends PopoverMenu {
   #item({ name, words, icon: picture, href }) {
     const inside = html`${icon(picture)}${words}`;
     if (href) {
-      return html`<a role="menuitem" tabindex="-1" href=${href} download @click=${() => this.close()}>${inside}</a>`;
+      return html`<a role="menuitem" tabindex="-1" href=${href} download @click=${() => this.#close()}>${inside}</a>`;
     }
     return html`<button type="button" role="menuitem" tabindex="-1" data-item=${name} @click=${() => this.#choose(name)}>
       ${inside}
@@ -76,12 +82,51 @@ export class RowMenu extends PopoverMenu {
   /** @param {Item[]} items @param {HTMLElement} opener */
   async open(items, opener) {
     this.items = items;
-    await this.show(opener);
+    this.opener = opener;
+    await this.updateComplete;
+    const menu = this.#menu;
+    if (!menu) return;
+    menu.showPopover();
+    placeBeside(menu, opener);
+    this.#entries[0]?.focus();
+  }
+
+  get #menu() {
+    return /** @type {HTMLElement | null} */ (this.querySelector(".row-menu"));
+  }
+
+  /** @returns {HTMLElement[]} */
+  get #entries() {
+    return [...this.querySelectorAll("[role=menuitem]")].filter((one) => one instanceof HTMLElement);
+  }
+
+  /** @param {KeyboardEvent} event */
+  #press(event) {
+    const entries = this.#entries;
+    const at = entries.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    /** @type {Record<string, number>} */
+    const moves = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 };
+    if (event.key === "Tab") this.#close();
+    if (!(event.key in moves)) return;
+    event.preventDefault();
+    entries.at(moves[event.key] % entries.length)?.focus();
+  }
+
+  /** @param {ToggleEvent} event */
+  #toggled(event) {
+    const isOpen = event.newState === "open";
+    this.opener?.setAttribute("aria-expanded", String(isOpen));
+    if (!isOpen && this.contains(document.activeElement)) this.opener?.focus();
+  }
+
+  #close() {
+    this.opener?.focus();
+    this.#menu?.hidePopover();
   }
 
   /** @param {string} name */
   #choose(name) {
-    this.close();
+    this.#close();
     this.dispatchEvent(new CustomEvent("chosen", { detail: name }));
   }
 }
