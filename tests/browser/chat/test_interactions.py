@@ -107,7 +107,7 @@ def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: 
     assert barriers_of_looks(page) == []
     page.get_by_role("button", name="Ask again for Weather_now").click()
     expect(
-        page.get_by_text("No tools yet. When an app asks for your approval, you")
+        page.get_by_text("No tools yet. Tools for which you choose")
     ).to_be_visible()
 
     ask(page, address)

@@ -30,6 +30,14 @@ function name() {
   for (const part of document.querySelectorAll(".search-label-icon:not([role])")) {
     part.setAttribute("role", "img");
   }
+  for (const part of document.querySelectorAll(".select2-selection[aria-owns]")) {
+    part.setAttribute("aria-controls", part.getAttribute("aria-owns") ?? "");
+  }
+  // The theme puts an open list at the end of the page, outside all landmarks.
+  for (const part of document.querySelectorAll("body > .select2-container--open:not([role])")) {
+    part.setAttribute("role", "region");
+    part.setAttribute("aria-label", "Choices");
+  }
   for (const part of document.querySelectorAll(NAMELESS)) {
     if (part.hasAttribute("aria-label")) continue;
     const select = part.closest(".select2-container")?.previousElementSibling;
