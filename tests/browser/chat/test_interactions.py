@@ -106,9 +106,7 @@ def test_a_person_who_is_not_asked_again_can_withdraw_that(page: Page, address: 
     page.goto("/approvals/")
     assert barriers_of_looks(page) == []
     page.get_by_role("button", name="Ask again for Weather_now").click()
-    expect(
-        page.get_by_text("No tools yet. Tools for which you choose")
-    ).to_be_visible()
+    expect(page.get_by_text("No tools yet. Tools for which you choose")).to_be_visible()
 
     ask(page, address)
     expect(page.locator(CARD)).to_be_visible()

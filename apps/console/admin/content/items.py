@@ -189,6 +189,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
             "entries": layer_entries(content, page, visible_applications(request)),
             "page": page,
             "asked": request.GET,
+            "new_kind": kind if (kind := request.GET.get("kind", "")) in FOLDERS else "",
             "kinds": link_choices(
                 request, "kind", {"": "All", **{kind: kind.capitalize() for kind in FOLDERS}}
             ),
