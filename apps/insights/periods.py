@@ -127,7 +127,7 @@ class Period:
 
     @property
     def latest_parts(self) -> list[Q]:
-        """The filters for the stored sums after the last summed-up day."""
+        """The filters for the stored sums after the last aggregated day."""
         return [
             *between(UsageSum.Span.HOUR, self.days_until, self.hours_until),
             *between(UsageSum.Span.FIVE_MINUTES, self.hours_until, self.rows_since),

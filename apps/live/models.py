@@ -117,7 +117,7 @@ class Run(models.Model):
     unattended = models.JSONField(
         null=True,
         editable=False,
-        help_text="For a run without a user: the timeout of its questions in seconds.",
+        help_text="The timeout in seconds for questions of a run without a user.",
     )
     status = models.CharField(max_length=10, choices=Status, default=Status.RUNNING)
     is_stop_requested = models.BooleanField("stop requested", default=False)

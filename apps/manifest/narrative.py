@@ -27,7 +27,7 @@ _narrative = re.compile(r"\A\[The person .*?looks at: .*?\]\n\n", re.DOTALL)
 
 def narrative_text(title: str, narrative: str) -> str:
     """Return the note about the user's screen, or "" if there is no description. `title` is the
-    title of the chat place.
+    title of the screen.
     """
     if not narrative:
         return ""

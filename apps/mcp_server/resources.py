@@ -67,7 +67,7 @@ async def list_templates(
         uri_template=TEMPLATE,
         name="file",
         title="File",
-        description="A file of yours, or of an application that you can use.",
+        description="One of your files, or a file of an application that you can use.",
     )
     return types.ListResourceTemplatesResult(resource_templates=[template])
 

@@ -82,7 +82,9 @@ LACKS: Mapping[Cell, Lack] = {
     ("mcp", "client tools"): Lack(
         "Clients call the server’s tools, and cannot offer tools themselves."
     ),
-    ("a2a", "client tools"): Lack("Messages have parts for text, files and data, but no tools."),
+    ("a2a", "client tools"): Lack(
+        "Messages have parts for text, files and data, but not for tools."
+    ),
     ("a2a", "usage"): Lack("Tasks and messages have no field for tokens."),
     ("ag-ui", "reconnect"): Lack(
         "Events have no IDs, and the protocol has no request to resume a running answer."

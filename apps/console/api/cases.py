@@ -79,7 +79,7 @@ class CaseViewSet(RowViewSet[Case]):
 
 
 class CaseFailureSerializer(StrictSerializer[Any]):
-    kind = serializers.CharField(help_text="The kind of the expectation.")
+    kind = serializers.CharField(help_text="The kind of expectation.")
     text = serializers.CharField(help_text="The difference from the expectation.")
     expected = serializers.CharField()
     actual = serializers.CharField()

@@ -33,7 +33,7 @@ class WordPiece:
     ids: Mapping[str, int]
 
     def encode(self, text: str, most: int) -> list[int]:
-        """Return up to `most` IDs of a text's tokens, without the start and end tokens."""
+        """Return the IDs of the text's first tokens, at most `most`, without the start and end tokens."""
         return list(islice(self.all_ids(text[:MOST_CHARACTERS]), most))
 
     def all_ids(self, text: str) -> Iterator[int]:

@@ -145,9 +145,7 @@ class ThemedUserAdmin(GivingAdmin, UserAdmin, theme.Admin[User]):  # type: ignor
     def has_superuser_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.is_active and request.user.is_superuser)
 
-    @admin.action(
-        description="Remove the second factors of users who lost them", permissions=("superuser",)
-    )
+    @admin.action(description="Remove second factors", permissions=("superuser",))
     def remove_second_factors(self, request: HttpRequest, people: QuerySet[User]) -> None:
         having = [user for user in people if second_factors.remove_all(request, user.pk)]
         for user in having:
