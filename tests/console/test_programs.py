@@ -99,7 +99,7 @@ def test_a_public_program_has_no_secret(browser: Client, ada: User):
         ({"redirect_uris": " \n "}, "This field is required"),
         ({"redirect_uris": "http://a.example/"}, "is not allowed"),
         ({"redirect_uris": "\n".join([BACK] * 11)}, "11 redirect URIs; the limit is 10"),
-        ({"name": "a\u202eb"}, "not printable"),
+        ({"name": "a\u202eb"}, "unprintable characters"),
         ({"name": ""}, "This field is required"),
         ({"type": "other"}, "not one of the available choices"),
     ],

@@ -375,7 +375,7 @@ def test_a_database_with_tables_is_refused(archive: Path, tmp_path: Path) -> Non
     site = new_site(tmp_path, SECRET_KEY=SECRET_KEY)
     before = (tmp_path / DATABASE).read_bytes()
 
-    with pytest.raises(AssertionError, match="CommandError: The database has tables"):
+    with pytest.raises(AssertionError, match="CommandError: The database is not empty"):
         site.manage("restore", str(archive))
     close_shell(site)
 
