@@ -94,4 +94,4 @@ class SetupToken(models.Model):
         default_permissions = ()
 
     def __str__(self) -> str:
-        return f"Of {date_format(self.created_at, 'j M Y, H:i')}"
+        return f"Of {date_format(self.created_at, 'DATETIME_FORMAT')}"

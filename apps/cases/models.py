@@ -110,7 +110,7 @@ class Cassette(models.Model):
         default_permissions = ()
 
     def __str__(self) -> str:
-        return f"{self.case_id} {date_format(self.made_at, 'j M Y, H:i')}"
+        return f"{self.case_id} {date_format(self.made_at, 'DATETIME_FORMAT')}"
 
 
 class CaseRun(models.Model):
@@ -158,7 +158,9 @@ class CaseRun(models.Model):
         )
 
     def __str__(self) -> str:
-        return f"{self.application} ({self.target}), {date_format(self.started_at, 'j M Y, H:i')}"
+        return (
+            f"{self.application} ({self.target}), {date_format(self.started_at, 'DATETIME_FORMAT')}"
+        )
 
 
 class CaseResult(models.Model):

@@ -10,8 +10,6 @@ from typing import Literal
 from django.utils.formats import date_format
 
 NOTHING = "\N{EN DASH}"
-MOMENT = "j M Y, H:i"
-"""The format of times on admin pages, as in 30 Nov 2026, 10:29."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """If a text starts with one of these characters, a spreadsheet treats it as a formula."""
 
@@ -67,7 +65,7 @@ class Cell:
                 return " + ".join(f"{cost:f} {name}" for name, cost in sorted(costs.items()))
 
 
-def shown_time(moment: datetime, format: str = MOMENT) -> str:
+def shown_time(moment: datetime, format: str = "DATETIME_FORMAT") -> str:
     return date_format(moment, format)
 
 

@@ -14,8 +14,8 @@ class PermissionGroups(ModelChoiceIterator):  # type: ignore[type-arg]
     """Yields permissions grouped by application, in the order of the queryset."""
 
     def __iter__(self) -> Iterator[Any]:
+        names = {config.label: config.verbose_name for config in apps.get_app_configs()}
         for label, rows in groupby(self.queryset, key=app_label):
-            names = {config.label: config.verbose_name for config in apps.get_app_configs()}
             yield str(names.get(label, label)), [self.choice(row) for row in rows]
 
 

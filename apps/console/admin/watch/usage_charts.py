@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from apps.console.admin.cells import MOMENT, shown_time
+from apps.console.admin.cells import shown_time
 from apps.console.admin.watch.charts import Chart, Series
 from apps.insights.figures import PERCENTS, Point, UsageReport
 from apps.insights.models import UsageSum
@@ -99,7 +99,7 @@ def interval_labels(points: Iterable[Point], period: Period) -> list[str]:
 
 
 def interval_label(point: Point, period: Period) -> str:
-    return shown_time(point.start, MOMENT if is_hourly(period) else "j M Y")
+    return shown_time(point.start, "DATETIME_FORMAT" if is_hourly(period) else "DATE_FORMAT")
 
 
 def interval_start(point: Point, period: Period) -> str:
