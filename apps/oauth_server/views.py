@@ -192,7 +192,7 @@ class RegisterView(ClientRegistrationView):  # type: ignore[misc]
         size = len(request.body)
         if size > MOST_REGISTRATION_BYTES:
             return refuse_registration(
-                f"The body has {size} bytes; the limit is {MOST_REGISTRATION_BYTES}."
+                f"The body is {size} bytes; the limit is {MOST_REGISTRATION_BYTES}."
             )
         try:
             answer: HttpResponse = super().post(request, *args, **named)

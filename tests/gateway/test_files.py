@@ -314,7 +314,7 @@ async def test_the_page_s_limits_hold(settings: Any, storage: Path):
         (
             "invalid_request_error",
             "too_large",
-            "The file has 1,001 bytes; the limit is 1,000.",
+            "The file is 1,001 bytes; the limit is 1,000.",
         ),
         (
             "invalid_request_error",

@@ -91,7 +91,7 @@ test("what is too large to be sent stays on the page", async (t) => {
   tab.find("[data-skill-files]").closest("form").dispatchEvent(submit);
 
   assert.equal(submit.defaultPrevented, true);
-  assert.match(status(tab), /^Nothing was saved: SKILL\.md and its files have 2,340,008 bytes in total; the limit is [\d,]+\.$/);
+  assert.match(status(tab), /^Nothing was saved: SKILL\.md and its files are 2,340,008 bytes in total; the limit is [\d,]+\.$/);
   assert.equal(textOf(tab.focused), "Add a file");
 });
 

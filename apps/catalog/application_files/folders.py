@@ -49,7 +49,7 @@ def read_folder(folder: Path, root: Path) -> dict[str, bytes]:
 def check_file_size(name: str, size: int) -> None:
     """Raise `FilesRefused` if `size`, in bytes, exceeds the limit for one file."""
     if size > LARGEST_FILE:
-        message = f"the file has {size:,} bytes; the limit is {LARGEST_FILE:,}."
+        message = f"the file is {size:,} bytes; the limit is {LARGEST_FILE:,}."
         raise FilesRefused(name, message)
 
 

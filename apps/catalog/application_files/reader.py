@@ -118,7 +118,7 @@ def parse_yaml(file: str, text: str) -> YAMLDocument:
     """Parse a YAML file with keys. Raises `ContentInvalid` if it is invalid or too large."""
     size = len(text.encode())
     if size > LARGEST_DOCUMENT:
-        said = f"the file has {size:,} bytes; the limit is {LARGEST_DOCUMENT:,}."
+        said = f"the file is {size:,} bytes; the limit is {LARGEST_DOCUMENT:,}."
         raise ContentInvalid((f"{file}: {said}",))
     try:
         document = parse_yaml_text(text)

@@ -89,7 +89,7 @@ def read_item_text(path: Path) -> str:
     """
     size = path.stat().st_size
     if size > LARGEST_FILE:
-        raise ValueError(f"the file has {size:,} bytes; the limit is {LARGEST_FILE:,}.")
+        raise ValueError(f"the file is {size:,} bytes; the limit is {LARGEST_FILE:,}.")
     content = path.read_bytes()
     try:
         return content.decode("utf-8-sig")

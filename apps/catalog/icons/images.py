@@ -21,7 +21,7 @@ def image_name(content: bytes) -> str:
     """
     if len(content) > LARGEST_IMAGE:
         raise ValidationError(
-            f"The image has {len(content):,} bytes; the limit is {LARGEST_IMAGE:,}."
+            f"The image is {len(content):,} bytes; the limit is {LARGEST_IMAGE:,}."
         )
     ending = ending_of(content)
     if not ending:

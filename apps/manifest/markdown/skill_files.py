@@ -84,5 +84,5 @@ def decode_skill_file(content: str | bytes, most_bytes: int = MOST_BYTES) -> str
     except UnicodeError:
         raise ValueError("is not UTF-8; save it as UTF-8") from None
     if len(encoded) > most_bytes:
-        raise ValueError(f"has {len(encoded):,} bytes; the limit is {most_bytes:,}")
+        raise ValueError(f"is {len(encoded):,} bytes; the limit is {most_bytes:,}")
     return text

@@ -39,7 +39,7 @@ def document_bounds(owner: str) -> Bounds:
 def check_download_size(size: int, limit: int) -> None:
     """Raise `FileRefused` if the size exceeds the limit. Both are in bytes."""
     if size > limit:
-        raise FileRefused(f"The file has {size:,} bytes; the limit is {limit:,}.")
+        raise FileRefused(f"The file is {size:,} bytes; the limit is {limit:,}.")
 
 
 def as_data(file: LoadedFile) -> str:

@@ -177,7 +177,7 @@ async def test_a_picture_that_is_too_large_is_told():
     assert message == ModelMessage(
         "user",
         f"Look{told(PICTURE)}\n[The attachment 'A cat' cannot be shown: "
-        "The file has 12 bytes; the limit is 5.]",
+        "The file is 12 bytes; the limit is 5.]",
     )
 
 

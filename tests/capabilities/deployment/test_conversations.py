@@ -404,7 +404,7 @@ async def test_files_that_are_too_large_are_refused(url):
     features = {"file_loading": {"size_limit": 6}}
 
     assert (await refusal(ECHO, url, features=features)).startswith(
-        "The file has 7 bytes; the limit is 6"
+        "The file is 7 bytes; the limit is 6"
     )
 
 
@@ -413,7 +413,7 @@ async def test_large_data_is_refused_before_it_is_decoded():
 
     told = await refusal(ECHO, f"data:image/png;base64,{'A' * 4000}", features=features)
 
-    assert told == "The file has 2,998 bytes; the limit is 6."
+    assert told == "The file is 2,998 bytes; the limit is 6."
 
 
 async def test_so_many_files_cannot_be_meant():

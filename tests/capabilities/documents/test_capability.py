@@ -94,7 +94,7 @@ async def test_a_file_that_is_too_large_is_not_read(desk, settings):
         refused = await run.refused("file_content_extraction_tool", file_url=path)
 
     assert refused == (
-        "Parameter file_url is invalid: The file has 25,000 bytes; the limit is 1,000."
+        "Parameter file_url is invalid: The file is 25,000 bytes; the limit is 1,000."
     )
 
 
@@ -105,7 +105,7 @@ async def test_an_own_document_may_be_as_large_as_an_upload_of_the_page(desk, se
 
     async with desk.run() as run:
         assert await run.read(path) == TEXT[:PAGE_CHARACTERS]
-        with pytest.raises(FileRefused, match=r"has 10,000 bytes; the limit is 1,000\."):
+        with pytest.raises(FileRefused, match=r"is 10,000 bytes; the limit is 1,000\."):
             await run.opening.loader.load(path)
 
 
@@ -117,5 +117,5 @@ async def test_the_limit_of_the_application_applies_to_own_documents_too(desk, s
         refused = await run.refused("file_content_extraction_tool", file_url=path)
 
     assert refused == (
-        "Parameter file_url is invalid: The file has 25,000 bytes; the limit is 2,000."
+        "Parameter file_url is invalid: The file is 25,000 bytes; the limit is 2,000."
     )

@@ -309,7 +309,7 @@ async def test_a_file_that_is_too_large_is_not_loaded(settings):
     async with python(files, messages=[attached("files/user-7/x.csv")]) as own:
         result = await own.call("1", attachment_urls=["x.csv"])
 
-    assert "- x.csv: The file has 11 bytes; the limit is 10." in result.content
+    assert "- x.csv: The file is 11 bytes; the limit is 10." in result.content
 
 
 async def test_an_attachment_from_the_internet_is_fetched_under_guard(settings):

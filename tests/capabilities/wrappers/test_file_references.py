@@ -191,7 +191,7 @@ MISSING = "Missing required file prefix (base64::, url::, text::)"
         ("file::files/user-7/a.txt", MISSING),
         ("file:text::", "The file reference 'file:text::' contains no path."),
         ("file:text::files/user-8/a.txt", "The file 'files/user-8/a.txt' does not exist, or you have no access."),
-        ("file:text::files/user-7/big.txt", "The file has 1,001 bytes; the limit is 1,000."),
+        ("file:text::files/user-7/big.txt", "The file is 1,001 bytes; the limit is 1,000."),
         (
             "file:text::ftp://u:pw@a.example/x?s3cret",
             ("'ftp://a.example/x' is not a file that can be loaded. Use the path of a file (files/…) or an http(s) URL."),

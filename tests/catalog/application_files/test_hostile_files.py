@@ -101,7 +101,7 @@ def test_names_are_read_as_macos_writes_them_and_composed():
         (raw_archive({"ÿþ¤¦.md": "x"}, "latin-1").read(), "create the ZIP file with UTF-8 names."),
         (
             zipped(("a.yaml", b"0" * 3_000_000)),
-            "a.yaml: the file has 3,000,000 bytes; the limit is",
+            "a.yaml: the file is 3,000,000 bytes; the limit is",
         ),
         (lying(b"0" * 3_000_000), "this is not a readable ZIP file"),
         (
@@ -162,7 +162,7 @@ def test_files_that_belong_to_no_application_are_refused():
         ({"icon.svg": b"<svg/>", "application.yaml": b"icon: \xf0\x9f\xa6\x8a\n" + TRAVEL},
          "icon.svg: application.yaml also has an icon; remove one of them."),
         ({"icon.svg": b"<svg>" + b" " * 65_536},
-         "icon.svg: The image has 65,541 bytes; the limit is 65,536."),
+         "icon.svg: The image is 65,541 bytes; the limit is 65,536."),
         ({"skills/tone/a.md": b""}, "skills/tone: the folder contains no SKILL.md."),
         ({"skills/tone/SKILL.md": b"---\nname: other\ndescription: x\n---\n\nText.\n"},
          "skills/tone/SKILL.md: the name is 'other', but its folder is 'tone'."),

@@ -213,7 +213,7 @@ def test_what_files_do_not_say_is_left_to_the_operator(directory):
         (b"null", "application/app.json: write a JSON object, not null."),
         (
             b" " * 2_100_000,
-            "application/app.json: the file has 2,100,000 bytes; the limit is 2,097,152",
+            "application/app.json: the file is 2,100,000 bytes; the limit is 2,097,152",
         ),
         (b'{"title": "a", "title": "b"}', "application/app.json: the key 'title' occurs twice"),
         (b'{"a":' * 2_000 + b"1" + b"}" * 2_000, "application/app.json: nested too deeply"),

@@ -80,7 +80,7 @@ def test_the_configuration_of_layers_is_joined_key_by_key(tmp_path):
         (b"\xff\xfe", "Line 1: not UTF-8; save the file as UTF-8."),
         (b'{"a": NaN}', "NaN is not a JSON value; use a number or null."),
         (b'{"a": 1, "a": 2}', "the key 'a' occurs twice in one object; remove one."),
-        (b" " * 3_000_000, "the file has 3,000,000 bytes; the limit is 2,097,152."),
+        (b" " * 3_000_000, "the file is 3,000,000 bytes; the limit is 2,097,152."),
     ],
 )
 def test_what_is_no_json_object_says_why(tmp_path, written, problem):

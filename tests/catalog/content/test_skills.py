@@ -65,8 +65,8 @@ def test_what_is_wrong_is_told_with_file_and_key_and_the_skill_is_left_out(tmp_p
         "empty: the file is empty.",
         "free: SKILL.md: front matter: is missing; begin the text with a line '---', then "
         "'name: …' and 'description: …', then another line '---'",
-        "large: much.md: has 262,145 bytes; the limit is 262,144",
-        "long: SKILL.md: has 262,145 bytes; the limit is 262,144",
+        "large: much.md: is 262,145 bytes; the limit is 262,144",
+        "long: SKILL.md: is 262,145 bytes; the limit is 262,144",
         (
             "odd: SKILL.md: name: cannot be 'Odd'; use lower-case letters a-z, digits and single "
             "hyphens between them"

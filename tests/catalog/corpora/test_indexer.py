@@ -166,7 +166,7 @@ def test_what_cannot_be_read_says_why_and_is_not_tried_again_until_it_changes(
     }
     assert problem("a.pdf") == "it is protected by a password."
     assert problem("c.txt").startswith("it has 1 passages, but only")
-    assert problem("d.txt") == "The file has 9,000 bytes; the limit is 5,000."
+    assert problem("d.txt") == "The file is 9,000 bytes; the limit is 5,000."
     assert not CorpusDocument.objects.exclude(due_at=None).exists()
     share("a.pdf", pdf("Open."), "application/pdf")
     share("b.txt", "short")

@@ -185,7 +185,7 @@ def test_limits_hold_before_and_after_the_form_is_read(settings, tmp_path):
     ]
 
     assert [status for status, _ in answers] == [201, 413, 413]
-    assert answers[1][1]["error"]["message"] == "The file has 1,001 bytes; the limit is 1,000."
+    assert answers[1][1]["error"]["message"] == "The file is 1,001 bytes; the limit is 1,000."
     assert answers[2][1]["error"]["code"] == "too_large"
     assert stored_bytes(tmp_path) == StoredFile.objects.count() == 1
 

@@ -153,7 +153,7 @@ def test_front_matter_that_cannot_be_read_is_told_with_what_to_do(text, message)
     [
         ("", "is empty; add front matter and instructions"),
         (" \n", "is empty; add front matter and instructions"),
-        ("x" * (MOST_BYTES + 1), "has 262,145 bytes; the limit is 262,144"),
+        ("x" * (MOST_BYTES + 1), "is 262,145 bytes; the limit is 262,144"),
         ("\ud800", "is not UTF-8; save it as UTF-8"),
     ],
 )
@@ -322,7 +322,7 @@ def test_files_that_cannot_be_read_are_told_and_the_others_kept():
         {"bom.md": "x", "empty.md": "", "full.txt": "x" * MOST_BYTES},
         (
             Problem("half.txt", "is not UTF-8; save it as UTF-8"),
-            Problem("large.txt", "has 262,145 bytes; the limit is 262,144"),
+            Problem("large.txt", "is 262,145 bytes; the limit is 262,144"),
             Problem("latin.txt", "is not UTF-8; save it as UTF-8"),
         ),
     )

@@ -200,7 +200,7 @@ async def test_no_more_is_read_than_the_limit(fake, settings):
     with pytest.raises(FileRefused, match="too large; the limit is 4 bytes"):
         await own.files.read(kept.path, limit=4)
     settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 4
-    with pytest.raises(FileRefused, match="has 5 bytes; the limit is 4"):
+    with pytest.raises(FileRefused, match="is 5 bytes; the limit is 4"):
         await own.files.keep("a.txt", b"12345", "text/plain")
 
 

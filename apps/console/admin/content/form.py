@@ -159,7 +159,7 @@ class ContentForm(DocumentForm[ContentItem]):
         size = sum(len(text.encode(errors="replace")) for text in texts)
         if size > LARGEST_FILE:
             wrong = "files" if self.cleaned_data.get("files") else "text"
-            message = f"The item has {size:,} bytes in total; the limit is {LARGEST_FILE:,}."
+            message = f"The item is {size:,} bytes in total; the limit is {LARGEST_FILE:,}."
             self.add_error(wrong, message)
         return cleaned
 

@@ -130,7 +130,7 @@ def check_size(size: int, limit: int | None = None) -> None:
     limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT if limit is None else limit
     if size > limit:
         raise FileTooLarge(
-            gettext("The file has {size} bytes; the limit is {limit}.").format(
+            gettext("The file is {size} bytes; the limit is {limit}.").format(
                 size=number_format(size, force_grouping=True),
                 limit=number_format(limit, force_grouping=True),
             )

@@ -156,7 +156,7 @@ def check_space(size: int) -> None:
     free = shutil.disk_usage(settings.VAR_DIR).free
     if free < size:
         raise CommandError(
-            f"The archive has {size:,} bytes, but only {free:,} are free in {settings.VAR_DIR}. Free some space."
+            f"The archive is {size:,} bytes, but only {free:,} are free in {settings.VAR_DIR}. Free some space."
         )
 
 

@@ -77,7 +77,7 @@ def test_a_file_that_is_too_large_is_refused(admin_client, settings):
 
     answer = admin_client.post(f"{LIST}add/", {"upload": upload("a.txt", b"1234"), "name": ""})
 
-    assert "The file has 4 bytes; the limit is 3." in answer.text
+    assert "The file is 4 bytes; the limit is 3." in answer.text
 
 
 def test_files_of_people_are_not_shown_and_not_reached(admin_client):

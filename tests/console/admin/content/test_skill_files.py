@@ -89,11 +89,11 @@ UNFIT = [
     ([("skill.md", "x")],
      ["skill.md: is the name of the skill's document; rename the file."]),
     ([("a.md", "é" * (MOST_BYTES // 2 + 1))],
-     ["a.md: has 262,146 bytes; the limit is 262,144."]),
+     ["a.md: is 262,146 bytes; the limit is 262,144."]),
     ([(f"{n}.md", "") for n in range(MOST_FILES + 1)],
      ["There are 201 files; the limit is 200."]),
     ([(f"{n}.md", "x" * 250_000) for n in range(9)],
-     [f"The item has {9 * 250_000 + len(SAIL):,} bytes in total; the limit is 2,097,152."]),
+     [f"The item is {9 * 250_000 + len(SAIL):,} bytes in total; the limit is 2,097,152."]),
 ]  # fmt: skip
 """Files of a skill, and their errors."""
 

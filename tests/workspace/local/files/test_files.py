@@ -131,7 +131,7 @@ async def test_a_file_over_the_limit_is_refused_before_anything_is_stored(settin
     settings.DEFAULT_FILE_LOADING_SIZE_LIMIT = 4
 
     await MINE.keep("a", b"1234", "text/plain")
-    with pytest.raises(FileRefused, match="has 5 bytes; the limit is 4"):
+    with pytest.raises(FileRefused, match="is 5 bytes; the limit is 4"):
         await MINE.keep("b", b"12345", "text/plain")
 
     assert stored_bytes(storage) == [b"1234"]

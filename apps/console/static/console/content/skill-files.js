@@ -70,7 +70,7 @@ function follow(place) {
     if (size <= mostTogether) return;
     event.preventDefault();
     forget();
-    status.textContent = `Nothing was saved: SKILL.md and its files have ${counted(size)} bytes in total; the limit is ${counted(mostTogether)}.`;
+    status.textContent = `Nothing was saved: SKILL.md and its files are ${counted(size)} bytes in total; the limit is ${counted(mostTogether)}.`;
     part(place, "[data-add]", HTMLButtonElement).focus();
   });
   showForKind();
@@ -186,7 +186,7 @@ function follow(place) {
 
   /** @param {number} size */
   function tooLarge(size) {
-    return `has ${counted(size)} bytes; the limit is ${counted(mostBytes)}`;
+    return `is ${counted(size)} bytes; the limit is ${counted(mostBytes)}`;
   }
 
   /** @param {number} number */

@@ -95,7 +95,7 @@ export function iconField(store) {
 
 /** @param {Store} store @param {File} picture @returns {Promise<string>} */
 async function upload(store, picture) {
-  if (picture.size > LARGEST) throw new Error(`The image has ${picture.size.toLocaleString("en")} bytes; the limit is ${LARGEST.toLocaleString("en")}.`);
+  if (picture.size > LARGEST) throw new Error(`The image is ${picture.size.toLocaleString("en")} bytes; the limit is ${LARGEST.toLocaleString("en")}.`);
   const headers = { "Content-Type": "application/octet-stream", "X-CSRFToken": store.data.csrf };
   const response = await fetch(store.data.urls.icon, { method: "POST", headers, body: picture });
   const answer = await response.json().catch(() => ({}));
