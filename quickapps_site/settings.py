@@ -328,8 +328,8 @@ FILES_ACCESS_KEY_ID = env.text("FILES_ACCESS_KEY_ID")
 FILES_SECRET_ACCESS_KEY = env.text("FILES_SECRET_ACCESS_KEY")
 if bool(FILES_ACCESS_KEY_ID) != bool(FILES_SECRET_ACCESS_KEY):
     raise ImproperlyConfigured(
-        "Set both FILES_ACCESS_KEY_ID and FILES_SECRET_ACCESS_KEY; without them, the variables of "
-        "AWS and the role of the machine apply."
+        "Set both FILES_ACCESS_KEY_ID and FILES_SECRET_ACCESS_KEY, or neither to use the AWS "
+        "environment variables or the machine's IAM role."
     )
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True

@@ -136,13 +136,13 @@ class Conversation(models.Model):
         null=True,
         editable=False,
         help_text=(
-            "When the owner deleted the conversation. It is permanently deleted soon afterwards."
+            "The time at which the owner deleted the conversation. It is permanently deleted soon afterwards."
         ),
     )
     temporary_until = models.DateTimeField(
         null=True,
         editable=False,
-        help_text="When the conversation is permanently deleted; empty for never.",
+        help_text="The time at which the conversation is permanently deleted; empty for never.",
     )
     imported_from = models.CharField(  # noqa: DJ001
         max_length=20,
@@ -160,13 +160,13 @@ class Conversation(models.Model):
         null=True,
         editable=False,
         help_text=(
-            "When the owner last renamed, pinned, moved, archived, deleted or restored the conversation."
+            "The time at which the owner last renamed, pinned, moved, archived, deleted or restored the conversation."
         ),
     )
     handed_over_at = models.DateTimeField(
         null=True,
         editable=False,
-        help_text="When the conversation was last continued in another application.",
+        help_text="The time at which the conversation was last continued in another application.",
     )
     # Without a constraint, because the database would otherwise search for conversations whenever
     # it deletes a message.

@@ -218,7 +218,9 @@ class Interaction(models.Model):
         editable=False,
         help_text="The ID that the sender gave to the message that contains the answer.",
     )
-    due_at = models.DateTimeField(null=True, blank=True, help_text=("When the question times out."))
+    due_at = models.DateTimeField(
+        null=True, blank=True, help_text=("The time at which the question expires.")
+    )
 
     class Meta:
         permissions = (("answer_for_others", "Can answer for other users"),)

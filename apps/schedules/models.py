@@ -44,7 +44,7 @@ class Schedule(models.Model):
     class Missed(models.TextChoices):
         SKIP = "skip", gettext_lazy("skip missed runs")
         ONCE = "once", gettext_lazy("run once for all missed runs")
-        ALL = "all", gettext_lazy("run each missed run")
+        ALL = "all", gettext_lazy("catch up on every missed run")
 
     class Unanswered(models.TextChoices):
         WAIT = "wait", gettext_lazy("wait for the answer")

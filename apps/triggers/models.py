@@ -77,7 +77,7 @@ class Webhook(Endpoint):
         max_length=10,
         choices=Check,
         default=Check.SIGNATURE,
-        help_text="How senders authenticate.",
+        help_text="The method by which senders authenticate.",
     )
     key_hash = models.CharField(max_length=64, blank=True, editable=False)
     template = models.TextField(

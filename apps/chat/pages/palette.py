@@ -29,7 +29,7 @@ PAGES = (
         gettext_lazy("Services that tools can use for you"),
         "connections",
     ),
-    (gettext_lazy("Approvals"), gettext_lazy("Tools that don’t ask you again"), "approvals"),
+    (gettext_lazy("Approvals"), gettext_lazy("Tools that run without asking"), "approvals"),
 )
 OF_PEOPLE = (
     (gettext_lazy("Prompts"), gettext_lazy("Snippets that you insert with “/”"), "prompts"),

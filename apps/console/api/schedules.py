@@ -59,7 +59,7 @@ class ScheduleSerializer(StrictModelSerializer[Schedule]):
         help_text="The time of the next run; null if the schedule is paused."
     )
     differences = serializers.SerializerMethodField(
-        help_text="The changes that wait for the owner's consent: `label`, `before`, `after`."
+        help_text="The changes waiting for the owner's consent: `label`, `before`, `after`."
     )
 
     class Meta:

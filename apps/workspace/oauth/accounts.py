@@ -94,7 +94,9 @@ async def ask_for(required: RequiredAccount, bucket: str) -> ToolAccount:
     """
     if any(len(value) > LONGEST_URL for value in required.key.values()):
         raise SignInFailed(
-            gettext("The server’s URL is too long for signing in. Contact an administrator.")
+            gettext(
+                "You can’t sign in to this server because its URL is too long. Contact an administrator."
+            )
         )
     service = await find_service(required.server, required.how, required.challenge)
     row: ToolAccount = await database_sync_to_async(prepare_account)(required, bucket, service)

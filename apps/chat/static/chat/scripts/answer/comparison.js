@@ -167,7 +167,7 @@ export class ModelComparison extends LitElement {
       title,
       detail: "",
       body: html`${text ? html`<markdown-text .text=${text}></markdown-text>` : html`<p class="working"><span class="dots" aria-hidden="true"></span>${gettext("Thinking")}…</p>`}
-        ${needsUser ? html`<p class="notice">${gettext("This answer waits for you. Close the comparison to reply.")}</p>` : nothing}`,
+        ${needsUser ? html`<p class="notice">${gettext("This answer is waiting for you. Close the comparison to reply.")}</p>` : nothing}`,
       act: nothing,
     };
   }
