@@ -17,7 +17,7 @@ class AttachmentStrategy(Node):
     """Always `lazy_on_demand`: the model requests the attachments that it needs."""
     accepted_types: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """MIME types that the model may request, such as `["application/pdf", "image/*"]`. Null: all
-    types that its deployment supports. Unsupported types are never offered.
+    types that the model's deployment supports. Unsupported types are never offered.
     """
 
 

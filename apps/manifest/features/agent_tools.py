@@ -24,7 +24,7 @@ class SpawnAgent(Node):
     """
     max_iterations: Annotated[int, Field(gt=0)] | None = None
     """The maximum number of model calls per task, unless the agent sets its own limit. Each call
-    also counts towards the limit for the answer. Null: the number of calls that the answer has
+    also counts toward the limit for the answer. Null: the number of calls that the answer has
     left.
     """
 

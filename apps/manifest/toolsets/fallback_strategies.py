@@ -48,7 +48,7 @@ class Attempts(Node):
     max_delay: float = Field(default=8.0, ge=0, le=60)
     """The maximum backoff in seconds, unless the service requests a longer backoff."""
     any_method: bool = False
-    """Also retry calls that may have an effect twice: REST calls with `post`, and calls to tools of
+    """Also retry calls that could take effect twice: REST calls with `post`, and calls to tools of
     other types. False: only retry safe calls.
     """
 

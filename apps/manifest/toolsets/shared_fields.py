@@ -31,8 +31,8 @@ class ToolSetFields(Node):
     enabled: bool = True
     """False: the toolset is ignored."""
     user_switch: Literal["on", "off"] | None = None
-    """Users can turn the toolset on and off in the message box of the chat page, such as a web
-    search. `on` or `off` is its state in new conversations. Requests through APIs without stored
+    """Let users turn the toolset, such as a web search, on and off in the chat page's message box.
+    `on` or `off` is its state in new conversations. Requests through APIs without stored
     conversations always use the toolset. Null: always on, without a switch.
     """
     deferred: bool | None = Field(default=True, json_schema_extra=IN_PREVIEW)
