@@ -74,8 +74,8 @@ def test_fixed_times_are_those_of_the_code():
         "programs that no user has connected": [programs.UNCONNECTED.days],
         "received webhook calls": [triggers.CALL_DAYS],
         "outgoing webhook deliveries": [triggers.DELIVERY_DAYS],
-        "mail that cannot be sent": [triggers.MAIL_DAYS],
-        "the original memories of a merge, with which the merge can be undone": [
+        "emails that cannot be sent": [triggers.MAIL_DAYS],
+        "the original memories from a merge, which are needed to undo the merge": [
             limits.MERGES_KEPT_DAYS
         ],
         "descriptions of [MCP tools](mcp.md#changed-tool-descriptions) that their servers no longer list": [
