@@ -16,7 +16,7 @@ LEFT_OUT_KINDS = (
     gettext_lazy("File"),
     gettext_lazy("Error"),
 )
-"""The kinds of items that placeholder lines name. See `left_out`."""
+"""The kinds of items that a placeholder line can stand for. See `left_out`."""
 
 
 def moment(written: Any) -> datetime | None:

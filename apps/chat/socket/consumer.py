@@ -215,7 +215,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         try:
             application = await find_for(slug, self.caller, sent.conversation)
         except ApplicationNotFound:
-            if sent.conversation is not None:  # The application may be deleted or archived.
+            if sent.conversation is not None:  # The application may have been deleted or archived.
                 check = database_sync_to_async(check_continuable)
                 await check(self.caller, sent.conversation, slug)
             raise
