@@ -41,8 +41,8 @@ def was_accepted(caller: Caller, request: UUID) -> bool:
 
 
 def has_to_wait(conversation: UUID, request: UUID) -> bool:
-    """Return True if a message must be queued: an answer is running, other messages wait to be
-    sent, or the message with this request ID is already queued.
+    """Return True if a message must be queued: an answer is running, other messages are waiting to
+    be sent, or the message with this request ID is already queued.
     """
     waiting = QueuedMessage.objects.filter(conversation=conversation)
     before = waiting.filter(Q(is_held=False) | Q(request=request))
@@ -60,7 +60,7 @@ def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> Qu
         raise Missing("conversation_not_found", gettext("This conversation does not exist."))
     if ask.deployment:
         check_question(ask)
-    # This is outside the transaction, because a rollback would remove the audit event.
+    # This lookup is outside the transaction, because a rollback would remove the audit event.
     found = find_open(caller, ask.conversation, slug)
     return add_to(found, caller, ask, text, sender)
 
