@@ -165,9 +165,7 @@ def memory_steps(conversation: Conversation) -> frozenset[str]:
 def without_steps(
     frames: Iterable[dict[str, Any]], hidden: frozenset[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the frames, except the frames of their substeps and of the steps whose IDs are in
-    `hidden`.
-    """
+    """Yield the frames, except the frames of steps whose IDs are in `hidden` and of their substeps."""
     gone = set(hidden)
     for frame in frames:
         if frame["type"] == "stage.opened" and frame["parent"] in gone:

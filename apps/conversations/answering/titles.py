@@ -1,4 +1,4 @@
-"""Uses a model to generate the title of a new conversation while the first answer is being written."""
+"""Uses a model to generate a new conversation's title while its first answer is being written."""
 
 import asyncio
 import logging
