@@ -85,7 +85,9 @@ def fork(caller: Caller, slug: str, conversation: UUID, message: UUID) -> Conver
 
 
 def title_of_copy(title: str) -> str:
-    """Append "(copy)" in the current language to the title, unless the title already ends with it."""
+    """Append "(copy)" in the current language to the title, unless the title already ends like
+    this.
+    """
     note = gettext("{title} (copy)")
     if not title or title.endswith(note.format(title="")):
         return title

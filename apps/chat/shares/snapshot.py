@@ -165,7 +165,9 @@ def memory_steps(conversation: Conversation) -> frozenset[str]:
 def without_steps(
     frames: Iterable[dict[str, Any]], hidden: frozenset[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the frames, except the frames of steps whose IDs are in `hidden` and of their substeps."""
+    """Yield the frames, except those for the steps whose IDs are in `hidden` and for their
+    substeps.
+    """
     gone = set(hidden)
     for frame in frames:
         if frame["type"] == "stage.opened" and frame["parent"] in gone:

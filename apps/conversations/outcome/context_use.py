@@ -37,7 +37,7 @@ def context_to_dict(progress: Progress) -> dict[str, Any]:
 
 
 def update_context(run: Run, progress: Progress) -> None:
-    """Update the context use that is stored in the run's answer, after a summary has been written."""
+    """Update the context use stored in the run's answer, after a summary has been written."""
     answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
     if answer is not None:
         answer.usage |= context_to_dict(progress)
