@@ -37,7 +37,7 @@ class ClaimSent(AnsweredInteraction):
 
 
 class ResultSent(AnsweredInteraction):
-    """The outcome of a browser tool's call: a JSON `result` or an `error` message."""
+    """The outcome of a browser tool call: a JSON `result` or an `error` message."""
 
     result: Any = None
     error: str = ""

@@ -80,7 +80,7 @@ def is_signature_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes
 
 
 class BytesSigner(Signer):
-    """A `Signer` for arbitrary bytes, not only UTF-8 text. `data` contains one character per byte."""
+    """A `Signer` for any bytes, not just UTF-8 text. `data` contains one character per byte."""
 
     def sign(self, msg_id: str, timestamp: datetime, data: str) -> str:
         signed = f"{msg_id}.{int(timestamp.timestamp())}.".encode() + data.encode("latin-1")
