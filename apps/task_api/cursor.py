@@ -22,8 +22,8 @@ class Cursor:
     """A client's position in all of a user's conversations."""
 
     since: datetime = field(default_factory=timezone.now)
-    """For conversations that are not in `numbers`, all events from runs that ended before this time
-    have been sent.
+    """All events from runs that ended before this time have been sent, unless `numbers` contains
+    the conversation.
     """
     numbers: dict[UUID, int] = field(default_factory=dict)
     """Maps conversations to the number of the newest event that was sent."""

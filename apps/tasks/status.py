@@ -26,7 +26,7 @@ class Queue(Protocol):
         """Return the number of jobs by state. A state without jobs may be missing."""
 
     def waiting_since(self) -> datetime | None:
-        """Return the time at which the oldest queued job became due, or None if no job is queued."""
+        """Return the time when the oldest queued job became due, or None if no job is queued."""
 
     def enqueue_once(self, task: Task[Any, Any], lock: str, *args: Any) -> None:
         """Enqueue a job, unless one with this lock is already queued. Only one job with a lock runs

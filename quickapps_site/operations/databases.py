@@ -53,7 +53,7 @@ def copy_database(folder: Path) -> Iterator[DatabaseCopy]:
 
 @contextmanager
 def copy_sqlite(path: Path) -> Iterator[DatabaseCopy]:
-    # All pages are copied in one step, because writers continue in the write-ahead log.
+    # All pages are copied in one step. Meanwhile, other processes can write to the write-ahead log.
     source = f"file:{Path(settings.DATABASES['default']['NAME']).absolute().as_uri()[7:]}?mode=ro"
     with (
         closing(sqlite3.connect(source, uri=True)) as database,

@@ -22,8 +22,8 @@ CLEAN_UP_SECONDS = 4.0
 JOBS_SECONDS = GRACE_SECONDS + 2.0
 """The time in seconds for background jobs to end or to return to the queue.
 
-The database connections are closed afterwards. A job that still runs then would wait 30 seconds for
-one, because asyncio cancels the pool's tasks at the end of the shutdown.
+The database connections are closed afterwards. A job that is still running then would wait 30
+seconds for one, because asyncio cancels the pool's tasks at the end of the shutdown.
 """
 
 
@@ -61,8 +61,8 @@ def warn_of_deaf_processes() -> None:
 
 
 async def end_answers(seconds: float) -> None:
-    """Release the chat page's answers, so that other processes resume them, and end the answers of
-    other APIs after `seconds`.
+    """Release the chat page's answers, so that other processes resume them, and end the answers
+    from other APIs after `seconds`.
 
     A second call does nothing.
     """

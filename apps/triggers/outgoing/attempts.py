@@ -114,7 +114,7 @@ def signed_request(row: Delivery) -> tuple[bytes, dict[str, str]]:
 async def send(
     url: str, body: bytes, headers: dict[str, str], trust: Trust = Trust.OPERATOR
 ) -> DeliveryResponse:
-    """Send a POST request to a URL. The response body is not read, because its size is unlimited."""
+    """Send a POST request. The response body is not read, because its size is unlimited."""
     client, patience = find_client(trust), Timeout(ANSWER_SECONDS)
     try:
         asked = client.stream("POST", url, content=body, headers=headers, timeout=patience)
