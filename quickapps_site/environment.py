@@ -1,5 +1,5 @@
-"""Reads settings from environment variables. An invalid value stops the startup. The error names
-the variable and the accepted values.
+"""Reads settings from environment variables. An invalid value prevents startup. The error names the
+variable and the accepted values.
 """
 
 import ipaddress

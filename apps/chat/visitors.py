@@ -128,7 +128,7 @@ def find_application(caller: Caller, slug: str) -> Application:
 
 
 def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Conversation:
-    """Return the visitor's conversation. Raises the errors of `conversation_of`."""
+    """Return the visitor's conversation. Raises the same exceptions as `conversation_of`."""
     return conversation_of(visitor(request), slug, conversation)
 
 

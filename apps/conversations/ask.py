@@ -73,7 +73,7 @@ class Ask(BaseModel):
     edits: UUID | None = None
     """The ID of an earlier question. The new question replaces it on a new branch."""
     continues: UUID | None = None
-    """The ID of the last answer, if it reached the length limit and the user continues it."""
+    """The ID of the last answer, if it reached the length limit and the user is continuing it."""
 
     @property
     def is_branching(self) -> bool:

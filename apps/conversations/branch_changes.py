@@ -103,7 +103,7 @@ def delete(conversation: Conversation, found: Tree[OutlineRow], question: Outlin
 def turn_of(
     conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow
 ) -> list[OutlineRow]:
-    """Return the messages of a turn: the question, its answers, and the continuations of truncated
+    """Return the messages in a turn: the question, its answers, and the continuations of truncated
     answers. Each continuation consists of a question and an answer.
     """
     sent = conversation.messages.exclude(sender=None).values_list("pk", "sender")

@@ -98,7 +98,7 @@ def checked_text(text: str) -> str:
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return the tags without empty tags and duplicates. Raises `NoteRefused` if there are too many
+    """Return the tags without empty tags or duplicates. Raises `NoteRefused` if there are too many
     or a tag is invalid.
     """
     found = {title_key(tag): checked_title(tag, "tags") for tag in tags if tag.strip()}

@@ -14,7 +14,7 @@ from apps.notes.limits import LONGEST_KEY, LONGEST_TITLE
 
 
 class Note(models.Model):
-    """A note with its current content, which is the same as in its newest version."""
+    """A note with its current content. Its newest version contains the same content."""
 
     owner = models.CharField(max_length=100)
     """The owner of the workspace, such as `user-7` or `team-3`."""
@@ -93,7 +93,7 @@ class NoteVersion(models.Model):
 
 
 class NoteTag(models.Model):
-    """A tag of a note that is not deleted. `key` is the tag, normalized for comparisons."""
+    """A tag on a note that is not deleted. `key` is the tag, normalized for comparisons."""
 
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="tag_rows")
     key = models.CharField(max_length=LONGEST_KEY, db_index=True)

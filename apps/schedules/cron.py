@@ -64,9 +64,7 @@ def syntax_error(fields: Sequence[str]) -> str:
 
 
 def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the first run time after the time `after`, in UTC, or None if there is none for
-    decades.
-    """
+    """Return the first run time after `after`, in UTC, or None if there is none for decades."""
     times = CronSim(fields_of(expression), after.astimezone(zone))
     found = next(times, None)
     return None if found is None else found.astimezone(UTC)

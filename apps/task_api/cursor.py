@@ -11,7 +11,7 @@ from apps.errors import Refused
 from apps.integers import LARGEST_EXACT
 
 LONGEST_ABSENCE = timedelta(days=1)
-"""A client that was disconnected for longer receives only the events of runs that began or ended
+"""A client that was disconnected for longer receives only events from runs that began or ended
 within this time.
 """
 FORM = re.compile(r"\d{1,15}-\d{1,16}(?:\.[0-9a-f]{32}-\d{1,16}){0,100}", re.ASCII)

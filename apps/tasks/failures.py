@@ -1,4 +1,4 @@
-"""Logs and stores failed attempts of jobs, with their tracebacks."""
+"""Logs and stores failed job attempts, with their tracebacks."""
 
 import logging
 import traceback

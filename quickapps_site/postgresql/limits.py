@@ -9,8 +9,8 @@ from typing import Any
 from django.db import connections
 
 LOCK_SECONDS, STATEMENT_SECONDS = 5.0, 60.0
-"""The maximum times in seconds for which a statement can wait for a lock, and for which it can run
-in total, in a process that serves requests. A slower request fails with status 503 and
+"""The maximum number of seconds for which a statement can wait for a lock, and for which it can
+run. These limits apply in processes that serve requests. A slower request fails with status 503 and
 `database_busy`.
 """
 

@@ -28,8 +28,8 @@ _waiting: dict[psycopg.Connection[Any], float] = {}
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """A connection that reports to the watchdog when it waits for the server, and records the time
-    of the last response.
+    """A connection that reports to the watchdog when it is waiting for the server, and records the
+    time of the last response.
     """
 
     answered_at = float("-inf")
@@ -52,7 +52,7 @@ class WatchedConnection(psycopg.Connection[Any]):
 
 
 def start(reachability: Reachability) -> None:
-    """Start the thread that watches all connections of the process."""
+    """Start the thread that watches all of the process's connections."""
     threading.Thread(target=watch, args=(reachability,), name="database", daemon=True).start()
 
 

@@ -169,7 +169,8 @@ class GracefulServer(uvicorn.Server):
                 for one in listening.sockets:
                     queues.register(one.fileno(), selectors.EVENT_READ)
             while True:
-                # If a listener closes while asyncio sets up a connection, the connection is lost.
+                # If a listener closes while asyncio is setting up a connection, the connection is
+                # lost.
                 await asyncio.sleep(POLL_SECONDS)
                 if not queues.get_map() or not queues.select(0) or loop.time() > end:
                     return

@@ -53,8 +53,8 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
 
 
 def warn_of_deaf_processes() -> None:
-    """Log a warning if the processes of the installation cannot notify each other. Servers do not
-    run Django's checks.
+    """Log a warning if the installation's processes cannot notify each other. Servers do not run
+    Django's checks.
     """
     for warning in processes_can_notify():
         logger.warning("%s %s", warning.msg, warning.hint)

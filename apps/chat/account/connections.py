@@ -145,8 +145,8 @@ def answer_cards(run: Run, account: ToolAccount) -> None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def connections(request: HttpRequest) -> HttpResponse:
-    """Show the user's connected accounts. A POST disconnects the account in the form field
-    `account`.
+    """Show the user's connected accounts. A POST disconnects the account whose ID is in the form
+    field `account`.
     """
     caller = visitor(request)
     mine = ToolAccount.objects.filter(bucket=caller.bucket, connected_at__isnull=False)

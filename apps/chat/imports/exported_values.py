@@ -1,4 +1,4 @@
-"""Parses values in exports of other products, and formats them as Markdown."""
+"""Parses values in exports from other products, and formats them as Markdown."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta

@@ -100,7 +100,7 @@ def greeting(request: HttpRequest) -> str:
 
 
 def by_application(conversations: Iterable[Conversation]) -> list[list[Conversation]]:
-    """Group conversations by application, keeping their order."""
+    """Group conversations by application, preserving their order."""
     found: dict[int | None, list[Conversation]] = {}
     for conversation in conversations:
         application = conversation.application_id or conversation.former_application

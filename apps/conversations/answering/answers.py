@@ -251,8 +251,8 @@ class RunningAnswer:
         self.transcript.note_application(application.number, told)
         self.progress = Progress()
         self.is_over = False
-        """True if the run has ended. It has not ended if it waits for a user, or if another process
-        continues it.
+        """True if the run has ended. It has not ended if it is waiting for a user, or if another
+        process has taken it over.
         """
         before = (earlier.steps, earlier.interactions, started.consents)
         self.supervisor = RunSupervisor(hub, log, self.end, *before)

@@ -80,7 +80,7 @@ async def resume(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
 
 
 def prepare_resumption(run: Run) -> ResumedRun:
-    """Read the state of a run from the database, and notify its viewers that it resumes. Raises
+    """Read the state of a run from the database, and notify its viewers that it is resuming. Raises
     `ApplicationNotFound` if the caller can no longer use the application, and `ApplicationBroken`
     if its manifest is invalid.
     """

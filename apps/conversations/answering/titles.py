@@ -142,8 +142,8 @@ def begin_title(
 async def ask_for_title(
     task: TitleTask, workspace: Workspace, meter: RunMeter
 ) -> tuple[str, tuple[ModelUsage, ...]]:
-    """Return the generated title, or "" if this fails, and the usage of the model call. Logs all
-    errors.
+    """Return the generated title, or "" if generation fails, and the usage of the model call. Logs
+    all errors.
     """
     try:
         async with asyncio.timeout(TITLE_SECONDS):

@@ -1,5 +1,5 @@
-"""Reads and changes the instructions and files of a folder. They are sent with every question in
-the folder's conversations.
+"""Reads and changes a folder's instructions and files. They are sent with every question in the
+folder's conversations.
 """
 
 from collections.abc import Sequence

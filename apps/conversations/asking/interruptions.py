@@ -1,4 +1,4 @@
-"""Stops running answers and sub-agents, even if they run in another process."""
+"""Stops answers and sub-agents, even if they are running in another process."""
 
 from uuid import UUID
 

@@ -140,7 +140,7 @@ def find_started(caller: Caller, slug: str, request: UUID) -> StartedAnswer | No
 
 
 def begin_new(question: NewQuestion) -> StartedAnswer:
-    """Store a question and its run, in the current transaction. Raises the errors of
+    """Store a question and its run, in the current transaction. Raises the same exceptions as
     `begin_answer`.
     """
     caller, application, ask = question.caller, question.application, question.ask

@@ -189,7 +189,7 @@ def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: st
     """Convert a queued message to a question with a run.
 
     `holder` is the name of this process, or "" to queue the run. Raises `Refused` if the message is
-    no longer queued, and the errors of `begin_answer`.
+    no longer queued, and the same exceptions as `begin_answer`.
     """
     row = QueuedMessage.objects.select_for_update().filter(pk=pk, is_held=False).first()
     if row is None:
@@ -213,7 +213,7 @@ def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: st
 
 
 def list_queue(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
-    """Return the queued messages of a conversation as JSON for the page."""
+    """Return the queued messages in a conversation as JSON for the page."""
     return [
         {
             "id": str(row.pk),

@@ -142,7 +142,7 @@ async def notify_processes(hub: Hub, woken: Sequence[ScheduledMessageResult]) ->
 
 
 def events_of(woken: ScheduledMessageResult) -> Sequence[AuditEvent]:
-    """Return the audit events of a message that a schedule or alarm has sent."""
+    """Return the audit events for a message that a schedule or alarm has sent."""
     if woken.problem or woken.is_waiting:
         return ()
     message = woken.message

@@ -206,7 +206,7 @@ class ScheduleForm(ZonedForm):
         return next((str(self.errors[name][0]) for name in about if name in self.errors), "")
 
     def full_clean(self) -> None:
-        # Hidden fields of the other mode are ignored.
+        # Ignore the hidden fields of the other mode.
         hidden = SIMPLE if self.repeat == ADVANCED else WRITTEN
         for name in hidden:
             self.fields[name].disabled = True

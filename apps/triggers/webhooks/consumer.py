@@ -74,7 +74,7 @@ class WebhookConsumer(JsonConsumer):
         await self.accept(accepted)
 
     def begin(self, caller: Caller, accepted: AcceptedRequest) -> None:
-        """Record the audit events of a new run, and notify the other processes of it."""
+        """Record the audit events for a new run, and notify the other processes of it."""
         started = accepted.started
         if started is not None and accepted.is_new:
             self.hub.summaries.queue_audit(

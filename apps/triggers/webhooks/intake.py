@@ -145,7 +145,7 @@ def queue_message(
 
 
 def shared_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
-    """Return the ID of the conversation for all messages of the webhook, or None if this message
+    """Return the ID of the conversation for all of the webhook's messages, or None if this message
     begins a new one.
     """
     if webhook.conversation_kind != Webhook.ConversationKind.SAME or webhook.conversation is None:

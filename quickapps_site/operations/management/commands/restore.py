@@ -161,7 +161,7 @@ def check_space(size: int) -> None:
 
 
 def load(file: IO[bytes], header: Header) -> int:
-    """Restore the files and the database of an archive, or neither. Return the number of files."""
+    """Restore an archive's files and database, or neither. Return the number of files."""
     saved: set[str] = set()
     try:
         with tempfile.TemporaryDirectory(dir=settings.VAR_DIR) as folder:
