@@ -72,7 +72,7 @@ pages = with_bounded_bodies(
     BODY_SECONDS,
 )
 doors = [
-    # The routes of the most frequent requests are before all other API routes.
+    # The routes for the most frequent requests come before all other API routes.
     *gateway.completion_urlpatterns,
     *a2a.urlpatterns,
     *responses.urlpatterns,

@@ -59,7 +59,7 @@ class RedisOrLocalCache(RedisCache):
         self._class = ProcessClient
         self.local = LocMemCache("while Redis is unavailable", params)
 
-    # Each key has its own command, because all keys of a command must be in the same slot of a
+    # Each key has its own command, because all keys in a command must be in the same slot of a
     # cluster.
     get_many = BaseCache.get_many
     set_many = BaseCache.set_many

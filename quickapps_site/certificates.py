@@ -17,7 +17,7 @@ _certificate = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE--
 
 def trust_authorities(folder: Path, bundle: Path) -> None:
     """Write the default authorities and each `*.crt` in `folder` to the file `bundle`, and set the
-    variables by which libraries find it.
+    environment variables that point libraries to it.
 
     The default authorities come from `SSL_CERT_FILE` or else from the system. OpenSSL reads this
     variable; `requests`, which exporters use, reads `REQUESTS_CA_BUNDLE`. Raises

@@ -1,5 +1,5 @@
-"""Reads settings from environment variables. An invalid value stops the startup. The error names
-the variable and the accepted values.
+"""Reads settings from environment variables. An invalid value prevents startup. The error names the
+variable and the accepted values.
 """
 
 import ipaddress
@@ -81,7 +81,7 @@ def parse_variable(name: str, default: T, parse: Callable[[str], T], accepted: s
     `default` if the variable is not set.
 
     Raises `ImproperlyConfigured`. The message contains the variable's name and `accepted`, a phrase
-    for the accepted values.
+    that describes the accepted values.
     """
     raw = text(name)
     if not raw:

@@ -22,12 +22,12 @@ class IdentityProvider(BaseModel):
     server_url: Annotated[str, StringConstraints(pattern=r"^(https?://\S+)?$")] = ""
     client_id: Text
     client_secret_env: str = ""
-    """The environment variable with the client's secret, which may also be in `NAME_FILE`, or ""
-    for a client without a secret.
+    """The environment variable that contains the client's secret, which may also be in `NAME_FILE`,
+    or "" for a client without a secret.
     """
     scopes: tuple[Text, ...] = ()
     groups_claim: str = ""
-    """The claim with a user's groups: a name such as `groups`, or a path such as
+    """The claim that contains a user's groups: a name such as `groups`, or a path such as
     `realm_access.roles`.
     """
     allow_sign_up: bool | None = None

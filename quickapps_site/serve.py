@@ -23,7 +23,8 @@ from quickapps_site.server.graceful_server import (
     url_host,
 )
 
-# The logger is not `__name__`, because the module has a different name when it runs as a program.
+# The logger's name is not `__name__`, because the module has a different name when it runs as a
+# program.
 logger = logging.getLogger("quickapps_site.serve")
 
 PREPARE = "--prepare"
@@ -41,8 +42,8 @@ def main(arguments: Sequence[str] = ()) -> int:
     """Serve the site until it is stopped, and return the exit status. `--prepare` first updates the
     database; `--web` and `--worker` set `ROLE`.
     """
-    # Garbage collection is disabled until all modules are loaded, because they contain hardly any
-    # garbage.
+    # Garbage collection is disabled until all modules are loaded, because loading them produces
+    # hardly any garbage.
     gc.disable()
     for flag in ROLES.keys() & set(arguments):
         os.environ["ROLE"] = ROLES[flag]

@@ -52,13 +52,13 @@ SECURE_SSL_REDIRECT = HTTPS
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 """Browsers use only TLS for this host for a year after a visit."""
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-"""The checks of HSTS for subdomains are silenced, because other services on the same domain may not
+"""The HSTS checks for subdomains are silenced, because other services on the same domain may not
 use TLS.
 """
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 COOKIES_SAMESITE = env.choice("COOKIES_SAMESITE", "Lax", ("Lax", "Strict", "None"))
-"""The SameSite attribute of cookies. With `None`, pages of other sites can show this site in a
+"""The SameSite attribute of cookies. With `None`, pages on other sites can show this site in a
 frame; browsers accept it only with TLS.
 """
 if COOKIES_SAMESITE == "None" and not HTTPS:
@@ -81,8 +81,8 @@ SHUTDOWN_DRAIN_SECONDS = env.seconds("SHUTDOWN_DRAIN_SECONDS", 2.0, most=600, ze
 accepted.
 """
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
-"""The addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` replace the address and
-the scheme of the connection.
+"""The addresses of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` replace the connection's
+address and scheme.
 """
 SITE_URL = env.url("SITE_URL", f"http://127.0.0.1:{PORT}", ("http", "https")).rstrip("/")
 """The URL at which this server reaches itself. REST tools' URLs that begin with / are relative to
@@ -105,7 +105,7 @@ OAUTH_CLIENT_METADATA = env.boolean("OAUTH_CLIENT_METADATA", PUBLIC_URL.startswi
 # --- Django -----------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    # Before the static files, which also have a `runserver`.
+    # Listed before the static files app, which also has a `runserver`.
     "quickapps_site.development_server",
     "quickapps_site.operations",
     "unfold",
@@ -288,13 +288,13 @@ PASSWORD_SIGN_IN = env.boolean("PASSWORD_SIGN_IN", True)
 is down.
 """
 MCP_OAUTH = env.boolean("MCP_OAUTH", False)
-"""If true, users can allow MCP clients to act for them at the MCP server."""
+"""If true, users can allow MCP clients to act for them on the MCP server."""
 IDP_OIDC_ADAPTER = "apps.oauth_server.adapter.OAuthAdapter"
 IDP_OIDC_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
 IDP_OIDC_ACCESS_TOKEN_EXPIRES_IN = 3600
 IDP_OIDC_REFRESH_TOKEN_EXPIRES_IN = 30 * 24 * 3600
-"""After this many seconds without use of an MCP client, users must sign in to it again. Each use
-renews the token.
+"""If an MCP client has not been used for this many seconds, users must sign in to it again. Each
+use renews the token.
 """
 IDP_OIDC_DCR_REQUIRES_INITIAL_ACCESS_TOKEN = False
 IDP_OIDC_RATE_LIMITS = {"client_registration": "10/m/ip"}
@@ -335,7 +335,7 @@ WHITENOISE_USE_FINDERS = True
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 WHITENOISE_AUTOREFRESH = DEBUG
 
-# --- What several processes share -------------------------------------------------------------
+# --- Shared between processes -----------------------------------------------------------------
 
 CACHE_ENTRIES = 10_000
 """The maximum number of entries in a process's cache. With a low limit, failed sign-ins could evict
@@ -360,7 +360,7 @@ else:
         }
     }
 
-# --- What browsers may load -------------------------------------------------------------------
+# --- Content security policy ------------------------------------------------------------------
 
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
@@ -393,18 +393,18 @@ ALLOWED_ORIGIN = env.origins("ALLOWED_ORIGIN") or [
 `ALLOWED_FRAME_ANCESTORS` that contain no star.
 """
 
-# The admin's widgets compile expressions in its pages, and its theme writes styles.
+# The admin's widgets evaluate expressions in its pages, and its theme writes inline styles.
 ADMIN_POLICY = {"script-src": [SELF, NONCE, UNSAFE_EVAL], "style-src": [SELF, UNSAFE_INLINE]}
 CONTENT_SECURITY_POLICIES = {
     "admin:index": ADMIN_POLICY,
     "ai-latency": ADMIN_POLICY,
-    # The library of the manifest form writes styles.
+    # The manifest form's library writes inline styles.
     "dial-editor": {
         "style-src": [SELF, UNSAFE_INLINE],
         "frame-ancestors": ALLOWED_FRAME_ANCESTORS or [NONE],
     },
 }
-"""Maps names of URLs to directives that override the default content security policy."""
+"""Maps URL names to directives that override the default content security policy."""
 
 # --- The admin --------------------------------------------------------------------------------
 
@@ -420,7 +420,7 @@ UNFOLD = {
     "SHOW_HISTORY": True,
     "SHOW_VIEW_ON_SITE": False,
     "BORDER_RADIUS": "8px",
-    # The color scales of tokens.css: from paper to ink, and of the accent.
+    # The color scales in tokens.css: from paper to ink, and for the accent color.
     "COLORS": {
         "base": {
             "50": "#faf9f6",
@@ -450,7 +450,7 @@ UNFOLD = {
         },
         # Notices.
         "blue": {"100": "#e2f1ee", "400": "#5cc9bd", "500": "#3fb0a4", "700": "#0b5d57"},
-        # Switches, and marks of values that are true, in the accent color; errors.
+        # Switches and marks of true values are in the accent color. Red is for errors.
         "green": {"100": "#e2f1ee", "400": "#86dbd1", "500": "#0f766e", "700": "#0b5d57"},
         "red": {
             "100": "#fcecea",
@@ -581,8 +581,8 @@ CONTENT_PATHS = env.paths("CONTENT_PATHS")
 the admin.
 """
 CONFIG_PROMPT_MAPPING = env.groups("CONFIG_PROMPT_MAPPING")
-"""The deployments for which each predefined prompt is intended. Use with another deployment causes
-a warning, but does not change runs.
+"""The deployments for which each predefined prompt is intended. Using a prompt with another
+deployment causes a warning, but does not change runs.
 """
 PROMPT_VARIABLES = env.mapping("PROMPT_VARIABLES", besides=("today", "locale"))
 """Values that replace `{name}` in predefined prompts, in addition to `{today}` and `{locale}`."""
@@ -596,7 +596,7 @@ HISTORY_DAYS = env.integer("HISTORY_DAYS", 365, least=1, also=0)
 RUN_ROWS_DAYS = env.integer("RUN_ROWS_DAYS", 90, least=1, also=0)
 """The number of days for which records of runs are retained. Zero means forever."""
 MODEL_REQUESTS = env.choice("MODEL_REQUESTS", "page", ("none", "page", "all"))
-"""The runs whose requests to models are stored: none, those on the chat page, or all."""
+"""The runs whose requests to models are stored: none, runs on the chat page, or all."""
 MODEL_REQUESTS_SHOWN = env.boolean("MODEL_REQUESTS_SHOWN", True)
 """If true, users can read the model requests of their own answers."""
 RESPONSE_DAYS = env.integer("RESPONSE_DAYS", 30, least=1, also=0)
@@ -621,7 +621,7 @@ FALLBACK_SILENCE_SECONDS = env.seconds("FALLBACK_SILENCE_SECONDS", 60.0, most=36
 and for models without a fallback, the limit is five minutes.
 """
 APPROVAL_MODE = env.choice("APPROVAL_MODE", "auto", ("auto", "confirm"))
-"""The approval mode of applications that set none."""
+"""The approval mode for applications that do not set one."""
 APPROVAL_DENY = env.patterns("APPROVAL_DENY")
 """Patterns of tool calls that are denied in every application."""
 DEAD_END_PHRASES = env.patterns("DEAD_END_PHRASES")
@@ -644,9 +644,9 @@ themselves.
 """
 TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS = env.texts("TOOL_CALL_RESULT_OFFLOAD__EXCLUDED_TOOLS")
 SUBAGENT_TIMEOUT_SECONDS = env.seconds("SUBAGENT_TIMEOUT_SECONDS", 600.0, most=3600)
-"""The timeout of a sub-agent's task in seconds. Applications can only lower it."""
+"""The timeout for a sub-agent's task, in seconds. Applications can only lower it."""
 SUBAGENT_MAX_CONCURRENT_SPAWNS = env.integer("SUBAGENT_MAX_CONCURRENT_SPAWNS", 4, least=1)
-"""The maximum number of concurrent tasks of sub-agents in each process. Further tasks wait."""
+"""The maximum number of concurrent sub-agent tasks in each process. Further tasks wait."""
 DEFAULT_STAGE_DISPLAY_LEVEL = env.choice(
     "DEFAULT_STAGE_DISPLAY_LEVEL", "", ("none", "error", "info", "debug")
 )
@@ -656,20 +656,19 @@ DEFAULT_FILE_LOADING_SIZE_LIMIT = env.integer(
     "DEFAULT_FILE_LOADING_SIZE_LIMIT", 10_485_760, least=1
 )
 CHAT_UPLOAD_MAX_BYTES = env.integer("CHAT_UPLOAD_MAX_BYTES", 50_000_000, least=1)
-"""The maximum number of bytes of a file that a user uploads on the chat page."""
+"""The maximum size in bytes of a file that a user uploads on the chat page."""
 FILES_MAX_BYTES_PER_USER = env.integer(
     "FILES_MAX_BYTES_PER_USER", 1024 * 1024 * 1024, least=1, also=0
 )
-"""The maximum total size in bytes of all files of an owner. Zero means no limit."""
+"""The maximum total size in bytes of all of an owner's files. Zero means no limit."""
 CORPUS_CHUNKS = env.integer("CORPUS_CHUNKS", 4_000, least=0)
-"""The maximum number of chunks of an application's attached files in total. With 0, none are
-indexed.
+"""The maximum total number of chunks in an application's attached files. With 0, none are indexed.
 
 The built-in model needs 50 ms per chunk. Each chunk takes about 12 KB of a process's memory, unless
 PostgreSQL with the `vector` extension searches the chunks.
 """
 EXTERNAL_URL_FETCH_ENABLED = env.boolean("EXTERNAL_URL_FETCH_ENABLED", False)
-"""If true, files can be loaded from the internet, for models and users. Applications can only
+"""If true, files can be loaded from the internet for models and users. Applications can only
 restrict this.
 """
 EXTERNAL_URL_FETCH_HOST_ALLOWLIST = env.words("EXTERNAL_URL_FETCH_HOST_ALLOWLIST")
@@ -717,8 +716,8 @@ DIAL_SKILLS_FILE_MAX_BYTES = env.integer("DIAL_SKILLS_FILE_MAX_BYTES", 262_144, 
 DIAL_SKILLS_MAX_FILES = env.integer("DIAL_SKILLS_MAX_FILES", 200, least=1)
 DIAL_SKILLS_LISTING_MAX_PAGES = env.integer("DIAL_SKILLS_LISTING_MAX_PAGES", 10, least=1)
 SKILL_INVOCATION_MAX_SKILLS = env.integer("SKILL_INVOCATION_MAX_SKILLS", 10, least=1)
-"""The maximum number of different skills that users pick in a conversation. If there are more, the
-newest are used.
+"""The maximum number of different skills, picked by users, that a conversation uses. If users pick
+more, the newest are used.
 """
 
 PY_INTERPRETER_URL = env.url("PY_INTERPRETER_URL", DIAL_URL, ("http", "https"))
@@ -728,20 +727,20 @@ PY_INTERPRETER_API_KEY = env.confidential("PY_INTERPRETER_API_KEY")
 PY_INTERPRETER_DEFAULT_SESSION_ID = env.confidential("PY_INTERPRETER_DEFAULT_SESSION_ID")
 PY_INTERPRETER_CLIENT_MAX_RETRIES = env.integer("PY_INTERPRETER_CLIENT_MAX_RETRIES", 3, least=0)
 PY_INTERPRETER_CLIENT_TIMEOUT = env.seconds("PY_INTERPRETER_CLIENT_TIMEOUT", 0.0, most=3600)
-"""The timeout in seconds of the code interpreter in every application. With zero, applications
+"""The timeout in seconds for the code interpreter in every application. With zero, applications
 decide.
 """
 
 GATEWAY_MAX_BODY_BYTES = 32 * 1024 * 1024
 """The maximum size in bytes of a model request, whose messages can contain files."""
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_621_440
-"""The maximum number of bytes of a form or JSON document in a request."""
+"""The maximum size in bytes of a form or JSON document in a request."""
 BODY_ROOM = 1024 * 1024
-"""The maximum number of bytes of a form's other fields, in addition to its file."""
+"""The maximum total size in bytes of a form's fields other than its file."""
 WEBHOOK_MAX_BODY_BYTES = 262_144
-"""The maximum number of bytes of a request to a webhook."""
+"""The maximum size in bytes of a request to a webhook."""
 IMPORT_BODY_BYTES = 64 * 1024 * 1024 + BODY_ROOM
-"""The maximum number of bytes of a request that imports conversations from another program.
+"""The maximum size in bytes of a request that imports conversations from another program.
 `apps.chat.imports.files` limits the file itself.
 """
 OPENAPI_BODY_BYTES = 2 * 32_000_000 + BODY_ROOM
@@ -756,7 +755,7 @@ BODY_LIMITS = (
     (r"/admin/|/widget/[^/]+/files/|/notes/", DEFAULT_FILE_LOADING_SIZE_LIMIT + BODY_ROOM),
     (r"", DATA_UPLOAD_MAX_MEMORY_SIZE),
 )
-"""Pairs of a pattern for Django's paths and the maximum number of bytes of a request body. The
+"""Pairs of a pattern for Django's paths and the maximum number of bytes in a request body. The
 first pattern that matches applies.
 """
 CORS_ALLOWED_ORIGINS = env.origins("CORS_ALLOWED_ORIGINS", everybody=True)
@@ -785,25 +784,25 @@ RUNS_PER_APPLICATION = env.integer("RUNS_PER_APPLICATION", 2_000, least=1, also=
 gateway counts its runs separately, with the same limit.
 """
 RUNS_PER_PROCESS = env.integer("RUNS_PER_PROCESS", 2_000, least=1, also=0)
-"""The maximum number of concurrent runs per process, of the chat page and all APIs. Above it, runs
-of the chat page are queued, and gateway runs are rejected. Zero means no limit.
+"""The maximum number of concurrent runs per process, on the chat page and in all APIs. Above this
+limit, runs on the chat page are queued, and gateway runs are rejected. Zero means no limit.
 """
 PERSON_REQUESTS_PER_MINUTE = env.integer("PERSON_REQUESTS_PER_MINUTE", 0, least=0)
-"""The maximum number of questions per user and minute. The limit applies across all processes if
+"""The maximum number of questions per user per minute. The limit applies across all processes if
 they share Redis, or else in each process. Zero means no limit.
 """
 PERSON_TOKENS_PER_MINUTE = env.integer("PERSON_TOKENS_PER_MINUTE", 0, least=0)
-"""The maximum number of tokens per minute in a user's questions and answers. Above it, further
-questions are rejected.
+"""The maximum number of tokens per minute in a user's questions and answers. Above this limit,
+further questions are rejected.
 """
 KEY_REQUESTS_PER_MINUTE = env.integer("KEY_REQUESTS_PER_MINUTE", 0, least=0)
-"""The maximum number of requests per minute of an API key without a limit of its own, or of a
-caller of DIAL Core.
+"""The maximum number of requests per minute for an API key without its own limit, or for a caller
+of DIAL Core.
 """
 KEY_TOKENS_PER_MINUTE = env.integer("KEY_TOKENS_PER_MINUTE", 0, least=0)
 FIGURES = ("model", "version", "tokens", "cost", "first_text", "seconds", "tools")
 ANSWER_FIGURES = env.choices("ANSWER_FIGURES", FIGURES)
-"""The metrics of an answer that users see on the page. `none` selects none."""
+"""The metrics of an answer that users see on the page. `none` hides all metrics."""
 CONVERSATION_TITLES = env.choice("CONVERSATION_TITLES", "auto", ("auto", "question", "model"))
 """The source of conversation titles, unless the manifest sets it. `auto`: a model, if the
 application has one that can write titles; `question`: the beginning of the question; `model`:
@@ -812,8 +811,8 @@ always a model.
 CONVERSATION_MIRROR = env.text("CONVERSATION_MIRROR")
 """The folder into which each conversation is written after each turn, or empty for none."""
 SHARES_FOR_ANYONE = env.boolean("SHARES_FOR_ANYONE", False)
-"""If true, shared conversations can be opened without signing in, if their application allows it
-too.
+"""If true, shared conversations can be opened without signing in, provided that their application
+also allows this.
 """
 A2A_PUSH_PRIVATE_HOSTS = env.words("A2A_PUSH_PRIVATE_HOSTS")
 """The hosts on private networks that can receive A2A push notifications, if they are also in
@@ -844,14 +843,14 @@ DIAL_SDK_LOG_FORMAT = env.choice("DIAL_SDK_LOG_FORMAT", "text", ("text", "json")
 DIAL_SDK_TEXT_LOG_FORMAT = env.parse_variable(
     "DIAL_SDK_TEXT_LOG_FORMAT", "", read_text_format, "a format such as %(levelname)s %(message)s"
 )
-"""The format of text log records, or empty for that of `TextFormatter`."""
+"""The format of text log records, or empty for the format of `TextFormatter`."""
 DIAL_SDK_JSON_LOG_FORMAT = env.parse_variable(
     "DIAL_SDK_JSON_LOG_FORMAT",
     None,
     read_json_template,
     'a JSON object of formats, such as {"level": "%(levelname)s", "message": "%(message)s"}',
 )
-"""The template of JSON log records, or None for the objects of `JsonFormatter`."""
+"""The template of JSON log records, or None for the format of `JsonFormatter`."""
 LOGGING = logging_of(
     root=LOG_LEVEL,
     own=QUICKAPP_LOG_LEVEL,

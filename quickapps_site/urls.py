@@ -20,7 +20,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("favicon.ico", RedirectView.as_view(url=static("chat/images/icon.svg")), name="favicon"),
     path(
         "", include("apps.console.urls")
-    ),  # These URLs are before the admin, which handles every URL below /admin/.
+    ),  # These URLs come before the admin, which handles every URL below /admin/.
     path("admin/login/", sign_in_to_admin),  # admin:login
     path("admin/", admin.site.urls),
     path("accounts/login/", SignInView.as_view(), name="login"),

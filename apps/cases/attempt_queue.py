@@ -50,7 +50,7 @@ async def run_until_stopped(
     work: Awaitable[object], is_stopped: Callable[[], Awaitable[bool]]
 ) -> bool:
     """Wait for `work`, and return True. If `is_stopped` returns True first, cancel `work` and
-    return False. Raises the errors of `work`.
+    return False. Raises any error that `work` raises.
     """
     task = asyncio.ensure_future(work)
     try:

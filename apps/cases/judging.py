@@ -33,12 +33,12 @@ from apps.patterns import PatternRefused, compile_pattern
 
 PATTERN_SECONDS = 0.2
 MOST_SEARCHED = 500_000
-"""A pattern is searched in at most this many characters of an answer, because backtracking can
+"""A pattern is searched for in at most this many characters of an answer, because backtracking can
 allocate up to 1 GB of memory per second.
 """
 SCHEMA_SECONDS = 1.0
-"""Validating an answer against a schema may take this many seconds, which is enough for about
-50,000 values.
+"""The maximum number of seconds for validating an answer against a schema, which is enough for
+about 50,000 values.
 """
 SHOWN = 300
 

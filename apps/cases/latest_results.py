@@ -33,8 +33,8 @@ class CaseStatus:
 
 
 def latest_statuses(cases: Collection[int]) -> dict[int, CaseStatus]:
-    """Map the ID of each test case to its latest results. Test cases that never ran are omitted.
-    Runs two queries.
+    """Map the ID of each test case to its latest results. Test cases that have never run are
+    omitted. Runs two queries.
     """
     results = CaseResult.objects.filter(case__in=cases).order_by()
     newest = dict(results.values_list("case").annotate(newest=Max("run")))

@@ -183,8 +183,8 @@ class Player:
 
 
 def is_plain(request: Any) -> bool:
-    """Return True if the call waits for approval, and no second user needs to give it
-    (`four_eyes`).
+    """Return True if the call is waiting for approval, and one user's approval is enough (no
+    `four_eyes`).
     """
     return request.kind == "approval" and not request.asked.get("four_eyes")
 

@@ -30,7 +30,7 @@ class PlannedAttempt:
 
     case: Case
     number: int
-    """The number of the attempt at this test case, from 1."""
+    """The number of the attempt at this test case, counted from 1."""
     index: int
     """The index of the attempt in the run."""
 

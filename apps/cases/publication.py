@@ -16,7 +16,7 @@ def requires_cases(application: Application) -> bool:
 
 
 def publication_problems(application: Application) -> list[str]:
-    """Return the reasons why test cases prevent the publication of the application, or [] if they
+    """Return the reasons why test cases prevent the application from being published, or [] if they
     do not.
 
     Only the latest run of all test cases counts, and only if the draft has not changed since.

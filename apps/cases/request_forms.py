@@ -22,7 +22,8 @@ HIDDEN_TEXT = "(hidden)"
 SHORTEST_SECRET = 6
 """Secrets with fewer characters are not masked, because they may be parts of words."""
 SHOWN = 160
-"""The description of a difference quotes at most this many characters of each of the two texts."""
+"""The description of a difference quotes at most this many characters from each of the two texts.
+"""
 
 _month = (
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December"

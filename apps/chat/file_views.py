@@ -37,7 +37,7 @@ from apps.workspace.local.files.storage import storage
 from apps.workspace.local.models import StoredFile
 
 OVERHEAD_BYTES = 16 * 1024
-"""The maximum number of bytes that an upload's request body can have in addition to its file."""
+"""The maximum number of bytes that an upload's request body can contain in addition to the file."""
 SHOWN = re.compile(
     r"image/(png|jpeg|gif|webp|avif|svg\+xml)|application/pdf|(audio|video)/[\w.+-]+"
 )
@@ -80,13 +80,13 @@ def problem(code: str, text: str, status: int) -> JsonResponse:
     return JsonResponse({"error": {"message": text, "code": code}}, status=status)
 
 
-# `receive_upload` checks the CSRF token. The check reads the whole form, so it must follow the
-# check of the length.
+# `receive_upload` checks the CSRF token. The check reads the whole form, so the length must be
+# checked first.
 @csrf_exempt
 @with_json_errors
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Store an uploaded file for a conversation. The conversation may not have any messages yet."""
+    """Store an uploaded file for a conversation, which does not need to have any messages yet."""
     check_length(request, settings.CHAT_UPLOAD_MAX_BYTES)
     return receive_upload(request, slug)
 
@@ -149,7 +149,7 @@ def is_own(conversation: Conversation, caller: Caller, application: int) -> bool
 @with_json_errors
 @require_GET
 def listing(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponseBase:
-    """List the files of the visitor's conversation. Raises Http404 if the visitor has no such
+    """List the files in the visitor's conversation. Raises Http404 if the visitor has no such
     conversation.
     """
     caller = visitor(request)
@@ -208,7 +208,8 @@ def show_file(request: HttpRequest, row: StoredFile) -> HttpResponseBase:
         status=part.status,
         headers=headers_of(row, part, is_shown=is_shown and "download" not in request.GET),
     )
-    # Text is sent as plain text under any name, so that it cannot become a page of this site.
+    # Text is always sent as plain text, whatever the file's name, so that it cannot become a page
+    # of this site.
     response["Content-Type"] = "text/plain; charset=utf-8" if is_text else content_type
     is_pdf = content_type == "application/pdf"
     response["Content-Security-Policy"] = LOCKED_PDF if is_pdf else LOCKED

@@ -57,8 +57,8 @@ def visitor(request: HttpRequest) -> Caller:
     browser that only reads pages, such as a crawler, gets none.
     """
     session = request.session
-    # `request.user` comes first, because it empties the session of a user whose password has
-    # changed.
+    # `request.user` is read first, because reading it empties the session of a user whose password
+    # has changed.
     if not request.user.is_authenticated and not session.session_key:
         if request.method in READS:
             return anonymous_caller(locale_of_request(request)).at(address=address_of(request))
@@ -85,8 +85,8 @@ def account_user(request: HttpRequest) -> User:
 
 @transaction.atomic
 def adopt(bucket: str, caller: Caller) -> None:
-    """Move the conversations, folders and feedback of the anonymous session's `bucket` to the user
-    who has signed in.
+    """Move the conversations, folders and feedback from the anonymous session's `bucket` to the
+    user who has signed in.
     """
     taken = [*Conversation.objects.filter(owner=bucket).values_list("pk", flat=True)]
     Conversation.objects.filter(owner=bucket).update(owner=caller.bucket)
@@ -128,7 +128,7 @@ def find_application(caller: Caller, slug: str) -> Application:
 
 
 def find_conversation(request: HttpRequest, slug: str, conversation: UUID) -> Conversation:
-    """Return the visitor's conversation. Raises the errors of `conversation_of`."""
+    """Return the visitor's conversation. Raises the same exceptions as `conversation_of`."""
     return conversation_of(visitor(request), slug, conversation)
 
 

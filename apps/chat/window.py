@@ -26,11 +26,11 @@ MOST_TURNS = 20
 MOST_BYTES = 256 * 1024
 """The maximum total size of the turns in one response, as JSON. A single turn can be larger."""
 LONGEST_STEP = 8_000
-"""The maximum number of characters of a step's text. The page loads the rest when a user opens the
-step.
+"""The maximum number of characters of a step's text that are sent with its turn. The page loads the
+rest when a user opens the step.
 """
 TURNS_AFTER = 5
-"""The number of turns that are loaded after the turn of a search result."""
+"""The number of turns that are loaded after the turn that contains a search result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ def compact_frames(events: Iterable[StreamEvent], longest_step: int | None) -> l
     status: dict[str, Any] | None = None
     for frame in filter(None, map(encode, events)):
         if frame["type"] == "run.status":
-            status = frame  # Earlier statuses are over.
+            status = frame  # Only the last status counts.
         elif not continues(frame, frames, steps):
             frames.append(frame)
     if longest_step is not None:

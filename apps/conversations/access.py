@@ -50,7 +50,7 @@ def reference_of(caller: Caller) -> dict[str, Any]:
         "request_id": request_ids.current(),
     }
     if caller.kind == "visitor":
-        told["address"] = client.address  # For rate limits, also while the run is waiting.
+        told["address"] = client.address  # Rate limits need it even while the run is waiting.
     return told
 
 

@@ -64,8 +64,8 @@ def begin_change(
     found = outline(conversation)
     write_parents(found)
     row = find_message(found, message, role)
-    # The event belongs to no run, so its run is the conversation's ID. It is added before any
-    # deletion, so that the newest number is not used again.
+    # The event belongs to no run, so the conversation's ID is stored as its run ID. It is added
+    # before any deletion, so that the newest number is not reused.
     journal.add(conversation.pk, conversation.pk, (BranchesChanged(),))
     transaction.on_commit(partial(mirror, conversation.pk))
     return conversation, found, row
@@ -103,7 +103,7 @@ def delete(conversation: Conversation, found: Tree[OutlineRow], question: Outlin
 def turn_of(
     conversation: Conversation, found: Tree[OutlineRow], question: OutlineRow
 ) -> list[OutlineRow]:
-    """Return the messages of a turn: the question, its answers, and the continuations of truncated
+    """Return the messages in a turn: the question, its answers, and the continuations of truncated
     answers. Each continuation consists of a question and an answer.
     """
     sent = conversation.messages.exclude(sender=None).values_list("pk", "sender")

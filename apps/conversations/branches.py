@@ -1,6 +1,4 @@
-"""Reads the messages of a conversation as a tree, and finds its branches and the branch that is
-shown.
-"""
+"""Reads a conversation's messages as a tree, and finds its branches and the shown branch."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -36,8 +34,8 @@ class OutlineRow(NamedTuple):
 
 
 class Digits(Cast):
-    """A database expression for a UUID as hexadecimal digits without hyphens. A plain cast would
-    contain hyphens on PostgreSQL.
+    """A database expression for a UUID as hexadecimal digits without hyphens. On PostgreSQL, the
+    result of a plain cast would contain hyphens.
     """
 
     def __init__(self, field: str) -> None:
@@ -147,7 +145,7 @@ def outline(conversation: Conversation) -> Tree[OutlineRow]:
 
 
 def path(conversation: Conversation, leaf: int | None = None) -> list[Message]:
-    """Return the messages of the shown branch or, with `leaf`, the messages up to the one with this
+    """Return the messages on the shown branch or, with `leaf`, the messages up to the one with this
     primary key.
     """
     found = tree(conversation)
@@ -165,7 +163,7 @@ def end_of_path(conversation: Conversation) -> int | None:
 
 
 def shown_path(conversation: Conversation) -> list[OutlineRow]:
-    """Return the messages of the shown branch, without their content."""
+    """Return the messages on the shown branch, without their content."""
     return outline(conversation).shown(conversation.leaf_id)
 
 
@@ -178,7 +176,7 @@ def shown_runs(conversation: Conversation) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ShownEvents:
-    """Selects the events of the shown branch, and all events with a number above `last`."""
+    """Selects the events on the shown branch, and all events with a number above `last`."""
 
     last: int
     runs: frozenset[str]
@@ -204,8 +202,8 @@ def runs_of(messages: Sequence[OutlineRow]) -> Iterator[str]:
 def shown_branches(
     found: Tree[OutlineRow], shown: Sequence[OutlineRow], active: UUID | None
 ) -> dict[str, dict[str, Any]]:
-    """Return the alternatives to each message of the shown branch: their IDs, and the index of the
-    message that is shown.
+    """Return the alternatives to each message on the shown branch: their IDs, and the index of the
+    shown message.
 
     The keys are the IDs of questions and, for answers, of their runs. The run `active` has no
     answer yet, so the ID of its answer is "".
@@ -232,8 +230,9 @@ def format_id(digits: str) -> str:
 
 
 def write_parents(found: Tree[OutlineRow]) -> None:
-    """Store the parent of each message that has none in the database, as in copied conversations.
-    The parent of such a message is the message before it, so a new branch would change the parent.
+    """Store the parent of each message whose parent is not in the database, as in copied
+    conversations. Without a stored parent, a message follows the message before it, so a new branch
+    would change its parent.
     """
     unwritten = [
         Message(pk=row.pk, parent_id=found.parents[row.pk])

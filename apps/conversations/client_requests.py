@@ -37,7 +37,7 @@ class RequestDocument(msgspec.Struct, frozen=True):
     def of(cls, request: RunRequest) -> Self:
         return cls(
             request.messages,
-            # A copied spec has no cached values, which cannot be stored.
+            # The specs are copied without their cached values, which cannot be stored.
             {name: replace(spec) for name, spec in request.external.items()},
             request.tool_choice,
             request.response_format,

@@ -6,7 +6,7 @@ LONGEST_TAG = 40
 
 
 class ConversationTag(models.Model):
-    """A tag of a conversation. It is deleted with the conversation."""
+    """A tag on a conversation. It is deleted with the conversation."""
 
     conversation = models.ForeignKey(
         "conversations.Conversation", on_delete=models.CASCADE, related_name="tags"

@@ -62,8 +62,8 @@ copied messages.
 def fork(caller: Caller, slug: str, conversation: UUID, message: UUID) -> Conversation:
     """Copy a conversation up to the answer `message`, including its steps, and return the copy.
 
-    The copy refers to the same files, and does not count as usage. Raises `Refused` if the answer does not
-    exist or the caller cannot use the application.
+    The copy refers to the same files, but does not count as usage. Raises `Refused` if the answer
+    does not exist or the caller cannot use the application.
     """
     check_continuable(caller, conversation, slug)
     original = find_conversation(caller, conversation, slug)
@@ -85,8 +85,8 @@ def fork(caller: Caller, slug: str, conversation: UUID, message: UUID) -> Conver
 
 
 def title_of_copy(title: str) -> str:
-    """Append "(copy)" to the title, in the current language, unless the title already ends with
-    it.
+    """Append "(copy)" in the current language to the title, unless the title already ends like
+    this.
     """
     note = gettext("{title} (copy)")
     if not title or title.endswith(note.format(title="")):
@@ -184,7 +184,7 @@ def copy_summaries(original: Conversation, copies: dict[int, Message]) -> None:
 
 
 def ended_run(caller: Caller, conversation: Conversation) -> Run:
-    """Return an unsaved, completed run of the caller, without usage."""
+    """Return an unsaved, completed run for the caller, without usage."""
     application = conversation.application
     return Run(
         stream=conversation.pk,

@@ -61,7 +61,7 @@ class MirroredConversation(msgspec.Struct):
     has_memory: bool
     messages: list[MirroredMessage]
     leaf: UUID | None = None
-    """The last message of the shown branch."""
+    """The last message on the shown branch."""
 
 
 class NotRestored(Exception):

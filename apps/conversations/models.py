@@ -1,5 +1,5 @@
 """The database models of conversations, folders and messages. Their table names begin with `chat_`,
-because processes of a previous version use these names during an upgrade.
+because processes of the previous version still use these names during an upgrade.
 """
 
 import uuid
@@ -168,7 +168,7 @@ class Conversation(models.Model):
         editable=False,
         help_text="The time at which the conversation was last continued in another application.",
     )
-    # Without a constraint, because the database would otherwise search for conversations whenever
+    # There is no constraint, because the database would otherwise search for conversations whenever
     # it deletes a message.
     leaf = models.ForeignKey(
         "Message",
@@ -257,7 +257,7 @@ class QueuedMessage(models.Model):
     place = models.JSONField(null=True, blank=True, help_text=PLACE_HELP)
     sender = models.JSONField(null=True, blank=True, help_text=SENDER_HELP)
     is_held = models.BooleanField(default=False)
-    """True if the message waits until the user resumes the queue."""
+    """True if the message is paused until the user resumes the queue."""
     problem = models.TextField(
         blank=True, help_text="The reason why the message could not be sent."
     )

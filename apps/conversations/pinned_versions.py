@@ -24,7 +24,8 @@ def pin_version(row: Application, number: int) -> None:
 
 async def find_for(slug: str, caller: Caller, conversation: UUID | None) -> ResolvedApplication:
     """Return the version of the application that answers in a conversation: the pinned version or,
-    if there is none or it was withdrawn, the live version. Raises the errors of `access.find`.
+    if there is none or it was withdrawn, the live version. Raises the same exceptions as
+    `access.find`.
     """
     live = await access.find(slug, caller)
     if conversation is None:

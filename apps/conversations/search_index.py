@@ -1,4 +1,4 @@
-"""Defines the full-text index of messages."""
+"""Defines the full-text index for messages."""
 
 from apps.workspace.word_index import WordIndex
 from apps.workspace.word_index import is_indexed as is_indexed

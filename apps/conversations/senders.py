@@ -26,11 +26,11 @@ class Sender:
     is_untrusted: bool = True
     """True if third parties write the content."""
     seconds: float | None = None
-    """The timeout of the run's questions to the user, or None."""
+    """The timeout for the run's questions to the user, or None."""
     at: str = ""
     """The scheduled time in ISO 8601, or ""."""
     budget: Mapping[str, Any] | None = None
-    """The limits of the run: `tokens`, and `money` (a decimal) in a `currency`."""
+    """The limits on the run: `tokens`, and `money` (a decimal) in a `currency`."""
     saved_by: int | None = None
     """The ID of the user who last saved the webhook or schedule."""
 

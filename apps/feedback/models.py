@@ -85,7 +85,7 @@ class Feedback(models.Model):
 
     @property
     def visible_fields(self) -> dict[str, Any]:
-        """Return the fields of the feedback that its user sees."""
+        """Return the fields that the user who gave the feedback can see."""
         return {
             "rating": self.rating,
             "reason": self.reason,

@@ -50,7 +50,7 @@ def store_feedback(row: Feedback, answer: RatedAnswer) -> None:
 
 
 def find_all(caller: Caller) -> QuerySet[Feedback]:
-    """Return the user's feedback on applications that the caller can use."""
+    """Return the caller's feedback on applications that the caller can use."""
     rows = Feedback.objects.filter(bucket=caller.bucket)
     scope = caller.limits.scope
     return rows if scope is None else rows.filter(application__in=scope)
@@ -64,7 +64,7 @@ def forget_conversation(sender: Any, instance: Any, **options: Any) -> None:
 
 
 def transfer_feedback(bucket: str, heir: str) -> None:
-    """Assign the feedback of a visitor to the user who has signed in with the same browser."""
+    """Assign a visitor's feedback to the user who has signed in with the same browser."""
     Feedback.objects.filter(bucket=bucket).update(bucket=heir)
 
 

@@ -1,4 +1,5 @@
-"""Finds the attachments of notes in their texts. The bucket of the notes' owner stores the files.
+"""Finds the attachments of notes in their texts. The files are stored in the bucket of the notes'
+owner.
 
 `files/user-7/notes/plan.png` in a text is `attachments/plan.png` in an exported folder.
 """
@@ -8,7 +9,7 @@ import re
 from apps.workspace.local.files.paths import ROOT, write_path
 
 FOLDER = "notes/"
-"""The folder of the attachments in the owner's bucket."""
+"""The folder for attachments in the owner's bucket."""
 EXPORTED = "attachments/"
 
 

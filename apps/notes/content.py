@@ -34,8 +34,8 @@ class NoteContent:
 
 
 def title_key(title: str) -> str:
-    """Return a title or tag in the form for comparisons, which ignores case, character width and
-    extra spaces.
+    """Return a title or tag normalized for comparisons. Differences in case, character width and
+    extra spaces are removed.
     """
     return " ".join(unicodedata.normalize("NFKC", storable_text(title)).casefold().split())
 
@@ -52,7 +52,7 @@ def note_content(row: Note | NoteVersion) -> NoteContent:
 
 
 def check_content(content: NoteContent) -> NoteContent:
-    """Return the content in its stored form. Raises `NoteRefused` if a part of it is invalid."""
+    """Return the content in its stored form. Raises `NoteRefused` if any part of it is invalid."""
     return NoteContent(
         checked_title(content.title),
         checked_text(content.text),
@@ -98,7 +98,7 @@ def checked_text(text: str) -> str:
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return the tags without empty tags and duplicates. Raises `NoteRefused` if there are too many
+    """Return the tags without empty tags or duplicates. Raises `NoteRefused` if there are too many
     or a tag is invalid.
     """
     found = {title_key(tag): checked_title(tag, "tags") for tag in tags if tag.strip()}

@@ -1,7 +1,7 @@
 """Parses note filters, and converts them to database conditions.
 
 A filter contains words, `tag:x`, `title:x`, `field:x=y` and `modified>2026-11-01`; `-` negates the
-condition after it. A note must match all conditions. The equivalent TiddlyWiki filters are
+condition that follows it. A note must match all conditions. The equivalent TiddlyWiki filters are
 supported: `[tag[x]]`, `[title[x]]`, `[search[x]]`, `[[x]]`, and `!` to negate.
 """
 
@@ -157,8 +157,8 @@ def field_condition(name: str, value: str | None) -> Q:
 def moment_condition(sign: str, written: str) -> Q:
     """Return the database condition for a comparison with the time of the last change.
 
-    A date means the whole day in UTC: `>` is after its end, and `<` before its beginning. Raises
-    `NoteRefused` if the date is invalid.
+    A date means the whole day in UTC: `>` means after its end, and `<` means before its beginning.
+    Raises `NoteRefused` if the date is invalid.
     """
     begin, end = moments(written)
     match sign:

@@ -14,13 +14,13 @@ from apps.notes.limits import LONGEST_KEY, LONGEST_TITLE
 
 
 class Note(models.Model):
-    """A note with its current content, which is the same as in its newest version."""
+    """A note with its current content. Its newest version contains the same content."""
 
     owner = models.CharField(max_length=100)
     """The owner of the workspace, such as `user-7` or `team-3`."""
     title = models.CharField(max_length=LONGEST_TITLE)
     key = models.CharField(max_length=LONGEST_KEY)
-    """The title in the form for comparisons (see `title_key`). It is unique in the workspace."""
+    """The title, normalized for comparisons (see `title_key`). It is unique in the workspace."""
     text = models.TextField(blank=True)
     tags = models.JSONField(default=list)
     fields = models.JSONField(default=dict)
@@ -31,7 +31,9 @@ class Note(models.Model):
     created_at = BoundedDateTimeField()
     modified_at = BoundedDateTimeField()
     deleted_at = models.DateTimeField(null=True, blank=True)
-    """A deleted note can be restored unless its title is in use again."""
+    """The time at which the note was deleted, or None. A deleted note can be restored unless its
+    title is in use again.
+    """
 
     class Meta:
         constraints = (
@@ -91,7 +93,7 @@ class NoteVersion(models.Model):
 
 
 class NoteTag(models.Model):
-    """A tag of a note that is not deleted. `key` is the tag in the form for comparisons."""
+    """A tag on a note that is not deleted. `key` is the tag, normalized for comparisons."""
 
     note = models.ForeignKey(Note, on_delete=models.CASCADE, related_name="tag_rows")
     key = models.CharField(max_length=LONGEST_KEY, db_index=True)

@@ -32,8 +32,8 @@ def list_notes(owner: str, filter: str) -> QuerySet[Note]:
 
 
 def recent(owner: str, days: float | None = None) -> QuerySet[Note]:
-    """Return the owner's notes, most recently changed first and without texts. `days` limits them
-    to notes that were changed within this many days.
+    """Return the owner's notes, most recently changed first and without texts. `days` limits the
+    result to notes that have changed within this many days.
     """
     rows = notes_of(owner).order_by("-modified_at", "-pk").defer("text")
     return rows if days is None else rows.filter(modified_at__gte=days_ago(days))
@@ -62,7 +62,9 @@ def tag_counts(owner: str, most: int) -> list[tuple[str, int]]:
 
 
 def existing(owner: str, titles: Iterable[str]) -> dict[str, int]:
-    """Map the keys of these titles to the primary keys of the owner's notes, if they exist."""
+    """Map the key of each title to the primary key of the owner's note. Titles without a note are
+    omitted.
+    """
     keys = {title_key(title) for title in titles}
     return dict(notes_of(owner).filter(key__in=keys).values_list("key", "pk"))
 

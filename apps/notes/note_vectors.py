@@ -18,7 +18,7 @@ BATCH = 32
 COMPARED = 1_000
 """The maximum number of embeddings in memory at a time."""
 CHARACTERS = 8_000
-"""Only this many characters of a note's text are embedded. Embedding models read less text than
+"""At most this many characters of a note's text are embedded. Embedding models read less text than
 this.
 """
 
@@ -42,7 +42,7 @@ class EmbeddedNotes:
 async def update(
     owner: str, embedder: Embedder, *, seconds: float, is_forced: bool = False
 ) -> EmbeddedNotes:
-    """Embed new and changed notes, and notes that another model embedded, for about `seconds`.
+    """Spend about `seconds` embedding new and changed notes, and notes that another model embedded.
 
     With `is_forced`, embed all notes again. Raises `ServiceFailed` if the embedding service fails.
     """

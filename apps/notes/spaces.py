@@ -16,7 +16,7 @@ from apps.notes.models import Note, NoteVersion
 from apps.workspace.local.files import files
 
 OWN = "notes"
-"""The name of a user's own workspace, and an alias of a team's workspace."""
+"""The name of a user's own workspace, and an alias for a team's workspace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class SpaceSize(NamedTuple):
     notes: int
     """The number of notes, including deleted ones."""
     size: int
-    """The number of bytes of all versions."""
+    """The total size of all versions in bytes."""
 
 
 class OctetLength(Func):

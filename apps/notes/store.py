@@ -257,7 +257,7 @@ def columns(content: NoteContent, author: Author) -> dict[str, Any]:
 
 @contextmanager
 def unique(title: str) -> Iterator[None]:
-    """Context manager that converts a database error about a duplicate title to `NoteRefused`."""
+    """Convert a database error about a duplicate title to `NoteRefused`."""
     try:
         with transaction.atomic():
             yield

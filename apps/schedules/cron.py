@@ -22,8 +22,8 @@ NAMES = {
     "@annually": "0 0 1 1 *",
 }
 SIZES = {"minute": 60, "hour": 24, "day of the month": 31, "month": 12, "day of the week": 7}
-"""The number of values of each field, which is also the maximum step."""
-ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - the expression alone is read
+"""The number of values that each field can have, which is also the maximum step."""
+ANY_TIME = datetime(2000, 1, 1)  # noqa: DTZ001 - only the expression is read
 
 _step = re.compile(r"/(\d+)", re.ASCII)
 
@@ -56,7 +56,7 @@ def syntax_error(fields: Sequence[str]) -> str:
             return f"Bad step of the {name}: the limit is {size}"
     try:
         CronSim(" ".join(fields), ANY_TIME)
-    except AssertionError:  # The field is a step after a weekday such as 1#2.
+    except AssertionError:  # The field has a step after a weekday such as 1#2.
         return "Bad day-of-week"
     except CronSimError as error:
         return str(error)
@@ -64,7 +64,7 @@ def syntax_error(fields: Sequence[str]) -> str:
 
 
 def next_cron(expression: str, zone: ZoneInfo, after: datetime) -> datetime | None:
-    """Return the first run time after a moment, in UTC, or None if there is none within decades."""
+    """Return the first run time after `after`, in UTC, or None if there is none for decades."""
     times = CronSim(fields_of(expression), after.astimezone(zone))
     found = next(times, None)
     return None if found is None else found.astimezone(UTC)

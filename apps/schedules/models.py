@@ -106,7 +106,7 @@ class Schedule(models.Model):
         help_text=gettext_lazy("Use one conversation for all runs."),
     )
     conversation = models.UUIDField(null=True, editable=False)
-    """The conversation of the next run, or None if the run begins a new conversation."""
+    """The conversation for the next run, or None if the run begins a new conversation."""
 
     kind = models.CharField(gettext_lazy("runs"), max_length=10, choices=Kind, default=Kind.CRON)
     start_at = BoundedDateTimeField(
@@ -251,7 +251,7 @@ class Schedule(models.Model):
         )
 
     def __str__(self) -> str:
-        # The admin prints this text. The name may contain a user's private words.
+        # The admin shows this text, so it omits the name, which may contain a user's private words.
         return f"schedule {self.pk}"
 
     @property

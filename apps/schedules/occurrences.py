@@ -23,7 +23,7 @@ run time, the schedule never runs.
 
 @dataclass(frozen=True, slots=True)
 class ScheduleTiming:
-    """The rule for a schedule's run times, which are never before `start`. All moments are
+    """The rule for a schedule's run times, which are never before `start`. All times are
     timezone-aware.
 
     The kind `at` runs at `start`, and then every `seconds` if they are set. The kind `interval`
@@ -54,7 +54,7 @@ class ScheduleTiming:
 
 
 def next_time(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the first run time after a moment, or None if there is none."""
+    """Return the first run time after `after`, or None if there is none."""
     try:
         found = next_active(timing, after)
     except OverflowError:
@@ -86,9 +86,9 @@ def just_before(moment: datetime, by: timedelta = timedelta(microseconds=1)) -> 
 
 
 def next_whenever(timing: ScheduleTiming, after: datetime) -> datetime | None:
-    """Return the first run time after a moment, or None. Active hours are ignored."""
+    """Return the first run time after `after`, or None. Active hours are ignored."""
     if timing.kind == "cron":
-        # The expression returns whole minutes after the given moment.
+        # `next_cron` returns whole minutes after the given time.
         since = max(after, just_before(timing.start))
         return next_cron(timing.expression, timing.zone, since)
     if timing.kind == "rrule":
@@ -97,7 +97,7 @@ def next_whenever(timing: ScheduleTiming, after: datetime) -> datetime | None:
         return timing.start
     if timing.seconds is None:
         return None
-    # Elapsed time, which clock changes do not affect.
+    # Count elapsed time, which clock changes do not affect.
     passed = floor((after - timing.start).total_seconds() / timing.seconds)
     return timing.start + timedelta(seconds=(passed + 1) * timing.seconds)
 
@@ -123,7 +123,7 @@ Missed = Literal["skip", "once", "all"]
 GRACE = timedelta(minutes=1)
 """A run that is delayed by more than this counts as missed."""
 MOST_COUNTED = 100
-"""Missed run times are counted up to this number, because a full count could take long."""
+"""Missed run times are counted up to this number, because a full count could take a long time."""
 
 
 def due_times(

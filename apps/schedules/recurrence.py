@@ -119,8 +119,8 @@ def next_of_rule(rule: str, start: datetime, zone: ZoneInfo, after: datetime) ->
     `HORIZON`. `start` is timezone-aware.
     """
     naive = start.astimezone(zone).replace(tzinfo=None)
-    # In a night with a skipped hour, a time may move past a later time, so begin a day earlier and
-    # compare moments.
+    # On a night when clocks skip an hour, a time may move past a later time, so begin a day earlier
+    # and compare times in UTC.
     earlier = (after.astimezone(zone) - timedelta(days=1)).replace(tzinfo=None)
     begin = later_start(parts_of(rule), naive, earlier)
     times = expand_rule(rule, begin, max(earlier, naive) + HORIZON)

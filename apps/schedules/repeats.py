@@ -26,7 +26,7 @@ class Repeat:
     rhythm: Rhythm
     time: time
     days: tuple[str, ...] = ()
-    """The names in `DAYS` on which a weekly repetition runs."""
+    """The weekdays on which a weekly repetition runs, by their names in `DAYS`."""
     day: str = ""
     """The day of the month on which a monthly repetition runs, or `LAST`."""
 

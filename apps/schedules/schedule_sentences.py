@@ -48,7 +48,7 @@ def hours_words(timing: ScheduleTiming) -> tuple[str, ...]:
 
 
 def next_words(timing: ScheduleTiming, after: datetime, most: int = SHOWN) -> Sequence[str]:
-    """Return up to `most` run times after a moment, as texts in the schedule's time zone."""
+    """Return up to `most` run times after `after`, as texts in the schedule's time zone."""
     return [moment_words(one, timing) for one in islice(times_after(timing, after), most)]
 
 

@@ -18,7 +18,7 @@ from apps.listeners import Listeners
 from apps.schedules.models import Schedule
 
 planned: Listeners[[datetime], None] = Listeners("planned schedules")
-"""Each listener gets the next run time of a schedule whenever the schedule is stored."""
+"""Each listener receives a schedule's next run time whenever the schedule is stored."""
 
 BUDGET_TOKENS = 100_000
 """The default token budget for each run of an alarm, or of a schedule that a model created."""
@@ -26,7 +26,7 @@ BUDGET_TOKENS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The owner of schedules, in the form that the columns of `Schedule` store."""
+    """The owner of schedules, in the form in which the columns of `Schedule` store it."""
 
     bucket: str
     user: int
@@ -54,7 +54,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class UserSchedules:
-    """A user's schedules with one application, which the model can change in one conversation."""
+    """A user's schedules for one application, which the model can change in one conversation."""
 
     owner: Owner
     application: int
@@ -202,7 +202,7 @@ def pause(row: Schedule, reason: str = "") -> None:
 
 def forget_conversation(conversation: UUID) -> None:
     """Delete the alarm and heartbeat of a deleted conversation. Other schedules that used it begin
-    a new conversation in their next run.
+    a new conversation on their next run.
     """
     rows = Schedule.objects.filter(conversation=conversation)
     rows.filter(Q(is_alarm=True) | Q(is_heartbeat=True)).delete()

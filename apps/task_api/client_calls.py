@@ -28,7 +28,7 @@ T = TypeVar("T", bound=AnsweredInteraction)
 
 
 class ClaimSent(AnsweredInteraction):
-    """A page's claim that it will run a call of a browser tool."""
+    """A page's claim that it will run a browser tool call."""
 
     page: str = Field(min_length=1, max_length=LONGEST_PAGE, pattern=STORABLE)
     """An ID that the page has created for itself."""
@@ -37,7 +37,7 @@ class ClaimSent(AnsweredInteraction):
 
 
 class ResultSent(AnsweredInteraction):
-    """The outcome of a browser tool's call: a JSON `result` or an `error` message."""
+    """The outcome of a browser tool call: a JSON `result` or an `error` message."""
 
     result: Any = None
     error: str = ""

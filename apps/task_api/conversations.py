@@ -76,8 +76,8 @@ def read_query(written: bytes) -> dict[str, str]:
 
 
 def list_conversations(caller: Caller, query: dict[str, str]) -> dict[str, Any]:
-    """Return a page of the caller's conversations as JSON. `next` is the `after` of the next page,
-    or None. Raises `Refused` if a parameter is invalid.
+    """Return a page of the caller's conversations as JSON. `next` is the value of `after` for the
+    next page, or None. Raises `Refused` if a parameter is invalid.
     """
     limit = read_integer(query.get("limit", str(LISTED)), MOST_LISTED)
     if not limit:

@@ -1,4 +1,4 @@
-"""Encodes a client's position in all conversations of a user as the ID of a server-sent event."""
+"""Encodes a client's position in all of a user's conversations as the ID of a server-sent event."""
 
 import re
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from apps.errors import Refused
 from apps.integers import LARGEST_EXACT
 
 LONGEST_ABSENCE = timedelta(days=1)
-"""A client that was disconnected for longer receives only the events of runs that began or ended
+"""A client that was disconnected for longer receives only events from runs that began or ended
 within this time.
 """
 FORM = re.compile(r"\d{1,15}-\d{1,16}(?:\.[0-9a-f]{32}-\d{1,16}){0,100}", re.ASCII)
@@ -19,11 +19,11 @@ FORM = re.compile(r"\d{1,15}-\d{1,16}(?:\.[0-9a-f]{32}-\d{1,16}){0,100}", re.ASC
 
 @dataclass(slots=True)
 class Cursor:
-    """A client's position in all conversations of a user."""
+    """A client's position in all of a user's conversations."""
 
     since: datetime = field(default_factory=timezone.now)
-    """In conversations that are not in `numbers`, all events of runs that ended before this time
-    were sent.
+    """All events from runs that ended before this time have been sent, unless `numbers` contains
+    the conversation.
     """
     numbers: dict[UUID, int] = field(default_factory=dict)
     """Maps conversations to the number of the newest event that was sent."""

@@ -83,7 +83,7 @@ class NotificationsConsumer(JsonConsumer):
             await check_session(self.scope)
 
     async def check_with_team(self, caller: Caller, news: asyncio.Event) -> None:
-        """Check the caller like `check`. Also raise `Refused` if the user has switched teams."""
+        """Check the caller as `check` does. Also raise `Refused` if the user has switched teams."""
         await self.check(news)
         if await has_switched_team(caller, self.session_key):
             raise Refused("no_team", "You switched to another team.")
@@ -143,7 +143,7 @@ def read_number(last: str) -> int:
 
 @contextmanager
 def count_stream(streams: Counter[str], caller: Caller) -> Iterator[None]:
-    """Count an open stream of the caller during the block. Raises `TooOften` if there are too many."""
+    """Count the caller's open stream during the block. Raises `TooOften` if there are too many."""
     if streams[caller.bucket] >= STREAMS_PER_VISITOR:
         raise TooOften("too_many_streams", "Too many streams are open. Close some of them first.")
     streams[caller.bucket] += 1

@@ -1,4 +1,4 @@
-"""Answers the question of a waiting run with a client's message."""
+"""Answers a waiting run's question with a client's message."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ OVER = frozenset({"answered", "run_going"})
 
 @dataclass(frozen=True, slots=True)
 class WaitingQuestion:
-    """A question of a waiting run."""
+    """A question from a waiting run."""
 
     row: Interaction
     answer: QuestionResponse
     is_answered: bool = False
-    """True if the message was sent before and has already answered the question."""
+    """True if the message is a repeat that has already answered the question."""
 
 
 async def answer_question(hub: Hub, caller: Caller, slug: str, sent: Ask) -> Interaction | None:
@@ -76,7 +76,7 @@ def claim_question(caller: Caller, slug: str, sent: Ask) -> WaitingQuestion | No
 
 
 def was_submitted(caller: Caller, sent: Ask) -> bool:
-    """Return True if the message was sent before as a new question."""
+    """Return True if the message has already been sent as a new question."""
     waiting = QueuedMessage.objects.filter(conversation=sent.conversation, request=sent.id)
     return waiting.exists() or Run.objects.filter(bucket=caller.bucket, request=sent.id).exists()
 

@@ -1,4 +1,4 @@
-"""Streams the events of all conversations of a user, from all processes."""
+"""Streams the events in all of a user's conversations, from all processes."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
@@ -51,8 +51,8 @@ class TeamSwitched(Exception):
 
 
 class PersonFeed:
-    """Writes server-sent events after the cursor, until the process ends or the user switches
-    teams.
+    """Writes the server-sent events that follow the cursor, until the process ends or the user
+    switches teams.
 
     Each conversation has an asyncio task that reads its events. Only one task writes at a time, so
     all of them wait for a slow client.
@@ -100,7 +100,7 @@ class PersonFeed:
 
     async def update(self, tasks: asyncio.TaskGroup, news: asyncio.Event) -> None:
         """Follow conversations with new runs, stop following conversations whose runs have ended,
-        and report changes of the conversation list. Raises `TeamSwitched`.
+        and report changes to the conversation list. Raises `TeamSwitched`.
         """
         if await has_switched_team(self.caller, self.session_key):
             raise TeamSwitched
@@ -109,7 +109,7 @@ class PersonFeed:
         found: Overview = await database_sync_to_async(overview)(
             self.caller, self.cursor.since, numbers
         )
-        async with self.turn:  # While a task writes, it must not be canceled.
+        async with self.turn:  # A task must not be canceled while it is writing.
             for stream in found.ended:
                 if self.cursor.numbers[stream] == numbers[stream]:
                     self.leave(stream)

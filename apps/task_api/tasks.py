@@ -44,7 +44,8 @@ class Submission(Ask):
     application: str = Field(pattern=r"^[-a-zA-Z0-9_]{1,50}(@[0-9]{1,9})?$")
     """A slug, or `slug@3` for a version."""
     id: UUID = Field(default_factory=uuid4)
-    """The client's ID for the question. If the ID was sent before, it refers to the existing task.
+    """The client's ID for the question. If the ID has already been sent, it refers to the existing
+    task.
     """
     text: str = ""
     surface: Literal[""] = ""  # A program has no page.
@@ -249,7 +250,7 @@ class TaskAnswer(BaseModel):
 
 
 class AnswerConsumer(TaskConsumer):
-    """Serves `POST /api/IAIAssistantApi/tasks/{id}/answer`, which answers a question of a task."""
+    """Serves `POST /api/IAIAssistantApi/tasks/{id}/answer`, which answers a task's question."""
 
     methods = ("POST",)
     finishes_answers = True

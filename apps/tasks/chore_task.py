@@ -24,7 +24,7 @@ PRIORITY = -10
 @task("tasks.do_chore", priority=PRIORITY)
 def do_chore(work: str) -> None:
     """Run the chore whose function has this dotted path. A failure is logged; the chore runs again
-    at its next time.
+    at its next scheduled time.
     """
     if (chore := find_chore(work)) is not None:
         with reported(chore) as run:
@@ -60,8 +60,8 @@ def find_chore(work: str) -> Chore | None:
 
 @contextmanager
 def reported(chore: Chore) -> Iterator[ChoreRun]:
-    """Context manager that measures and logs a chore's run, and sets the outcome on the yielded
-    row. The caller saves the row.
+    """Measure and log a chore's run, and set the outcome on the yielded row. The caller must save
+    the row.
     """
     run, began = ChoreRun(work=chore.work, started_at=timezone.now()), time.monotonic()
     try:

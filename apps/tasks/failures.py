@@ -1,4 +1,4 @@
-"""Logs and stores failed attempts of jobs, with their tracebacks."""
+"""Logs and stores failed job attempts, with their tracebacks."""
 
 import logging
 import traceback
@@ -21,13 +21,15 @@ logger = logging.getLogger(__name__)
 FAILURE_DAYS = 30
 LONGEST_ERROR = 4_000
 MOST_LOST = 5
-"""A job is given up if this many processes were killed while they ran it, because the job may be
-the cause.
+"""The worker gives up on a job if this many processes were killed while running it, because the job
+may be the cause.
 """
 
 
 def give_up(task: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
-    """Call the task's `given_up` function for a job that does not run again, and log its errors."""
+    """Call the task's `given_up` function for a job that will not run again, and log the function's
+    errors.
+    """
     found = all_tasks().get(task)
     if found is not None and found.given_up is not None:
         try:
@@ -41,7 +43,7 @@ def cancel(job: str) -> Job | None:
     """Delete a queued or failed job, or end a running one. Return the job, or None if it does not
     exist.
 
-    A synchronous function still runs to its end, but the job is not retried.
+    A synchronous function still runs to completion, but the job is not retried.
     """
     with transaction.atomic():
         found = queue().cancel(job)
@@ -66,8 +68,8 @@ def record_failure(
 def record_lost(task: str, job: str, attempt: int) -> bool:
     """Record that a process was killed during an attempt. Return True if the job will run again.
 
-    A job is given up after `MOST_LOST` such attempts. The count restarts when an operator retries
-    the job.
+    The worker gives up on a job after `MOST_LOST` such attempts. The count restarts when an
+    operator retries the job.
     """
     earlier = TaskFailure.objects.filter(job=job).order_by("-pk")
     since_final = takewhile(lambda row: not row.is_final, earlier)

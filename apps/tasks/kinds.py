@@ -53,7 +53,7 @@ def pause(kind: str) -> bool:
 
 
 def delete_pause(kind: str) -> bool:
-    """Delete the pause of a kind. Return False if there was none.
+    """Delete the pause for a kind. Return False if there was none.
 
     Only `Queue.resume` should call this, because it also releases the queued jobs.
     """

@@ -24,9 +24,9 @@ class QueuedJob(models.Model):
     attempts = models.PositiveIntegerField(default=0)
     run_after = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
-    """When the last attempt began."""
+    """The time at which the last attempt began."""
     lease_until = models.DateTimeField(null=True)
-    """From this time on, another worker may take over a running job."""
+    """From this time on, another worker may take over the running job."""
     enqueued_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -49,8 +49,8 @@ class QueuedJob(models.Model):
 
 
 class TaskFailure(models.Model):
-    """A failed attempt of a job: it raised an error or, if `is_lost` is True, its process was
-    killed. `is_final` means that the job does not run again.
+    """A failed attempt at a job: it raised an error or, if `is_lost` is True, its process was
+    killed. `is_final` means that the job will not run again.
     """
 
     job = models.CharField(max_length=40)

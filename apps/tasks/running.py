@@ -30,7 +30,7 @@ GRACE_SECONDS = 3.0
 
 
 class JobThreads:
-    """Threads for jobs, separate from those of requests. Each call releases its database
+    """Threads for jobs, separate from the threads for requests. Each call releases its database
     connection.
     """
 

@@ -26,9 +26,7 @@ class Queue(Protocol):
         """Return the number of jobs by state. A state without jobs may be missing."""
 
     def waiting_since(self) -> datetime | None:
-        """Return when the oldest job that no worker has started became due, or None if no job is
-        queued.
-        """
+        """Return the time when the oldest queued job became due, or None if no job is queued."""
 
     def enqueue_once(self, task: Task[Any, Any], lock: str, *args: Any) -> None:
         """Enqueue a job, unless one with this lock is already queued. Only one job with a lock runs
@@ -39,8 +37,8 @@ class Queue(Protocol):
         """Retry a failed job. Return False if there is no failed job with this ID."""
 
     def jobs(self, state: str, kind: str, most: int) -> Sequence[Job]:
-        """Return up to `most` jobs of a kind in a state. Queued jobs come in the order in which
-        they will run, all others newest first.
+        """Return up to `most` jobs of a kind in a state. Queued jobs are in the order in which they
+        will run; all others are sorted newest first.
         """
 
     def cancel(self, job: str) -> Job | None:

@@ -30,7 +30,7 @@ class Task(base.Task[P, T]):
     title: str = ""
     """The name that operators see."""
     retries: int = 0
-    """The maximum number of retries of a failed job, with exponential backoff."""
+    """The maximum number of retries for a failed job, with exponential backoff."""
     wait: int = 2
     """The pause before the first retry, in seconds."""
     given_up: Callable[..., object] | None = None

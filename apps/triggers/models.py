@@ -165,7 +165,9 @@ class Subscription(Endpoint):
     url = models.CharField("address", max_length=1000, validators=[URLValidator(("http", "https"))])
     events = models.JSONField(help_text="The events to send.")
     former_secret = SecretField(blank=True, default="", editable=False)
-    """The secret before the last rotation. It also signs events until `former_secret_until`."""
+    """The secret before the last rotation. Until `former_secret_until`, events are also signed with
+    it.
+    """
     former_secret_until = models.DateTimeField(null=True, editable=False)
     has_text = models.BooleanField(
         "Include answer text",

@@ -13,7 +13,7 @@ MAIL_DAYS = 1
 
 
 def delete_old() -> int:
-    """Delete old rows, and the secrets that no longer sign deliveries. Return the number of rows."""
+    """Delete old rows and expired secrets. Return the number of deleted rows."""
     over = Subscription.objects.filter(former_secret_until__lt=timezone.now())
     over.update(former_secret="", former_secret_until=None)
     return (

@@ -1,4 +1,4 @@
-"""Creates and checks the secrets of webhooks, and the secrets that sign deliveries to subscribers."""
+"""Creates and checks webhook secrets, and creates the secrets for signing deliveries."""
 
 import base64
 import hashlib
@@ -27,8 +27,8 @@ def new_secret() -> str:
 
 
 def renew_secret(webhook: Webhook) -> str:
-    """Set and return a new secret or key of the webhook. The old one becomes invalid. Does not save
-    the row.
+    """Set and return a new secret or key for the webhook. The old one becomes invalid. Does not
+    save the row.
     """
     if webhook.check_kind == Webhook.Check.SIGNATURE:
         webhook.secret, webhook.key_hash = new_secret(), ""
@@ -39,8 +39,8 @@ def renew_secret(webhook: Webhook) -> str:
 
 
 def renew_signing(subscription: Subscription) -> str:
-    """Set and return a new secret of the subscription. The old one also signs deliveries during
-    `OVERLAP`. Does not save the row.
+    """Set and return a new secret for the subscription. For `OVERLAP`, deliveries are also signed
+    with the old secret. Does not save the row.
     """
     if subscription.secret:
         subscription.former_secret = subscription.secret
@@ -50,7 +50,7 @@ def renew_signing(subscription: Subscription) -> str:
 
 
 def signing_secrets(subscription: Subscription, now: datetime) -> list[str]:
-    """Return the secrets that sign a delivery at the time `now`, newest first."""
+    """Return the secrets with which to sign a delivery at the time `now`, newest first."""
     until, former = subscription.former_secret_until, subscription.former_secret
     is_good = former and until is not None and now < until
     return [subscription.secret, former] if is_good else [subscription.secret]
@@ -80,7 +80,7 @@ def is_signature_valid(webhook: Webhook, headers: Mapping[str, str], body: bytes
 
 
 class BytesSigner(Signer):
-    """A `Signer` for any bytes, not only UTF-8 text. `data` contains one character per byte."""
+    """A `Signer` for any bytes, not just UTF-8 text. `data` contains one character per byte."""
 
     def sign(self, msg_id: str, timestamp: datetime, data: str) -> str:
         signed = f"{msg_id}.{int(timestamp.timestamp())}.".encode() + data.encode("latin-1")

@@ -26,7 +26,8 @@ from quickapps_site.assets import bundles
 logger = logging.getLogger(__name__)
 
 STAMP = "built.sha256"
-"""The name of the file in `STATIC_ROOT` that contains the hash of the sources of the built files.
+"""The name of the file in `STATIC_ROOT` that contains the hash of the sources from which the files
+were built.
 """
 
 
@@ -34,7 +35,7 @@ def build() -> None:
     """Build the static files, unless they are already built from the same sources.
 
     If several processes start together, one builds the files and the others wait. A folder with
-    built files may be read-only, as in an image.
+    built files may be read-only, as in a container image.
     """
     stamp = Path(settings.STATIC_ROOT) / STAMP
     version = hash_of_sources()
@@ -77,7 +78,7 @@ class QuickCompressor(Compressor):  # type: ignore[misc]
     @staticmethod
     def compress_brotli(data: bytes) -> bytes:
         """Compress with Brotli at level 9, which takes a tenth of the time of the highest level and
-        adds only a few percent of size.
+        produces files that are only a few percent larger.
         """
         return bytes(brotli.compress(data, quality=9))
 
@@ -152,7 +153,7 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
 
     patterns = (*CompressedManifestStaticFilesStorage.patterns, ("*.js", (FILES_OF_SCRIPTS,)))
     support_js_module_import_aggregation = True
-    # The number must be larger than the longest chain of modules that import each other.
+    # The number must exceed the length of the longest chain of modules that import each other.
     max_post_process_passes = 50
     digest_of_bundles = ""
 
@@ -175,7 +176,7 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
         self, paths: dict[str, Any], adjustable_paths: list[str], hashed_files: dict[str, str]
     ) -> Iterator[Processed]:
         """Process each file. In later passes, skip files that do not refer to other files, because
-        large files take long.
+        large files take a long time.
         """
         is_first_pass = not hashed_files
         if is_first_pass:
@@ -200,7 +201,7 @@ class BuiltFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
         """Return a function that replaces the URLs in a file.
 
         It skips comments, in which scripts may import each other's types. Bundles have no comments;
-        there, it skips strings that look like imports.
+        in them, it skips strings that look like imports.
         """
         convert = super().url_converter(name, hashed_files, template)
         is_no_import = is_in_text if name.startswith(bundles.FOLDER) else is_in_comment

@@ -32,8 +32,8 @@ def body_limits(limits: Iterable[tuple[str, int]]) -> LimitOf:
 
 
 def with_bounded_bodies(application: Any, limit_of: LimitOf, seconds: float) -> Any:
-    """Return an ASGI application that limits the size of request bodies, and the time for sending
-    them to `seconds`.
+    """Return an ASGI application that limits the size of request bodies. It also limits the time
+    for sending a body to `seconds`.
     """
 
     async def bounded(scope: Message, receive: Receive, send: Send) -> None:
@@ -53,8 +53,8 @@ def with_bounded_bodies(application: Any, limit_of: LimitOf, seconds: float) -> 
                 raise
             await refuse(refused, scope, body, send)
         except Exception as error:
-            # Sessions are read before a consumer is called, and bodies are stored before a view is
-            # called.
+            # An outage can cause errors here: sessions are read before a consumer is called, and
+            # bodies are stored before a view is called.
             if has_begun or (outage := outage_of(error)) is None:
                 raise
             logger.error("Failed to answer a request", exc_info=error)

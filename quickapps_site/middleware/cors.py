@@ -1,4 +1,4 @@
-"""Allows pages of other origins to call the APIs (CORS), if the operator lists these origins.
+"""Allows pages from other origins to call the APIs (CORS), if the operator lists these origins.
 
 The middleware wraps the whole ASGI application, because API requests are routed before Django.
 """
@@ -27,7 +27,7 @@ EXPOSED = (
 
 
 def with_cors(application: Any, origins: Collection[str]) -> Any:
-    """Return an ASGI application that allows these origins. Without any, return `application`
+    """Return an ASGI application that allows these origins. If there are none, return `application`
     itself.
     """
     if not origins:

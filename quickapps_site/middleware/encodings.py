@@ -1,7 +1,7 @@
 """Decodes forms as UTF-8, the encoding of the pages, even if the sender declares another encoding.
 
-Django would use the declared encoding. For some encodings, it then fails even while it rejects the
-request. For others, it returns lone surrogates, which cannot be stored or displayed.
+Django would use the declared encoding. For some encodings, it then raises an error even while
+rejecting the request. For others, it returns lone surrogates, which cannot be stored or displayed.
 """
 
 from typing import Any

@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
 DENIAL = "websocket.http.response"
-"""The extension of ASGI with which an application rejects a handshake with an HTTP response."""
+"""The ASGI extension that lets an application reject a handshake with an HTTP response."""
 TRY_AGAIN_LATER = 1013
 """The code with which a handshake is closed on servers that lack the extension. These servers then
 return status 403.
@@ -37,8 +37,8 @@ def with_outage_responses(application: Any) -> Any:
         try:
             await application(scope, receive, answer)
         except Exception as error:
-            # Sessions are read before a consumer is called, and visitors' sessions are created
-            # before a consumer accepts the handshake.
+            # An outage can cause errors here: sessions are read before a consumer is called, and
+            # visitors' sessions are created before a consumer accepts the handshake.
             if has_begun or (outage := outage_of(error)) is None:
                 raise
             logger.error("Failed to open a WebSocket", exc_info=error)

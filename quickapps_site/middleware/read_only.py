@@ -53,7 +53,7 @@ def refuse_writes(get_response: Any) -> Any:
 
 
 def banner(request: HttpRequest) -> dict[str, Any]:
-    """Add the function that returns the banner's text to the context of templates."""
+    """Add the function that returns the banner's text to the template context."""
     return {"read_only_notice": read_only_notice}
 
 

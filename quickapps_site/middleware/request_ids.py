@@ -29,7 +29,7 @@ def with_request_ids(application: Any) -> Any:
             sending: Awaitable[None] = send(message)
             return sending
 
-        begin(request_id)  # The server has a task for each request.
+        begin(request_id)  # The server runs each request in its own task.
         await application(scope, receive, answer)
 
     return identified

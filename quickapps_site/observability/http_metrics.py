@@ -1,4 +1,4 @@
-"""Measures the HTTP requests and the event loop of a process."""
+"""Measures a process's HTTP requests and its event loop."""
 
 import asyncio
 import time

@@ -162,7 +162,7 @@ def try_out(formatter: logging.Formatter) -> None:
 
 
 class CutPayloads(logging.Filter):
-    """Truncates log records with contents of requests and responses to `length` characters."""
+    """Truncates log records that contain requests or responses to `length` characters."""
 
     def __init__(self, length: int) -> None:
         super().__init__()
@@ -204,7 +204,7 @@ def logging_of(
     Attributes that only operators' formats can show are not computed without such formats.
     """
     if not text_format and json_template is None:
-        # The computation of the values takes longer than the output of the record.
+        # Computing these values takes longer than writing the record.
         logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     text: dict[str, Any] = {"()": TextFormatter}
     if text_format:
@@ -239,7 +239,7 @@ def logging_of(
                 "level": "DEBUG" if shows_payloads else "CRITICAL",
                 "filters": ["cut"],
             },
-            # The logger logs session IDs and servers' responses. QuickApps logs the failures
+            # This logger logs session IDs and servers' responses. QuickApps logs the failures
             # itself.
             "mcp.client": {"level": "CRITICAL"},
             # Below this level, they log addresses, headers, bodies or session IDs.

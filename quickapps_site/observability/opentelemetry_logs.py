@@ -43,7 +43,7 @@ def set_up_opentelemetry_logs() -> None:
 
 
 def severity_of(level: int) -> SeverityNumber:
-    """Return the lowest of the four OpenTelemetry severities for a level of Python's logging."""
+    """Return the lowest of the four OpenTelemetry severities for a Python logging level."""
     return SeverityNumber(min(level // 10, 5) * 4 + 1)
 
 

@@ -1,4 +1,4 @@
-"""Filters log records, so that an outage is logged once a minute and not with each failure."""
+"""Filters log records, so that an outage is logged once a minute, not with each failure."""
 
 import logging
 import threading
@@ -8,8 +8,7 @@ from apps.outages import BUSY, DATABASE, ENDED, Outage, outage_of
 
 SECONDS = 60.0
 POOL = "psycopg.pool"
-"""The logger of psycopg's pool. Its warnings about failed connections contain no exception of
-Django.
+"""The logger of psycopg's pool. Its warnings about failed connections contain no Django exception.
 """
 EXPORTERS = ("opentelemetry.exporter.", "opentelemetry.sdk.")
 """The OpenTelemetry loggers that log each failed attempt to reach an endpoint, every few seconds.
@@ -26,8 +25,8 @@ OF_DRIVERS = {
     ("redis", "RedisClusterException"): REDIS,
     ("redis", "ClusterError"): REDIS,
 }
-"""Maps exceptions of drivers, by package and class, to outages, for code that uses a driver without
-Django.
+"""Maps driver exceptions, by package and class, to outages. This covers code that uses a driver
+without Django.
 """
 OF_STATEMENTS = ("40", "55", "57014")
 """The prefixes of SQLSTATEs for conflicts and timeouts. They do not mean that the database is down.

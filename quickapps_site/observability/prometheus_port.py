@@ -13,7 +13,7 @@ from quickapps_site import environment as env
 from quickapps_site.observability.opentelemetry_metrics import VARIABLE
 from quickapps_site.observability.tracing import exporters_of
 
-if TYPE_CHECKING:  # The import of the package takes a tenth of a second, and few processes need it.
+if TYPE_CHECKING:  # Importing the package takes a tenth of a second, and few processes need it.
     from apps.gateway.prometheus import PrometheusSink
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""Configures the Django app of the operators' commands and the environment check."""
+"""Configures the Django app for the operators' commands and the environment check."""
 
 from django.apps import AppConfig
 

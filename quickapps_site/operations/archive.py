@@ -203,7 +203,7 @@ def read_chunks(content: IO[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def damage() -> Iterator[None]:
-    """Convert exceptions from reading a tar archive in the block to `DamagedArchive`."""
+    """Convert tar errors that are raised in the block to `DamagedArchive`."""
     try:
         yield
     except (tarfile.TarError, UnicodeError, EOFError) as error:

@@ -1,4 +1,4 @@
-"""Copies a PostgreSQL or SQLite database consistently into one file, and loads these copies."""
+"""Makes a consistent copy of a PostgreSQL or SQLite database in one file, and loads such copies."""
 
 import os
 import re
@@ -53,7 +53,7 @@ def copy_database(folder: Path) -> Iterator[DatabaseCopy]:
 
 @contextmanager
 def copy_sqlite(path: Path) -> Iterator[DatabaseCopy]:
-    # All pages are copied in one step, because writers continue in the write-ahead log.
+    # All pages are copied in one step. This does not block writers, which use the write-ahead log.
     source = f"file:{Path(settings.DATABASES['default']['NAME']).absolute().as_uri()[7:]}?mode=ro"
     with (
         closing(sqlite3.connect(source, uri=True)) as database,

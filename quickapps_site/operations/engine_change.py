@@ -23,13 +23,13 @@ QUEUE = "procrastinate"
 
 
 def changes_engine(header: Header) -> bool:
-    """Return True for an archive of an SQLite database and an installation on PostgreSQL."""
+    """Return True if the archive is of an SQLite database and this installation uses PostgreSQL."""
     return (header.vendor, connection.vendor) == ("sqlite", "postgresql")
 
 
 def check_version(header: Header) -> None:
     """Raise `CommandError` if the archive's database lacks migrations. They cannot be applied while
-    the database is loaded.
+    the database is being loaded.
     """
     known = {one for one in MigrationLoader(None).disk_migrations if one[0] != QUEUE}
     if missing := sorted(known - set(header.migrations)):

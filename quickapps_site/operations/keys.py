@@ -35,7 +35,7 @@ def fits(print_of_archive: str) -> bool:
 
 
 def digest(key: str, salt_key: str, salt: bytes) -> str:
-    # The hash is deliberately slow, so that an archive does not help to guess a short key.
+    # The hash is deliberately slow, so that an archive does not help an attacker guess a short key.
     text = f"{key}\0{salt_key}".encode()
     return hashlib.scrypt(text, salt=salt, n=2**15, r=8, p=1, maxmem=2**26).hex()
 

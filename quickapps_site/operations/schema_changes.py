@@ -1,4 +1,4 @@
-"""Detects changes of models that need a migration. Changed texts and choices need none, because
+"""Detects changes to models that need a migration. Changed texts and choices need none, because
 they are not in the database.
 """
 
@@ -13,7 +13,7 @@ NOT_IN_DATABASE = frozenset(
 
 
 class SchemaAutodetector(MigrationAutodetector):
-    """Detects changes of models, but ignores attributes of fields that only forms and pages use."""
+    """Detects changes to models, but ignores field attributes that only forms and pages use."""
 
     def deep_deconstruct(self, obj: Any) -> Any:
         deconstructed = super().deep_deconstruct(obj)

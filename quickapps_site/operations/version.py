@@ -7,7 +7,7 @@ from django.conf import settings
 
 
 def product_version() -> str:
-    """Return the version in a checkout's `pyproject.toml`, or else that of the installed package."""
+    """Return the version in a checkout's `pyproject.toml`, or else the version of the package."""
     try:
         text = (settings.BASE_DIR / "pyproject.toml").read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -16,5 +16,5 @@ def product_version() -> str:
 
 
 def version_numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version, for comparisons. Raises ValueError if it is invalid."""
+    """Return the numbers in a version, for comparisons. Raises ValueError if it is invalid."""
     return tuple(int(part) for part in version.split("."))

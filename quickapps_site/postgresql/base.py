@@ -1,8 +1,8 @@
 """Extends Django's PostgreSQL backend with a pool that returns only working connections.
 
-If the database refuses connections, the error follows within a second; if it does not respond,
-within three. Callers wait while all connections are in use, or all those that requests to pages may
-use.
+If the database refuses connections, callers get an error within a second; if it does not respond,
+within three seconds. Callers wait while all connections are in use. Page requests also wait while
+all connections that they may use are in use.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TRUSTED_SECONDS = 30.0
 closed it.
 
 A check before every use would add a round trip, and double the transactions of an idle process. If
-the server disappears in this time, the watchdog ends the statement.
+the server disappears during this time, the watchdog ends the statement.
 """
 
 _reachability: dict[str, Reachability] = {}
@@ -186,8 +186,8 @@ def is_alive(connection: psycopg.Connection[Any]) -> bool:
 
 
 class PageShare:
-    """The connections that requests to Django's views can use at the same time: all of the pool,
-    except one per database thread.
+    """The connections that requests to Django's views can use at the same time: all connections in
+    the pool, except one per database thread.
     """
 
     def __init__(self, pool_size: int, threads: int) -> None:
@@ -195,10 +195,10 @@ class PageShare:
         self.free = threading.BoundedSemaphore(self.count)
 
     def acquire(self, seconds: float) -> bool:
-        """Reserve a connection, and return True. Return False if the current thread does not serve
-        a view, so that it needs no reservation.
+        """Reserve a connection, and return True. Return False if the current thread is not serving
+        a view, and therefore needs no reservation.
 
-        Raises `PoolTimeout` if all connections for views are in use for `seconds`.
+        Raises `PoolTimeout` if all connections for views remain in use for `seconds`.
         """
         if not is_page_request():
             return False
@@ -213,7 +213,7 @@ class PageShare:
 
 
 def is_page_request() -> bool:
-    """Return True if the current thread serves a view. Only threads that serve views have their own
-    context in asgiref.
+    """Return True if the current thread is serving a view. Only threads that serve views have their
+    own context in asgiref.
     """
     return SyncToAsync.thread_sensitive_context.get(None) is not None

@@ -42,8 +42,8 @@ class DatabaseClient:
 
     @contextmanager
     def wait(self, connection: psycopg.Connection[Any]) -> Iterator[None]:
-        """Register the connection while it waits for the database. Raises `CancelledError` if the
-        client disconnects.
+        """Register the connection while it is waiting for the database. Raises `CancelledError` if
+        the client disconnects.
         """
         with self.lock:
             if self.is_gone and connection.pgconn.transaction_status == TransactionStatus.IDLE:

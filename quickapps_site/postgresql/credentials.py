@@ -1,5 +1,5 @@
-"""Reads the current database credentials from the file of `DATABASE_URL`, because they may be
-rotated while the process runs.
+"""Reads the current database credentials from the file that contains `DATABASE_URL`, because they
+may be rotated while the process runs.
 """
 
 from __future__ import annotations

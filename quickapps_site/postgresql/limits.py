@@ -9,8 +9,9 @@ from typing import Any
 from django.db import connections
 
 LOCK_SECONDS, STATEMENT_SECONDS = 5.0, 60.0
-"""The maximum times in seconds for waiting for a lock and for a whole statement, in a serving
-process. A slower request fails with status 503 and `database_busy`.
+"""The maximum number of seconds for which a statement can wait for a lock, and for which it can
+run. These limits apply in processes that serve requests. A slower request fails with status 503 and
+`database_busy`.
 """
 
 

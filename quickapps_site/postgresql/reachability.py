@@ -12,7 +12,7 @@ import psycopg
 from quickapps_site.postgresql.credentials import with_current_credentials
 
 PROBE_SECONDS = 2
-"""The connect timeout of a check in seconds. This is libpq's minimum."""
+"""The connection timeout for a check, in seconds. This is libpq's minimum."""
 MEMORY_SECONDS = 0.5
 """The result of a check is cached for this many seconds."""
 TOO_MANY_CONNECTIONS = "53300"

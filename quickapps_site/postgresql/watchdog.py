@@ -1,4 +1,4 @@
-"""Ends statements that wait for a database that no longer responds.
+"""Ends statements that are waiting for a database that no longer responds.
 
 A server that hangs keeps its connections open, so callers would wait forever. Slow statements
 continue while the database accepts new connections.
@@ -19,8 +19,8 @@ from quickapps_site.postgresql import clients
 from quickapps_site.postgresql.reachability import Reachability
 
 SUSPICIOUS_SECONDS = 0.4
-"""The database is checked if a statement takes more than this many seconds. Few statements take so
-long.
+"""The database is checked if a statement takes more than this many seconds. Few statements take
+that long.
 """
 CHECK_SECONDS = 0.2
 
@@ -28,8 +28,8 @@ _waiting: dict[psycopg.Connection[Any], float] = {}
 
 
 class WatchedConnection(psycopg.Connection[Any]):
-    """A connection that reports to the watchdog when it waits for the server, and records the time
-    of the last response.
+    """A connection that reports to the watchdog when it is waiting for the server, and records the
+    time of the last response.
     """
 
     answered_at = float("-inf")
@@ -52,7 +52,7 @@ class WatchedConnection(psycopg.Connection[Any]):
 
 
 def start(reachability: Reachability) -> None:
-    """Start the thread that watches all connections of the process."""
+    """Start the thread that watches all of the process's connections."""
     threading.Thread(target=watch, args=(reachability,), name="database", daemon=True).start()
 
 
@@ -71,6 +71,6 @@ def watch(reachability: Reachability) -> None:
 
 
 def hang_up(connection: psycopg.Connection[Any]) -> None:
-    """Shut down a connection's socket, so that the thread that waits for it gets an error."""
+    """Shut down a connection's socket, so that the thread that is waiting for it gets an error."""
     with suppress(psycopg.Error, OSError), socket.socket(fileno=os.dup(connection.fileno())) as end:
         end.shutdown(socket.SHUT_RDWR)

@@ -21,8 +21,8 @@ proxies limit headers to 8 to 32 KiB.
 HEAD_SECONDS = 20.0
 """The time in seconds within which the head of a request must arrive."""
 CONNECTIONS = 10_000
-"""The maximum number of connections of a process, including WebSockets and streamed answers.
-Further connections get status 503.
+"""The maximum number of connections per process, including WebSockets and streamed answers. Further
+connections get status 503.
 """
 STALLED_SECONDS = 30.0
 """A client that reads nothing for this many seconds is disconnected. This is enough for two
@@ -85,7 +85,7 @@ class BoundedHttp(StallGuard, HttpToolsProtocol):
 
     awaits_head = True
     head_bytes = 0
-    """The number of bytes so far of an incomplete request head."""
+    """The number of bytes received so far of an incomplete request head."""
     head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

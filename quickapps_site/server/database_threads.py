@@ -4,8 +4,8 @@ By default, asgiref runs all database work of a process on one thread, so a stat
 a lock would block every request. Only code that spreads a transaction over several calls needs a
 single thread, and this project has none.
 
-A third of the threads are reserved for kinds of calls that are not running yet. Even if many calls
-wait for the same lock, requests that do not need the lock therefore find a thread.
+A third of the threads are reserved for kinds of calls that are not running yet. Therefore, even if
+many calls are waiting for the same lock, requests that do not need the lock still get a thread.
 """
 
 import functools
@@ -77,8 +77,8 @@ class DatabaseThreads(ThreadPoolExecutor):
 
 
 def kind_of(function: Callable[..., Any]) -> Kind:
-    """Return the kind of a database call, which depends on the function of this project that the
-    call runs. asgiref's handler has this function as its last argument.
+    """Return the kind of a database call, which depends on the project's function that the call
+    runs. This function is the last argument of asgiref's handler.
     """
     while isinstance(function, functools.partial):
         is_handler = getattr(function.func, "__name__", "") == "thread_handler"

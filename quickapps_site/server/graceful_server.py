@@ -44,7 +44,7 @@ class Shutdown:
 
 
 BACKLOG = 1024
-"""The maximum number of connections that wait to be accepted."""
+"""The maximum number of connections that are waiting to be accepted."""
 KEEP_ALIVE_SECONDS = 75
 """The time in seconds after which the server closes an idle connection. Proxies close it earlier
 (nginx after 60 seconds), and so never reuse a connection that the server is closing.
@@ -53,9 +53,9 @@ MESSAGE_BYTES = 1024 * 1024
 """The maximum size in bytes of a WebSocket message from a client."""
 PING_SECONDS, PONG_SECONDS = 20.0, 30.0
 FAREWELL_SECONDS = 1.0
-"""The time in seconds for closing connections to send their last bytes."""
+"""The time in seconds that closing connections have to send their last bytes."""
 CLEAN_UP_SECONDS = 4
-"""The time in seconds for interrupted work to release its resources."""
+"""The time in seconds that interrupted work has to release its resources."""
 POLL_SECONDS = 0.05
 CLOSE = (b"connection", b"close")
 TICK_SECONDS = 1.0
@@ -134,7 +134,7 @@ class GracefulServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.stopping.announce()
-        # Proxies keep connections open, and a request on one that is just closed would fail.
+        # Proxies keep connections open, and a request on one that is being closed would fail.
         self.server_state.default_headers = [*self.server_state.default_headers, CLOSE]
         await asyncio.sleep(self.drain_seconds)
         await self.accept_waiting()
@@ -169,7 +169,8 @@ class GracefulServer(uvicorn.Server):
                 for one in listening.sockets:
                     queues.register(one.fileno(), selectors.EVENT_READ)
             while True:
-                # If a listener closes while asyncio sets up a connection, the connection is lost.
+                # If a listener closes while asyncio is setting up a connection, the connection is
+                # lost.
                 await asyncio.sleep(POLL_SECONDS)
                 if not queues.get_map() or not queues.select(0) or loop.time() > end:
                     return

@@ -22,8 +22,8 @@ CLEAN_UP_SECONDS = 4.0
 JOBS_SECONDS = GRACE_SECONDS + 2.0
 """The time in seconds for background jobs to end or to return to the queue.
 
-The database connections are closed afterwards. A job that still runs then would wait 30 seconds for
-one, because asyncio cancels the pool's tasks at the end of the shutdown.
+The database connections are closed afterwards. A job that is still running then would wait 30
+seconds for one, because asyncio cancels the pool's tasks at the end of the shutdown.
 """
 
 
@@ -53,16 +53,16 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
 
 
 def warn_of_deaf_processes() -> None:
-    """Log a warning if the processes of the installation cannot notify each other. Servers do not
-    run Django's checks.
+    """Log a warning if the installation's processes cannot notify each other. Servers do not run
+    Django's checks.
     """
     for warning in processes_can_notify():
         logger.warning("%s %s", warning.msg, warning.hint)
 
 
 async def end_answers(seconds: float) -> None:
-    """Release the chat page's answers, so that other processes resume them, and end the answers of
-    other APIs after `seconds`.
+    """Release the chat page's answers, so that other processes resume them, and end the answers
+    from other APIs after `seconds`.
 
     A second call does nothing.
     """

@@ -84,7 +84,7 @@ def not_connected(request: HttpRequest, error: ToolError, status: int) -> HttpRe
 
 
 async def resume_waiting_runs(account: ToolAccount) -> None:
-    """Resume the runs that wait for the user to sign in to this account. If a run is busy, a
+    """Resume the runs that are waiting for the user to sign in to this account. If a run is busy, a
     background task retries every 0.5 seconds for 10 seconds.
     """
     busy = await resume(await database_sync_to_async(waiting_runs)(account), account)
@@ -102,7 +102,7 @@ async def retry_busy_runs(runs: list[Run], account: ToolAccount) -> None:
 
 async def resume(runs: list[Run], account: ToolAccount) -> list[Run]:
     """Mark the runs' sign-in cards for this account as answered, so that the runs resume. Return
-    the busy runs. A run is busy if the user has just answered another card of the same run.
+    the busy runs. A run is busy if the user has just answered another of its cards.
     """
     busy = []
     for run in runs:
@@ -145,8 +145,8 @@ def answer_cards(run: Run, account: ToolAccount) -> None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def connections(request: HttpRequest) -> HttpResponse:
-    """Show the user's connected accounts. A POST disconnects the account in the form field
-    `account`.
+    """Show the user's connected accounts. A POST disconnects the account whose ID is in the form
+    field `account`.
     """
     caller = visitor(request)
     mine = ToolAccount.objects.filter(bucket=caller.bucket, connected_at__isnull=False)

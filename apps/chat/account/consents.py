@@ -23,9 +23,9 @@ LISTED = 500
 def approvals(request: HttpRequest) -> HttpResponse:
     """Show the user's stored approval choices, or change them.
 
-    A POST with the form field `consent` deletes the choice with this ID. A POST with the field
-    `ask` requires approval for each call to a tool: `7:pay` means the tool `pay` of the application
-    with primary key 7, and `7:` means all its tools.
+    A POST with the form field `consent` deletes the choice whose ID is in this field. A POST with
+    the field `ask` requires approval for each call to a tool: `7:pay` means the tool `pay` of the
+    application with primary key 7, and `7:` means all its tools.
     """
     caller = visitor(request)
     mine = Consent.objects.filter(bucket=caller.bucket)

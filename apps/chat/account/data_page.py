@@ -41,8 +41,8 @@ def data(request: HttpRequest) -> HttpResponse:
 
 
 def page(request: HttpRequest, status: int = 200, **told: Any) -> HttpResponse:
-    """Render the page for importing, exporting and deleting data. `told` adds a success message or
-    an error to the template context.
+    """Render the page for importing, exporting and deleting data. `told` adds a success or error
+    message to the template context.
     """
     caller = visitor(request)
     context = {

@@ -34,9 +34,7 @@ from apps.workspace.local.models import FormerBucket, StoredFile
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """The number of conversations, files, schedules and applications that a user has, across all
-    teams.
-    """
+    """The numbers of a user's conversations, files, schedules and applications in all teams."""
 
     conversations: int
     files: int

@@ -1,4 +1,4 @@
-"""Writes the erasure report of a deleted account: the number of deleted, retained and remaining
+"""Writes the erasure report for a deleted account: the numbers of deleted, retained and remaining
 rows of each kind.
 """
 
@@ -34,7 +34,7 @@ class RetainedRows:
     """Rows that remain after an account is deleted, and the reason that the report shows."""
 
     rows: QuerySet[Any] | None
-    """The rows, or None if their table is large and has no index by user."""
+    """The rows, or None if their table is large and has no index on the user."""
     reason: str
 
     def count(self) -> int | None:

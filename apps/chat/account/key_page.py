@@ -1,4 +1,4 @@
-"""Stores, tests and deletes users' own API keys for model services. The page "Connections" shows
+"""Stores, tests and deletes users' own API keys for model services. The "Connections" page shows
 these keys.
 """
 

@@ -47,7 +47,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
     """Render the account page. `forms` contains submitted forms with errors, which replace the
-    forms of the same names.
+    forms with the same names.
     """
     user, caller = account_user(request), visitor(request)
     factors = list(Authenticator.objects.filter(user=user).order_by("created_at"))
@@ -152,7 +152,9 @@ def picture(request: HttpRequest, user: int) -> HttpResponse:
 @login_required
 @require_POST
 def end(request: HttpRequest) -> HttpResponse:
-    """End the session in the form field `session`, or all other sessions if the field is empty."""
+    """End the session whose ID is in the form field `session`, or all other sessions if the field
+    is empty.
+    """
     user = account_user(request)
     chosen = request.POST.get("session")
     rows = [

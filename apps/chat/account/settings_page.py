@@ -115,7 +115,7 @@ def settings(request: HttpRequest) -> HttpResponse:
 
 def page(request: HttpRequest, status: int = 200, **forms: Any) -> HttpResponse:
     """Render the settings page. `forms` contains submitted forms with errors, which replace the
-    forms of the same names.
+    forms with the same names.
     """
     row = preferences_row(request)
     unbound = {name: form(instance=row, auto_id=f"{name}-%s") for name, form in FORMS.items()}

@@ -1,7 +1,7 @@
 """Streams all of a user's data as a ZIP file.
 
-`conversations/` has one JSON file per conversation, which can be imported again. `files.json` lists
-the files in conversations with their URLs. `account.json` has the user's other data.
+`conversations/` has one JSON file per conversation. These files can be imported again. `files.json`
+lists the files in conversations with their URLs. `account.json` has the user's other data.
 """
 
 import json
@@ -56,8 +56,8 @@ def archive_name(now: datetime) -> str:
 
 
 async def whole_export(user: int) -> AsyncIterator[bytes]:
-    """Yield the bytes of a ZIP file with all of a user's data. Only one conversation at a time is
-    in memory.
+    """Yield the bytes of a ZIP file with all of a user's data. Only one conversation is in memory
+    at a time.
     """
     chunks = zip_chunks(user)
     following = database_sync_to_async(next)

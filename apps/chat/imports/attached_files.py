@@ -1,4 +1,4 @@
-"""Stores the images and files of imported messages. They come from the ZIP, or from `data:` URLs in
+"""Stores the images and files in imported messages. They come from the ZIP, or from `data:` URLs in
 the messages.
 """
 

@@ -1,4 +1,4 @@
-"""Parses values in exports of other products, and formats them as Markdown."""
+"""Parses values in exports from other products, and formats them as Markdown."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ LEFT_OUT_KINDS = (
     gettext_lazy("File"),
     gettext_lazy("Error"),
 )
-"""The kinds of items that placeholder lines name. See `left_out`."""
+"""The kinds of items that a placeholder line can stand for. See `left_out`."""
 
 
 def moment(written: Any) -> datetime | None:

@@ -1,5 +1,5 @@
-"""Detects the formats of conversation exports, including those of other products, and reads their
-conversations.
+"""Detects the formats of conversation exports, including exports from other products, and reads the
+conversations in them.
 """
 
 import json
@@ -18,7 +18,7 @@ from apps.chat.imports.tree import SourceConversation, UnreadableConversation
 from apps.documents.zip_names import READ_AS, named_entries
 
 LARGEST_FILE = 64 * 1024 * 1024
-"""The maximum number of bytes in an uploaded file. For a ZIP, this limits the total of its
+"""The maximum number of bytes in an uploaded file. For a ZIP, this limits the total size of its
 conversation files.
 """
 MOST_CONVERSATIONS = 20_000

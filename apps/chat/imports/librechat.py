@@ -46,7 +46,7 @@ def read(document: dict[str, Any]) -> SourceConversation:
 
 
 def flat(messages: list[dict[str, Any]]) -> Iterator[SourceNode]:
-    """Yield the messages of a flat list as nodes. If no message contains a parent ID, each message
+    """Yield the messages in a flat list as nodes. If no message contains a parent ID, each message
     follows the previous one, as in old exports.
     """
     if any("parentMessageId" in one for one in messages):

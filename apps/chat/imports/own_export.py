@@ -1,4 +1,4 @@
-"""Reads conversations from JSON exports of this or another QuickApps installation."""
+"""Reads the conversations in JSON exports from this or another QuickApps installation."""
 
 from datetime import datetime
 from typing import Any

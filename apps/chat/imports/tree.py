@@ -14,7 +14,7 @@ MOST_CHARACTERS = 20_000_000
 """The maximum number of characters in one imported conversation."""
 LONGEST_TITLE = 200
 BEGINNING = "(This conversation began with an answer.)"
-"""The text of the question that is inserted before an answer that begins a conversation."""
+"""The text of the question that is inserted if a conversation begins with an answer."""
 
 Speaker = Literal["user", "assistant"]
 Source = Literal["chatgpt", "open-webui", "librechat", "quickapps"]
@@ -48,7 +48,7 @@ class SourceNode:
     model: str = ""
     files: Sequence[SourceFile] = ()
     sender: Mapping[str, Any] | None = None
-    """The sender of a message that no user wrote, such as a schedule; see
+    """The sender, such as a schedule, of a message that no user wrote. See
     `apps.conversations.senders`.
     """
 

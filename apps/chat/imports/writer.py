@@ -156,7 +156,7 @@ def write(
     key: tuple[str, str],
     attached: ImportedFiles,
 ) -> bool:
-    """Store an imported conversation. Return False if a concurrent import has stored it already."""
+    """Store an imported conversation. Return False if a concurrent import has already stored it."""
     now, conversation_id = timezone.now(), uuid4()
     times = list(times_of(tree.messages, conversation.created_at or now))
     source, identity = key
@@ -226,7 +226,7 @@ def write_messages(
         question = rows[message.parent]
         run = run_row(caller, application, row, question, answer)
         answer.run = question.run = run
-        # The page would have received these events while the answer was written.
+        # The page would have received these events while the answer was being written.
         events = (question_added(question), answer_stored(answer), StatusChanged(run.status))
         entries.append(journal.entry_of(row.pk, run.pk, first, events))
         first = entries[-1].last + 1

@@ -23,7 +23,7 @@ from apps.workspace.memories.port import MemoryItem
 async def update(
     caller: Caller, row: MemoryCollection, number: int, fields: Mapping[str, Any]
 ) -> MemoryItem:
-    """Change fields of a memory. `number` identifies the memory in the collection. Raises
+    """Change a memory's fields. `number` identifies the memory in the collection. Raises
     `QuickAppError` if the change is rejected.
     """
     embedder = await embedder_of(caller, row.application)

@@ -33,7 +33,7 @@ class ListedMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemorySection:
-    """The part of a page that lists the memories of one application, or the shared memories."""
+    """The part of a page that lists the memories for one application, or the shared memories."""
 
     collection: MemoryCollection
     title: str
@@ -55,7 +55,7 @@ def memory_page(caller: Caller, query: str, number: str) -> Page[StoredMemory]:
     ordered = rows.select_related("collection").defer("vector")
     ordered = ordered.order_by("collection__application", "collection", "-number")
     wanted = query.casefold()
-    # The database cannot do this, because SQLite ignores case only in ASCII letters.
+    # The database cannot do this, because SQLite ignores case for ASCII letters only.
     found = [row for row in ordered if is_about(row, wanted)] if wanted else ordered
     return Paginator(found, ON_A_PAGE).get_page(number)
 
@@ -73,7 +73,7 @@ def sections(caller: Caller, shown: Iterable[StoredMemory]) -> list[MemorySectio
             collection,
             application_title(collection.application, names),
             counts.get(collection.pk, 0),
-            # A memory's number is the second in which it was stored.
+            # A memory's number is the Unix time at which it was stored.
             [ListedMemory(row, of_timestamp(row.number)) for row in rows],
             merges_of(collection),
         )

@@ -1,4 +1,4 @@
-"""The page "Memory", and the memory switch in a conversation's menu."""
+"""The "Memory" page, and the memory switch in a conversation's menu."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec

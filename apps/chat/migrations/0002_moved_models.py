@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        # The tables stay: their models are those of other apps now.
+        # The tables remain; their models now belong to other apps.
         migrations.SeparateDatabaseAndState(
             state_operations=[
                 migrations.AlterField(

@@ -42,8 +42,8 @@ def note_author(request: HttpRequest) -> Author:
 
 
 def is_file_of_notes(caller: Caller, bucket: str, name: str) -> bool:
-    """Return True if the file is an attachment of the caller's own notes or, while the caller works
-    in a team, of the team's notes.
+    """Return True if the file belongs to the caller's own notes or, while the caller is working in
+    a team, to the team's notes.
     """
     if not name.startswith(FOLDER):
         return False

@@ -242,7 +242,7 @@ def undone(request: HttpRequest, note: Note, change: Callable[[], Note]) -> Http
 @login_required
 @require_POST
 def erase_note(request: HttpRequest, pk: int) -> HttpResponse:
-    """Permanently delete a note that was already marked as deleted, with all its versions."""
+    """Permanently delete a note with all its versions. It must already be marked as deleted."""
     space = own_space(request)
     note = get_object_or_404(Note, owner=space.owner, pk=pk, deleted_at__isnull=False)
     if is_held(space.owner):

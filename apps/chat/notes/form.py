@@ -20,7 +20,7 @@ _line = re.compile(r"\s*([^\s=:]+)\s*[=:]\s?(.*)")
 
 
 class NoteForm(forms.Form):
-    """A note's content. `number` is the version that the user edits, or 0 for a new note."""
+    """A note's content. `number` is the version that the user is editing, or 0 for a new note."""
 
     title = forms.CharField(
         label=gettext_lazy("Title"),

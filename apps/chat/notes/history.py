@@ -52,8 +52,8 @@ def history(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def read(note: Note, before: str) -> list[NoteVersion]:
-    """Return the note's newest versions, or the versions with numbers less than `before`. One more
-    version than `SHOWN` is read, for the differences of the last shown version.
+    """Return the note's newest versions, or the versions with numbers less than `before`. One
+    version more than `SHOWN` is read, because the last shown version is compared with it.
     """
     rows = note.versions.select_related("user").order_by("-number")
     if (number := read_integer(before)) is not None:

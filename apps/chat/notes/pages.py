@@ -43,7 +43,7 @@ VIEWS = ("", "agents", "deleted")
 @never_cache
 def notes(request: HttpRequest) -> HttpResponse:
     """List the notes that match the query parameter `q`. The parameter `show` can be `agents` for
-    notes that agents changed, or `deleted`.
+    notes that agents changed, or `deleted` for deleted notes.
     """
     return show_list(request)
 
@@ -156,8 +156,8 @@ def offered_applications(caller: Caller) -> list[Application]:
 @require_safe
 @never_cache
 def open_title(request: HttpRequest) -> HttpResponse:
-    """Redirect to the note with the title in the query, or to the form for a new note if there is
-    none.
+    """Redirect to the note with the title in the query, or to the form for a new note if no note
+    has this title.
     """
     title = request.GET.get("title", "")
     pk = existing(own_space(request).owner, [title]).get(title_key(title))
@@ -169,7 +169,7 @@ def open_title(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def links(request: HttpRequest) -> JsonResponse:
-    """Return the URLs of the notes with the titles in the form field `title`, which can be
+    """Return the URLs of the notes whose titles are in the form field `title`, which can be
     repeated. Unknown titles are omitted.
     """
     titles = request.POST.getlist("title")[:MOST_TITLES]

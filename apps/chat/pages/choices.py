@@ -130,7 +130,7 @@ async def efforts_of(
         return ()
     try:
         info = await open_workspace(caller).facts(model or application.deployment_id)
-    except QuickAppError:  # The answer reports the problem of the deployment.
+    except QuickAppError:  # The answer reports the deployment's problem.
         return ()
     return possible_efforts(info)
 
@@ -216,8 +216,8 @@ def change_model(request: HttpRequest, slug: str, conversation: UUID) -> HttpRes
 
 @require_POST
 def switch_tool(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Turn the toolset in the form field `tool` on or off for the next questions. The field `on` is
-    true or false.
+    """Turn the toolset whose name is in the form field `tool` on or off for the next questions. The
+    field `on` is true or false.
     """
     found = find_conversation(request, slug, conversation)
     application, name = find_resolved(slug), request.POST.get("tool", "")

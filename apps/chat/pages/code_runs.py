@@ -138,7 +138,7 @@ def prepare(caller: Caller, slug: str, conversation: UUID, code: str) -> list[Mo
 
 
 def named_files(conversation: Conversation, code: str) -> Iterator[Attachment]:
-    """Yield the attachments whose file names occur in the code. Of several attachments with the
+    """Yield the attachments whose file names occur in the code. If several attachments have the
     same name, only the newest is included.
     """
     names: set[str] = set()

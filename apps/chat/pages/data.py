@@ -173,8 +173,8 @@ def find_manifest(slug: str) -> Manifest | None:
 
 
 def find_chat_place(application: str, slug: str) -> ChatPlace | None:
-    """Return the chat place `slug` of the application, or None if `slug` is "". A chat place is a
-    part of the host application. Raises Http404 if it does not exist.
+    """Return the chat place `slug` of the application, or None if `slug` is "". A chat place is
+    part of the host application. Raises Http404 if the place does not exist.
     """
     try:
         return async_to_sync(resolve_application)(application).place(slug)

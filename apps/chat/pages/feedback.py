@@ -32,8 +32,8 @@ class FeedbackForm(forms.ModelForm):  # type: ignore[type-arg]
 @require_safe
 @never_cache
 def listing(request: HttpRequest) -> JsonResponse:
-    """Return the user's feedback on the answers with the IDs in `message`, a query parameter that
-    can be repeated.
+    """Return the user's feedback on the answers whose IDs are in the query parameter `message`,
+    which can be repeated.
     """
     return list_feedback(request, visitor(request))
 

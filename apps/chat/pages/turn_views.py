@@ -32,8 +32,8 @@ def turns(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
 
 
 def send_turns(request: HttpRequest, found: Conversation) -> HttpResponse:
-    """Return the turns that the query selects as JSON, or status 400 if the query is invalid.
-    Raises Http404 if the turns are not on the shown branch.
+    """Return a JSON response with the turns that the query selects, or status 400 if the query is
+    invalid. Raises Http404 if the turns are not on the shown branch.
     """
     asked = {name: str(value) for name, value in request.GET.items() if value}
     try:

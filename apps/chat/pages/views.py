@@ -100,7 +100,7 @@ def greeting(request: HttpRequest) -> str:
 
 
 def by_application(conversations: Iterable[Conversation]) -> list[list[Conversation]]:
-    """Group conversations by application, keeping their order."""
+    """Group conversations by application, preserving their order."""
     found: dict[int | None, list[Conversation]] = {}
     for conversation in conversations:
         application = conversation.application_id or conversation.former_application
@@ -175,8 +175,8 @@ def make_permanent(request: HttpRequest, slug: str, conversation: UUID) -> HttpR
 @never_cache
 @with_sign_in
 def download(request: HttpRequest, slug: str, conversation: UUID) -> HttpResponse:
-    """Return the conversation's shown branch as Markdown, or all branches as JSON with
-    `?format=json`. Raises Http404 if the visitor has no such conversation.
+    """Return the conversation's shown branch as Markdown or, with `?format=json`, all branches as
+    JSON. Raises Http404 if the visitor has no such conversation.
     """
     found = find_conversation(request, slug, conversation)
     response: HttpResponse

@@ -66,7 +66,7 @@ def search(request: HttpRequest) -> HttpResponseBase:
     """Return the user's conversations whose title or messages contain the words in `?q=`.
 
     The filters are `?app=` (an application's slug), `?days=` (the maximum age in days), `?tag=` and
-    `?has=` (`files` or `code`, which can be repeated).
+    `?has=` (`files` or `code`). `?has=` can be repeated.
     """
     caller, query = visitor(request), request.GET.get("q", "")[:LONGEST_QUERY]
     filters = read_filters(request.GET.dict(), request.GET.getlist("has"))
@@ -197,8 +197,8 @@ def delete_folder(request: HttpRequest, folder: int) -> HttpResponseBase:
 @never_cache
 @with_json_errors
 def folder_content(request: HttpRequest, folder: int) -> HttpResponseBase:
-    """Return the folder's instructions and files. A POST first stores the instructions in the form
-    field `instructions`.
+    """Return the folder's instructions and files. A POST first stores the instructions from the
+    form field `instructions`.
     """
     found = arrangement.find_folder(visitor(request), str(folder))
     if request.method == "POST":
@@ -206,8 +206,8 @@ def folder_content(request: HttpRequest, folder: int) -> HttpResponseBase:
     return JsonResponse(folder_document(found))
 
 
-# `receive_file` checks the CSRF token. The check reads the whole form, so it must follow the check
-# of the length.
+# `receive_file` checks the CSRF token. The check reads the whole form, so the length must be
+# checked first.
 @csrf_exempt
 @with_json_errors
 @require_POST

@@ -1,1 +1,1 @@
-"""The page "Scheduled", on which users create, change and delete their schedules."""
+"""The "Scheduled" page, on which users create, change and delete their schedules."""

@@ -117,8 +117,8 @@ def show_form(request: HttpRequest, form: ScheduleForm, title: str) -> HttpRespo
 @require_safe
 @never_cache
 def preview(request: HttpRequest) -> JsonResponse:
-    """Describe the schedule in a form that the user is filling in. The response has its description
-    (`words`), its next run times (`times`) and an error (`problem`).
+    """Describe the schedule in a form that the user is filling in. The response contains the
+    schedule's description (`words`), its next run times (`times`) and an error (`problem`).
     """
     row = owner_of(visitor(request)).new(0, Schedule.Maker.PERSON, {})
     form = ScheduleForm(request.GET, instance=row, choices=Application.objects.none())
@@ -210,8 +210,8 @@ class ListedSchedule:
 
 
 def list_schedules(rows: Iterable[Schedule], owner: str) -> list[ListedSchedule]:
-    """Return the schedules with their last results. `owner` is the bucket of the user who views the
-    page.
+    """Return the schedules with their last results. `owner` is the bucket of the user who is
+    viewing the page.
     """
     rows = list(rows)
     runs = [row.last_run for row in rows if row.last_run is not None]

@@ -1,4 +1,4 @@
-"""The URL patterns of the page "Scheduled"."""
+"""The URL patterns of the "Scheduled" page."""
 
 from django.urls import URLPattern, path
 

@@ -76,8 +76,8 @@ class CopiedFiles:
 
 
 def begin_copy(caller: Caller, application: Application, share: Share) -> Conversation:
-    """Copy a shared conversation to a new conversation of the caller. Raises `FileRefused` and
-    stores nothing if the files exceed the caller's quota.
+    """Copy a shared conversation to a new conversation that the caller owns. Raises `FileRefused`
+    and stores nothing if the files exceed the caller's quota.
     """
     conversation = Conversation(
         id=uuid4(),
@@ -168,7 +168,7 @@ def messages_of(
             created_at=at,
         )
         if is_answer:
-            # Another user shared this content.
+            # Another user shared this content, so it is marked as untrusted.
             message.state = {UNTRUSTED: [f"the shared conversation “{share.title}”"]}
         found.append(message)
     return found

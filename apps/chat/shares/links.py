@@ -38,7 +38,7 @@ AT_ONCE = 100
 
 @dataclass(frozen=True, slots=True)
 class ShareOptions:
-    """The options of a new link. `days` is None for a link that does not expire."""
+    """The options for a new link. `days` is None for a link that does not expire."""
 
     with_steps: bool
     with_files: bool

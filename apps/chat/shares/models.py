@@ -29,8 +29,8 @@ class Share(models.Model):
         PEOPLE = "people", gettext_lazy("Signed-in users")
         ANYONE = "anyone", gettext_lazy("Anyone with the link")
 
-    # Not hashed, because the owner can copy the link again, and the same row contains the
-    # conversation.
+    # Not hashed, because the owner can copy the link again. A hash would protect nothing, because
+    # the same row contains the conversation.
     token = models.CharField(max_length=50, unique=True, default=new_token, editable=False)
     conversation = models.ForeignKey(
         "conversations.Conversation", on_delete=models.CASCADE, related_name="shares"
@@ -42,7 +42,9 @@ class Share(models.Model):
     """The bucket of `user`, who shared the conversation. Queries for a user's links filter by it."""
     title = models.CharField(max_length=200)
     turns = models.JSONField(default=list)
-    """The turns as JSON. The URL of a shared file contains the file's number in `files`, from 1."""
+    """The turns as JSON. The URL of a shared file contains the file's number in `files`, counted
+    from 1.
+    """
     files = models.JSONField(default=list)
     """The files as `{"path", "etag", "name"}`. A file with a changed ETag is not served."""
     with_steps = models.BooleanField(default=False)

@@ -129,8 +129,8 @@ def list_links(request: HttpRequest, caller: Caller) -> list[dict[str, Any]]:
 @login_required
 @require_POST
 def revoke(request: HttpRequest, share: int) -> HttpResponse:
-    """Revoke a link. With the form field `back`, redirect to the settings page. Raises Http404 if
-    the user has no such link.
+    """Revoke a link. If the form contains the field `back`, redirect to the settings page. Raises
+    Http404 if the user has no such link.
     """
     caller = visitor(request)
     row = links.own_shares(caller).filter(pk=share).first()
@@ -194,7 +194,7 @@ def find_usable(request: HttpRequest, row: Share) -> Application | None:
 @unlisted_view
 def file(request: HttpRequest, token: str, number: int, name: str) -> HttpResponseBase:
     """Return the file with this number from a shared conversation, or a 404 page if the file has
-    changed or was deleted since it was shared.
+    changed or been deleted since it was shared.
     """
     row = links.find(token, request.user)
     if row is None or not row.with_files or not 0 < number <= len(row.files):

@@ -165,7 +165,7 @@ def memory_steps(conversation: Conversation) -> frozenset[str]:
 def without_steps(
     frames: Iterable[dict[str, Any]], hidden: frozenset[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the frames. Omit the frames of the steps whose IDs are in `hidden`, and of their
+    """Yield the frames, except those for the steps whose IDs are in `hidden` and for their
     substeps.
     """
     gone = set(hidden)

@@ -215,7 +215,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         try:
             application = await find_for(slug, self.caller, sent.conversation)
         except ApplicationNotFound:
-            if sent.conversation is not None:  # The application may be deleted or archived.
+            if sent.conversation is not None:  # The application may have been deleted or archived.
                 check = database_sync_to_async(check_continuable)
                 await check(self.caller, sent.conversation, slug)
             raise
@@ -242,7 +242,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             raise Refused("no_helper", gettext("This sub-agent has already ended."))
 
     async def stop(self) -> None:
-        """Stop the conversation's running answer, even if it runs in another process. Raises
+        """Stop the conversation's answer, even if it is running in another process. Raises
         `Conflict` if no answer is running.
         """
         conversation = await self.own_conversation()

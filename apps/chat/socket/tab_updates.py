@@ -1,4 +1,4 @@
-"""Collects the updates for a tab that are not events: changes of the conversation list, folders,
+"""Collects the updates for a tab that are not events: changes to the conversation list, folders,
 notifications and the queue.
 """
 

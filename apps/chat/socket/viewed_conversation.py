@@ -34,8 +34,8 @@ CUT_OFF, RESTARTING = 3011, 3012
 reconnects after both.
 """
 FRAME_SECONDS = 0.04
-"""The pause in seconds after a batch of frames was sent. New events accumulate during the pause.
-The first event after an idle period is sent immediately.
+"""The pause, in seconds, after each batch of frames. New events accumulate during the pause. The
+first event after an idle period is sent immediately.
 """
 
 
@@ -61,8 +61,8 @@ class ViewedConversation:
 
     async def show(self, caller: Caller, slug: str, sent: OpenFrame) -> None:
         """Show the conversation that `sent` requests instead of the previous one. If it requests
-        none, show no conversation. Raises `Refused`, and still shows the previous conversation, if
-        the caller has no such conversation.
+        none, show no conversation. Raises `Refused` if the caller has no such conversation. The tab
+        then still shows the previous one.
         """
         if sent.conversation != self.id:
             await self.leave_temporary()

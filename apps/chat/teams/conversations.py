@@ -122,7 +122,7 @@ def record_reading(caller: Caller, found: Conversation, file: str = "") -> None:
 
 def shown_file(found: Conversation, attachment: Mapping[str, Any]) -> dict[str, str]:
     """Return the attachment's title, and its URL for the reader. The URL is "" if the attachment is
-    not a file of the conversation.
+    not one of the conversation's files.
     """
     folder = f"files/{found.owner}/{folder_of(found.pk)}"
     url = str(attachment.get("url") or "")

@@ -37,8 +37,8 @@ def teams(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def team(request: HttpRequest, number: int) -> HttpResponse:
-    """Show one of the user's teams. A POST makes the change in the form field `do`. Raises Http404
-    if the user is not a member.
+    """Show one of the user's teams. A POST makes the change that the form field `do` specifies.
+    Raises Http404 if the user is not a member.
     """
     visitor(request)
     found = get_object_or_404(teams_of(request.user), pk=number)

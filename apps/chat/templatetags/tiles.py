@@ -11,7 +11,7 @@ register = template.Library()
 
 def tile_data(title: str, slug: str, icon: str) -> dict[str, str | int]:
     """Return template data for an application's tile. `icon` can be an image or an emoji; if it is
-    "", the tile shows letters of the title.
+    "", the tile shows letters from the title.
     """
     made = tile_of(title, slug, icon)
     return {"letters": made.letters, "tile": made.colour, "emoji": made.emoji, "icon": made.url}

@@ -1,6 +1,4 @@
-"""Serves the WebSocket of the widget, where the first frame contains a token instead of a session
-cookie.
-"""
+"""Serves the widget's WebSocket. A token in the first frame replaces the session cookie."""
 
 import asyncio
 import json
@@ -29,7 +27,7 @@ TOKEN_SECONDS = 10.0
 """The number of seconds within which a new socket must send its token."""
 LONGEST_CONTEXT = 900
 """The maximum number of characters in the context that the surrounding page adds to a question.
-Escaping can double the length, which is still below the limit of the field `narrative`.
+Escaping can double the length, which is still below the limit on the field `narrative`.
 """
 SHOWN_UPDATES = frozenset(("queue.changed", "read_only.changed"))
 CONTEXT = (
@@ -108,7 +106,7 @@ class WidgetConsumer(ChatConsumer):
             await self.send_updates()
 
     async def send_updates(self) -> None:
-        """Send changes of the conversation's queue and of the read-only notice.
+        """Send changes to the conversation's queue and to the read-only notice.
 
         The conversation list is not sent, because an account can have conversations with other
         applications.

@@ -52,7 +52,7 @@ def loader(request: HttpRequest) -> HttpResponse:
     an hour.
     """
     response = HttpResponse(loader_source(), content_type="text/javascript; charset=utf-8")
-    # Pages with cross-origin isolation can load it too.
+    # This lets pages with cross-origin isolation load the script.
     response["Cross-Origin-Resource-Policy"] = "cross-origin"
     return response
 

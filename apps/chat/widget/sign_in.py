@@ -52,7 +52,7 @@ def sign_in(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and shown["may_use"]:
         shown["code"] = new_code(request, widget)
     response = render(request, "chat/widget_sign_in.html", shown)
-    # By default, the window could not send the code to the frame that opened it.
+    # With the default policy, the window could not send the code to the frame that opened it.
     response["Cross-Origin-Opener-Policy"] = "unsafe-none"
     return response
 

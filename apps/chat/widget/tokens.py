@@ -40,7 +40,7 @@ class VisitorToken:
     bucket: str
     expires: int
     key: str = ""
-    """The primary key of the session of a signed-in user, a digest of the key that verified the
+    """The primary key of a signed-in user's session, a digest of the key that verified the
     visitor's identity, or "" for anonymous visitors.
     """
 

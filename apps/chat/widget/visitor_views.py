@@ -81,8 +81,8 @@ def refusal(error: QuickAppError) -> JsonResponse:
 @for_visitors
 @require_POST
 def upload(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
-    """Store an uploaded file for a conversation. The conversation may not have any messages yet.
-    The upload counts toward the rate limits.
+    """Store an uploaded file for a conversation, which does not need to have any messages yet. The
+    upload counts toward the rate limits.
     """
     limit = settings.DEFAULT_FILE_LOADING_SIZE_LIMIT
     check_length(request, limit)
@@ -135,8 +135,8 @@ def check_file(caller: Caller, bucket: str, name: str) -> None:
 @for_visitors
 @require_safe
 def listing(request: HttpRequest, caller: Caller, widget: Widget) -> HttpResponseBase:
-    """Return the visitor's feedback on the answers with the IDs in `message`, a query parameter
-    that can be repeated.
+    """Return the visitor's feedback on the answers whose IDs are in the query parameter `message`,
+    which can be repeated.
     """
     return list_feedback(request, caller)
 

@@ -23,7 +23,7 @@ class AnswerRecorder:
 
     def emit(self, event: StreamEvent) -> None:
         if self.record.log.is_over:
-            return  # The run did not stop in time, and its ending is already stored.
+            return  # The run did not stop in time, and its outcome is already stored.
         if isinstance(event, StageClosed):
             event = self.transcript.as_shown(event)
         self.transcript.apply(event)

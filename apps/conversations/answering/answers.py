@@ -1,4 +1,4 @@
-"""Starts answers. A background task of this process writes each answer, even if no page shows it,
+"""Starts answers. A background task in this process writes each answer, even if no page shows it,
 and stores it at the end.
 """
 
@@ -107,7 +107,7 @@ async def store_and_start(
     """
     with hub.slots.reserve(1) as room:
         started: StartedAnswer = await database_sync_to_async(begin)(hub.name if room else "")
-        # The answer's files go into the conversation's folder, with which they are deleted.
+        # The answer's files are stored in the conversation's folder, and are deleted with it.
         asking = replace(caller, folder=folder_of(started.conversation.pk))
         start(hub, started, application, open_workspace, asking)
     if started.run.status == Run.Status.QUEUED:
@@ -163,8 +163,8 @@ async def ask_or_queue(
 
 async def ask_next(hub: Hub, open_workspace: OpenWorkspace, conversation: UUID) -> None:
     """Send the conversation's next queued message, unless an answer is running."""
-    # While this process is closing, another one sends it. After the read-only mode, the sweeper
-    # sends it.
+    # If this process is closing, another process sends the message. If the site is read-only, the
+    # sweeper sends the message afterwards.
     if not hub.is_closing and not await read_only.is_on_async():
         # Once the question is stored, its answer must start, even if the calling client
         # disconnects.
@@ -225,7 +225,7 @@ def start(
 
 
 class RunningAnswer:
-    """An answer that a background task of this process is writing. When it ends, the conversation's
+    """An answer that a background task in this process is writing. When it ends, the conversation's
     next queued message is sent.
     """
 
@@ -251,8 +251,8 @@ class RunningAnswer:
         self.transcript.note_application(application.number, told)
         self.progress = Progress()
         self.is_over = False
-        """True if the run has ended. It has not ended if it waits for a user, or if another process
-        continues it.
+        """True if the run has ended. It has not ended if it is waiting for a user, or if another
+        process has taken it over.
         """
         before = (earlier.steps, earlier.interactions, started.consents)
         self.supervisor = RunSupervisor(hub, log, self.end, *before)
@@ -317,7 +317,7 @@ class RunningAnswer:
         if self.is_over:
             event = event_of("message.received", self.started, self.caller)
             self.hub.summaries.queue_audit(event)
-        is_ours = self.started.request is None  # No summary replaces messages that a client sends.
+        is_ours = self.started.request is None  # Summaries never replace a client's messages.
         if self.transcript.finish_reason and is_ours and not self.hub.is_closing:
             await summarise_ahead(row, self.progress)
         await ask_following(self.hub, self.open_workspace, row.stream)

@@ -80,7 +80,7 @@ async def resume(workspaces: OpenWorkspace, hub: Hub, run: Run) -> None:
 
 
 def prepare_resumption(run: Run) -> ResumedRun:
-    """Read the state of a run from the database, and notify its viewers that it resumes. Raises
+    """Read the state of a run from the database, and notify its viewers that it is resuming. Raises
     `ApplicationNotFound` if the caller can no longer use the application, and `ApplicationBroken`
     if its manifest is invalid.
     """
@@ -95,7 +95,7 @@ def prepare_resumption(run: Run) -> ResumedRun:
         *end_lost_questions(run),
         *((RunResumed(),) if is_interrupted(transcript) else ()),
         StatusChanged(run.status),
-        # Without recorded steps, the run starts again, and viewers must drop the text so far.
+        # Without recorded steps, the run starts over, and viewers must discard the text so far.
         *((TurnRestarted(),) if transcript.has_started and not earlier.steps else ()),
     )
     before = journal.add(run.stream, run.pk, events, gap=journal.GAP)
@@ -135,7 +135,7 @@ def recorded_application(
     row = usable(caller).filter(conversations=conversation).first()
     if row is None:
         raise ApplicationNotFound(run.application)
-    PRICES.refresh()  # This may be the first answer of this process.
+    PRICES.refresh()  # This may be the first answer in this process.
     if run.manifest is not None:
         row.manifest = run.manifest.document
     return prepare_version(row, run.application_number or row.live_number)

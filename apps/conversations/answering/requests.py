@@ -121,7 +121,8 @@ def find_earlier(
 
 
 def responsible_user(caller: Caller, account: int, unattended: Mapping[str, Any] | None) -> int:
-    """Return the ID of the user who is responsible for schedules of the account `account`.
+    """Return the ID of the user who is responsible for schedules that belong to the account
+    `account`.
 
     For a user's account, this is the user. For a service account, it is the user who last saved the
     webhook or schedule that started the run, or who created the caller's API key. Raises

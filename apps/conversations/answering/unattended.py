@@ -19,17 +19,17 @@ from apps.conversations.outcome.transcript import Transcript
 from apps.errors import BudgetSpent
 
 LIMITED: frozenset[InteractionKind] = frozenset({"approval", "question", "sign_in"})
-"""The timeouts of these kinds of questions are overridden, because the default timeouts assume that
+"""The kinds of questions whose default timeouts are overridden, because these timeouts assume that
 the user is present.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class UnattendedLimits:
-    """The limits of a run that a schedule, alarm or webhook started. None means no limit."""
+    """The limits for a run that a schedule, alarm or webhook started. None means no limit."""
 
     seconds: float | None = None
-    """The timeout of questions to the user."""
+    """The timeout for questions to the user."""
     tokens: int | None = None
     money: Decimal | None = None
     currency: str = ""

@@ -1,4 +1,4 @@
-"""Creates the audit events of conversations."""
+"""Creates the audit events for conversations."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from apps.conversations.asking.questions import StartedAnswer
 def question_events(
     started: StartedAnswer, caller: Caller, *, is_first: bool = False
 ) -> Iterator[AuditEvent]:
-    """Yield the audit events for an accepted question, or none if it was accepted before.
+    """Yield the audit events for an accepted question, or none if it had already been accepted.
     `is_first` is True if the question began the conversation.
     """
     if not started.is_new:

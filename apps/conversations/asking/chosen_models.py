@@ -35,9 +35,9 @@ OWN = ModelChoice()
 def choice_of(
     application: ResolvedApplication, ask: Ask, conversation: Conversation
 ) -> ModelChoice:
-    """Return the model that the question selects or, if it selects none, the model of its
-    conversation. Raises `Refused` if the question may not select a model, or if the application
-    does not offer the selected model.
+    """Return the model that the question selects or, if it selects none, its conversation's model.
+    Raises `Refused` if the question may not select a model, or if the application does not offer
+    the selected model.
     """
     if ask.deployment:
         check_question(ask)

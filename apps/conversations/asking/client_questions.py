@@ -1,4 +1,4 @@
-"""Stores questions of API clients that send the whole conversation with each request, such as
+"""Stores questions from API clients that send the whole conversation with each request, such as
 clients of the Responses API.
 
 The messages are stored only for the chat page. The run reads the client's request instead.
@@ -140,9 +140,9 @@ def run_of(question: ClientQuestion, conversation: Conversation) -> Run:
 
 
 def locate_question(question: ClientQuestion) -> tuple[Conversation, QuestionPosition]:
-    """Return the question's conversation, locked, and the question's position in it. Create a new
-    conversation if `after` is not a stored answer of this application, or if another answer is
-    running.
+    """Lock and return the question's conversation, with the question's position in it. Create a new
+    conversation if `after` does not identify a stored answer from this application, or if another
+    answer is running.
     """
     before = answer_before(question)
     if before is not None:

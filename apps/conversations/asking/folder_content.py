@@ -1,5 +1,5 @@
-"""Reads and changes the instructions and files of a folder. They are sent with every question in
-the folder's conversations.
+"""Reads and changes a folder's instructions and files. They are sent with every question in the
+folder's conversations.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class FolderContent:
     attachments: tuple[Attachment, ...] = ()
 
     def attached_to(self, messages: Sequence[ModelMessage]) -> tuple[ModelMessage, ...]:
-        """Return the messages, and attach the folder's files to the last one."""
+        """Return the messages, with the folder's files attached to the last one."""
         if not self.attachments or not messages:
             return tuple(messages)
         *earlier, last = messages

@@ -1,4 +1,4 @@
-"""Stops running answers and sub-agents, even if they run in another process."""
+"""Stops answers and sub-agents, even if they are running in another process."""
 
 from uuid import UUID
 
@@ -37,7 +37,7 @@ async def stop_subagent(hub: Hub, conversation: UUID, key: str) -> bool:
     """Stop the sub-agent with this key. Return False if it does not exist or has ended."""
     supervisor = hub.supervisors.get(conversation)
     is_here = supervisor is not None and supervisor.stop_subagent(key)
-    # If another process runs the sub-agent, it reads this request within a second, or when it
+    # If another process is running the sub-agent, it reads this request within a second, or when it
     # resumes the run.
     is_noted: bool = await database_sync_to_async(subagents.request_stop)(conversation, key)
     return is_here or is_noted

@@ -59,8 +59,8 @@ def find_position(conversation: Conversation, ask: Ask) -> QuestionPosition:
 
 
 def branching(conversation: Conversation) -> Tree[OutlineRow]:
-    """Return the conversation's message tree for a question that may begin a branch. Before that,
-    store missing parents, as `write_parents` describes.
+    """Return the conversation's message tree for a question that may begin a branch. Missing
+    parents are stored first; see `write_parents`.
     """
     found = outline(conversation)
     write_parents(found)

@@ -64,7 +64,7 @@ class StartedAnswer:
     run: Run
     messages: tuple[Message, ...] = ()
     log: RunLog | None = None
-    """The run's log, or None if the run is queued or was started before."""
+    """The run's log, or None if the run is queued or had already been started."""
     consents: Mapping[str, Consent] = field(default_factory=dict)
     is_new: bool = False
     """False if the client repeated a request."""
@@ -117,7 +117,7 @@ def begin_answer(
         before = find_started(caller, application.slug, ask.id)
         if before is None:
             if error.code == NOT_FOUND and ask.conversation is not None:
-                # The audit event of `find_conversation` was rolled back with the transaction.
+                # The audit event from `find_conversation` was rolled back with the transaction.
                 record_denial(caller, ask.conversation, application.slug)
             raise
         return before
@@ -140,13 +140,13 @@ def find_started(caller: Caller, slug: str, request: UUID) -> StartedAnswer | No
 
 
 def begin_new(question: NewQuestion) -> StartedAnswer:
-    """Store a question and its run, in the current transaction. Raises the errors of
+    """Store a question and its run, in the current transaction. Raises the same exceptions as
     `begin_answer`.
     """
     caller, application, ask = question.caller, question.application, question.ask
     check_start(caller, question.door, application.slug, ask.timezone)
     place = application.place(ask.place)
-    PRICES.refresh()  # Called before the first write of the transaction.
+    PRICES.refresh()  # Called before the transaction's first write.
     types = application.manifest.input_attachment_types
     attachments = attach_files(caller, (file.url for file in ask.attachments), types)
     if ask.conversation is None:

@@ -41,8 +41,8 @@ def was_accepted(caller: Caller, request: UUID) -> bool:
 
 
 def has_to_wait(conversation: UUID, request: UUID) -> bool:
-    """Return True if a message must be queued: an answer is running, other messages wait to be
-    sent, or the message with this request ID is already queued.
+    """Return True if a message must be queued: an answer is running, other messages are waiting to
+    be sent, or the message with this request ID is already queued.
     """
     waiting = QueuedMessage.objects.filter(conversation=conversation)
     before = waiting.filter(Q(is_held=False) | Q(request=request))
@@ -60,7 +60,7 @@ def add(caller: Caller, slug: str, ask: Ask, sender: Sender | None = None) -> Qu
         raise Missing("conversation_not_found", gettext("This conversation does not exist."))
     if ask.deployment:
         check_question(ask)
-    # This is outside the transaction, because a rollback would remove the audit event.
+    # This lookup is outside the transaction, because a rollback would remove the audit event.
     found = find_open(caller, ask.conversation, slug)
     return add_to(found, caller, ask, text, sender)
 
@@ -189,7 +189,7 @@ def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: st
     """Convert a queued message to a question with a run.
 
     `holder` is the name of this process, or "" to queue the run. Raises `Refused` if the message is
-    no longer queued, and the errors of `begin_answer`.
+    no longer queued, and the same exceptions as `begin_answer`.
     """
     row = QueuedMessage.objects.select_for_update().filter(pk=pk, is_held=False).first()
     if row is None:
@@ -213,7 +213,7 @@ def begin(caller: Caller, application: ResolvedApplication, pk: UUID, holder: st
 
 
 def list_queue(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
-    """Return the queued messages of a conversation as JSON for the page."""
+    """Return the queued messages in a conversation as JSON for the page."""
     return [
         {
             "id": str(row.pk),

@@ -34,7 +34,7 @@ def is_in_folder(conversations: QuerySet[Conversation], name: str) -> bool:
 
 
 def is_attached(conversations: QuerySet[Conversation], path: str) -> bool:
-    """Return True if the file is attached to a message of these conversations. The file may be in
+    """Return True if the file is attached to a message in these conversations. The file may be in
     another conversation's folder, because a copied conversation refers to the original's files.
     """
     rows = Message.objects.filter(

@@ -1,4 +1,4 @@
-"""Stores, names and lists the files of a conversation."""
+"""Stores, names and lists the files in a conversation."""
 
 import re
 import unicodedata
@@ -50,8 +50,8 @@ def store_upload(
 ) -> FileInfo:
     """Store a file that a visitor uploaded to a conversation.
 
-    `types` limits its content type; () allows all types. `limit` is its maximum size in bytes, by
-    default `DEFAULT_FILE_LOADING_SIZE_LIMIT`. Raises `Refused` or `FileRefused`.
+    `types` limits its content type; () allows all types. `limit` is its maximum size in bytes,
+    which defaults to `DEFAULT_FILE_LOADING_SIZE_LIMIT`. Raises `Refused` or `FileRefused`.
     """
     taken = names_in(caller.bucket, conversation)
     if len(taken) >= MOST_FILES:
@@ -130,7 +130,7 @@ def attach_files(
     caller: Caller, paths: Iterable[str], types: Sequence[str] = ()
 ) -> list[dict[str, str]]:
     """Return the caller's files at these paths as attachments. `types` limits their content types;
-    () allows all. Raises `Refused` if a file is missing or has another type.
+    () allows all. Raises `Refused` if a file is missing or its type is not allowed.
     """
     found = []
     for path in dict.fromkeys(paths):
@@ -154,8 +154,8 @@ def file_title(path: str) -> str:
 
 
 def list_files(caller: Caller, conversation: UUID) -> list[dict[str, Any]]:
-    """Return JSON for each file of the caller that was uploaded to the conversation or is attached
-    to one of its messages or steps, newest first.
+    """Return JSON for each of the caller's files that was uploaded to the conversation or is
+    attached to one of its messages or steps, newest first.
     """
     uploaded = set(paths_in_folder(caller, conversation))
     found = []

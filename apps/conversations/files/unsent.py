@@ -21,8 +21,8 @@ AT_ONCE = 500
 def delete(buckets: Collection[str] | None = None, *, but: UUID | None = None) -> int:
     """Delete the files that were uploaded for questions that were not sent within `HOURS`.
 
-    If `buckets` is set, only files of these owners are deleted. Files for the conversation `but`
-    are not deleted. Return the number of unsent questions.
+    If `buckets` is set, only these owners' files are deleted. Files for the conversation `but` are
+    not deleted. Return the number of unsent questions.
     """
     before = timezone.now() - timedelta(hours=HOURS)
     rows = StoredFile.objects.filter(name__startswith=f"{ROOT}/").exclude(holds("bucket"))

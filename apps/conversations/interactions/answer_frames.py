@@ -98,7 +98,7 @@ class ClientToolResponse(InteractionResponse):
 
 
 class ElicitationResponse(InteractionResponse):
-    """A user's answer to a question of an MCP server. `content` maps the names of form fields to
+    """A user's answer to a question from an MCP server. `content` maps the names of form fields to
     values. It is empty if the server asked the user to open a URL.
     """
 

@@ -23,8 +23,8 @@ async def answer_interaction(
 ) -> None:
     """Deliver a user's answer to the waiting run.
 
-    `application` is the slug of the conversation's application, or None for any. Raises `Refused`
-    if the answer is not allowed or the caller has no such run.
+    `application` is the slug of the conversation's application, or None for any application. Raises
+    `Refused` if the answer is not allowed or the caller has no such run.
     """
     run = await database_sync_to_async(find_asking)(caller, application, sent)
     given = sent.answer.model_dump(mode="json", exclude_none=True)

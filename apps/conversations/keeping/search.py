@@ -26,12 +26,12 @@ LONGEST_WORD = 60
 MOST_MESSAGES = 20_000
 """The maximum number of messages that a search reads for one word, newest first."""
 MOST_FOUND = 10_000
-"""A word is frequent if more than this many messages of the whole installation contain it. A search
+"""A word is frequent if more than this many messages in the whole installation contain it. A search
 for a frequent word does not use the index, because the database would read all of these messages.
 """
 MOST_CONVERSATIONS = 1_000
-"""The number of the user's newest conversations that are searched for words for which the index is
-not used: frequent words, and words that it cannot find.
+"""Up to this many of the user's newest conversations are searched for words that cannot use the
+index: frequent words, and words that the index cannot find.
 """
 EXCERPT_CHARACTERS = 300
 BEFORE_CHARACTERS = 30

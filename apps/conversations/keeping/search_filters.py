@@ -20,7 +20,7 @@ LONGEST_SLUG = 50
 
 @dataclass(frozen=True, slots=True)
 class SearchFilters:
-    """The filters of a search. Empty values do not filter."""
+    """The filters for a search. Empty values match everything."""
 
     application: str = ""
     """The application's slug."""

@@ -50,11 +50,11 @@ def clean_tag(written: str) -> str:
 
 
 def change_tags(caller: Caller, conversations: Collection[UUID], changes: TagChanges) -> None:
-    """Add and remove tags of the caller's conversations. The conversations' rows must already be
-    locked in the current transaction.
+    """Change the tags of the caller's conversations. The conversations' rows must already be locked
+    in the current transaction.
 
-    If the caller already uses a new tag in another case, the existing spelling is used. Raises
-    `Conflict` if there would be too many tags.
+    If the caller already uses a new tag with different capitalization, the existing spelling is
+    used. Raises `Conflict` if there would be too many tags.
     """
     rows = ConversationTag.objects.filter(conversation__in=conversations)
     if changes.removed:
@@ -116,8 +116,8 @@ def tags_of(conversations: Collection[UUID]) -> dict[UUID, list[str]]:
 
 
 def add_known_tags(conversation: Conversation, names: Iterable[str]) -> None:
-    """Add tags to a conversation that was just imported or copied. Tags that are too long, contain
-    a comma or exceed the limit are omitted.
+    """Add tags to a conversation that has just been imported or copied. Tags that are too long,
+    contain a comma or exceed the limit are omitted.
     """
     cleaned = dict.fromkeys(map(clean_tag, names))
     kept = [name for name in cleaned if name and len(name) <= LONGEST_TAG and "," not in name]

@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
-        # The tables were made by the migrations of chat.
+        # The migrations of chat created the tables.
         migrations.SeparateDatabaseAndState(
             state_operations=[
                 migrations.CreateModel(

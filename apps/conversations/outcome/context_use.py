@@ -19,9 +19,9 @@ from apps.runs.history import expand
 WARNING = 0.8
 DANGER = 0.95
 RECENT = 20
-"""The number of the newest messages that are searched for the last stored context use."""
+"""The last stored context use is searched for in this many of the newest messages."""
 CONTEXT = "context"
-"""The key of the context use in `Message.usage`."""
+"""The key for the context use in `Message.usage`."""
 
 
 def context_to_dict(progress: Progress) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def context_to_dict(progress: Progress) -> dict[str, Any]:
 
 
 def update_context(run: Run, progress: Progress) -> None:
-    """Update the context use that is stored in the run's answer, after a summary was written."""
+    """Update the context use stored in the run's answer, after a summary has been written."""
     answer = Message.objects.filter(run=run, role=Message.Role.ASSISTANT).first()
     if answer is not None:
         answer.usage |= context_to_dict(progress)

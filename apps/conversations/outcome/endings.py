@@ -43,7 +43,7 @@ class RunAbandoned(QuickAppError):
 
 
 def conclude(run: Run, transcript: Transcript, progress: Progress, outcome: RunOutcome) -> Ending:
-    """Return the ending of a run: its status, its last events, and a function that stores the
+    """Return the run's `Ending`: its status, its last events, and a function that stores the
     answer.
     """
     answer = Message(
@@ -84,8 +84,8 @@ def end_lost(run: Run) -> bool:
 
 
 def stop_waiting(conversation: UUID) -> bool:
-    """Stop the conversation's run if it waits for a user or is queued, so that no process executes
-    it. Return False if there is no such run.
+    """Stop the conversation's run if it is queued or waiting for a user, so that no process
+    executes it. Return False if there is no such run.
     """
     resting = leases.waiting_or_queued().filter(stream=conversation)
     run = resting.first()
@@ -120,7 +120,7 @@ def store(answer: Message, figures: RunFigures) -> None:
     """Store an answer and the summary row of its run, in the transaction that ends the run."""
     run_rows.write([figures])
     subagents.end_all(figures.id, figures.status)
-    answer.pk = None  # If the transaction is repeated, it inserts the row again.
+    answer.pk = None  # If the transaction is retried, it must insert the row again.
     answer.parent = Message.objects.filter(run=figures.id, role=Message.Role.USER).first()
     answer.save(force_insert=True)
     row = Conversation.objects.filter(pk=answer.conversation_id)

@@ -25,7 +25,7 @@ KEYS = {
 }
 """Maps the stored names of an answer's metrics to their names in the setting `ANSWER_FIGURES`."""
 SHOWN = "told"
-"""The key in `Message.usage` of the list of metrics that the application shows. If the key is
+"""The key in `Message.usage` for the list of metrics that the application shows. If the key is
 missing, the application shows all metrics.
 """
 TOKENS = ("prompt_tokens", "cached_tokens", "completion_tokens", "reasoning_tokens")

@@ -31,8 +31,8 @@ class NoteDocument:
 
 
 def write_document(note: Note, text: str) -> str:
-    """Return the Markdown file of a note. `text` is the note's text, in which the links already
-    point to files of the export folder.
+    """Return the Markdown file for a note. `text` is the note's text, in which the links already
+    point to files in the export folder.
     """
     facts: dict[str, Any] = {"title": note.title}
     facts |= {"tags": note.tags} if note.tags else {}
@@ -86,7 +86,7 @@ def read_facts(name: str, block: str) -> Mapping[str, Value]:
 
 
 def document_of(facts: Mapping[str, Value], body: str, stem: str) -> NoteDocument:
-    """Return the note with these values of its front matter. The default title is `stem`. Raises
+    """Return the note that these front matter values describe. The default title is `stem`. Raises
     `NoteRefused` if a value is invalid.
     """
     title = facts.get("title")

@@ -16,7 +16,7 @@ from apps.workspace.local.files.paths import write_path
 from apps.workspace.local.models import StoredFile
 
 LONGEST_NAME = 120
-"""The maximum number of bytes of an exported file's name, without its extension."""
+"""The maximum number of bytes in an exported file's name, without its extension."""
 READ = 200
 """The maximum number of notes in memory at a time."""
 
@@ -24,7 +24,7 @@ _unfit = re.compile(r"[\\/:*?\"<>|\x00-\x1f\x7f]+")
 
 
 def export_notes(owner: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the path of each exported file, relative to the folder, with its content."""
+    """Yield each exported file's path, relative to the folder, and content."""
     used_names: set[str] = set()
     for note in notes_of(owner).order_by("key").iterator(chunk_size=READ):
         document = write_document(note, exported_text(owner, note.text))
@@ -32,7 +32,7 @@ def export_notes(owner: str) -> Iterator[tuple[str, bytes]]:
     for name in attached_paths(owner):
         try:
             found = files.read(owner, write_path(owner, name), LARGEST)
-        except FileRefused:  # The note was deleted in the meantime.
+        except FileRefused:  # The file was deleted in the meantime.
             continue
         yield f"{EXPORTED}{name.removeprefix(FOLDER)}", found.content
 

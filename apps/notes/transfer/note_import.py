@@ -25,7 +25,7 @@ ENDINGS = (".md", ".markdown")
 
 @dataclass(frozen=True, slots=True)
 class ImportedNotes:
-    """Counts the notes and files of an import."""
+    """Counts the notes and files in an import."""
 
     new: int = 0
     changed: int = 0
@@ -39,8 +39,8 @@ class ImportedNotes:
 
 @transaction.atomic
 def import_notes(owner: str, source: NoteSource, author: Author) -> ImportedNotes:
-    """Import the notes and attachments of a folder. If a note with the same title and other content
-    exists, add a new version to it.
+    """Import the notes and attachments in a folder. If a note with the same title and different
+    content exists, add a new version to it.
 
     Raises `NoteRefused` with the file's name, and imports nothing, if a file is invalid.
     """
@@ -87,7 +87,8 @@ def import_documents(
     """Create and change notes from parsed files. `documents` maps file names to the parsed files.
     Raises `NoteRefused` with the file's name if a note is invalid.
     """
-    # Read the texts to compare one by one, because all texts together may be gigabytes.
+    # Existing texts are read one at a time for the comparison, because together they may take
+    # gigabytes.
     there = {note.key: note for note in notes_of(owner).defer("text")}
     new: list[NewNote] = []
     changed = same = 0

@@ -17,14 +17,16 @@ from apps.notes.transfer.document import refusal_error
 from apps.workspace.local.files.paths import clean_name
 
 MOST_BYTES = 256 * 1024 * 1024
-"""The maximum number of decompressed bytes of all files of an import."""
+"""The maximum total size of an import's decompressed files, in bytes."""
 LARGEST = 32 * 1024 * 1024
-"""The maximum number of bytes of one imported file."""
+"""The maximum size of one imported file, in bytes."""
 MOST_FILES = 2 * MOST_NOTES
 MOST_ENTRIES = 2 * MOST_FILES
-"""The maximum number of entries of an archive, including folders and ignored files."""
+"""The maximum number of entries in an archive, including folders and ignored files."""
 IGNORED = frozenset({"__MACOSX", "Thumbs.db"})
-"""Names of files from operating systems, which are ignored like names with a leading dot."""
+"""Names of files and folders that operating systems create. They are ignored, like names with a
+leading dot.
+"""
 
 
 class NoteSource(Protocol):
@@ -141,8 +143,8 @@ def is_meant(name: str) -> bool:
 
 
 def without_folder_around(entries: dict[str, ZipInfo]) -> dict[str, ZipInfo]:
-    """Return the entries without their common top-level folder, if they have one, because many
-    programs archive the folder itself.
+    """Return the entries without their common top-level folder, if they have one. Many programs
+    archive the folder itself.
     """
     around = {PurePosixPath(name).parts[0] for name in entries}
     is_packed = len(around) == 1 and all("/" in name for name in entries)

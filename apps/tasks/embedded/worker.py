@@ -25,7 +25,7 @@ from apps.tasks.task import all_chores, find_task
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(seconds=60)
-"""A running job counts as lost if its lease was not renewed for this long."""
+"""A running job counts as lost if its lease has not been renewed for this long."""
 LONGEST_CHECK_SECONDS = 20.0
 """The maximum interval in seconds between checks for jobs that other processes, such as commands,
 have enqueued.
@@ -64,7 +64,7 @@ class EmbeddedWorker:
                     seconds = pauses.seconds
                 else:
                     pauses.note(None)
-                # Not `wait_for`: until Python 3.12, it loses a cancellation that arrives together
+                # Not `wait_for`: before Python 3.12, it loses a cancellation that arrives together
                 # with the notification.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(seconds):
@@ -170,7 +170,7 @@ def due_jobs(now: datetime) -> QuerySet[QueuedJob]:
 
 
 def free_lost() -> None:
-    """Release the jobs of killed processes, or give them up if this has happened too often."""
+    """Release the jobs of killed processes, or give up on them if this has happened too often."""
     lost = QueuedJob.objects.filter(status=QueuedJob.Status.RUNNING, lease_until__lt=timezone.now())
     for row in lost:
         with transaction.atomic():

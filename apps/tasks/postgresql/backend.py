@@ -25,7 +25,7 @@ RERUN = "tasks.rerun_lost_jobs"
 NAMES = {"todo": "ready", "doing": "running", "failed": "failed"}
 QUEUE = "default"
 PAUSED_QUEUE = "paused"
-"""The queue of jobs whose kind was paused when they were due. No worker reads this queue."""
+"""The queue for jobs whose kind was paused when they became due. No worker reads this queue."""
 ENDED = ("failed", "cancelled", "aborted")
 
 
@@ -58,7 +58,7 @@ class PostgreSQLBackend(BaseTaskBackend):
 
     def enqueue_once(self, task: Task[Any, Any], lock: str, *args: Any) -> None:
         job = app.configure_task(task.key, priority=task.priority, lock=lock, queueing_lock=lock)
-        # Without a savepoint, the error for a job that is already waiting would abort the caller's
+        # Without a savepoint, the error for a job that is already queued would abort the caller's
         # transaction.
         with suppress(AlreadyEnqueued), transaction.atomic():
             job.defer(args=list(args), kwargs={})

@@ -53,7 +53,7 @@ class PostgreSQLWorker:
                     await work(threads)
                 except Exception as error:
                     pauses.note(error)
-                    # Procrastinate does not convert the errors of a pool that cannot be opened.
+                    # Procrastinate does not convert errors from a pool that cannot be opened.
                     is_outage = isinstance(error, ConnectorException | PoolTimeout)
                     trace = None if is_outage else error
                     logger.error("Failed to read jobs: %s", error, exc_info=trace)
@@ -154,14 +154,14 @@ class Retries(BaseRetryStrategy):
 
 
 async def free_lost(app: App, threads: JobThreads) -> None:
-    """Release the jobs of killed processes, or give them up if this has happened too often."""
+    """Release the jobs of killed processes, or give up on them if this has happened too often."""
     jobs = app.job_manager
     for job in await jobs.get_stalled_jobs(seconds_since_heartbeat=LOST_SECONDS):
         arguments = (job.task_name, str(job.id), job.attempts + 1)
         if job.task_name == RERUN or await threads.call(record_lost, *arguments):
             try:
                 await jobs.retry_job(job)
-            # Another job with the same lock is waiting, and does the same work.
+            # Another job with the same lock is queued, and will do the same work.
             except UniqueViolation:
                 await jobs.finish_job(job, status=Status.FAILED, delete_job=True)
         else:

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 def fill_from_history(apps: Any, schema_editor: Any) -> None:
-    """Set the user of the newest recorded change. A webhook without one must be saved again."""
+    """Set the user who made the newest recorded change. Rows without one must be saved again."""
     changes = apps.get_model("catalog", "Change").objects.exclude(user=None)
     for name in ("Webhook", "Subscription"):
         for row in apps.get_model("triggers", name).objects.filter(saved_by=None):
@@ -26,7 +26,7 @@ def saved_by() -> Any:
 
 
 class Migration(migrations.Migration):
-    """Stores who last saved a webhook or subscription, whose rights limit what it may do."""
+    """Stores who last saved a webhook or subscription. This user's rights limit what it may do."""
 
     dependencies = (
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),

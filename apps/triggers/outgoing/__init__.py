@@ -1,1 +1,1 @@
-"""Notifies subscribers and users about runs that have ended or wait for a user."""
+"""Notifies subscribers and users about runs that have ended or are waiting for a user."""

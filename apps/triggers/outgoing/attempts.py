@@ -25,8 +25,8 @@ from apps.workspace.egress.guard import Trust
 from apps.workspace.local import read_only
 
 PAUSES = (30.0, 120.0, 600.0, 2700.0)
-"""The pauses between attempts in seconds, without the jitter of up to a fifth. One more attempt
-follows the last pause.
+"""The pauses between attempts in seconds, before jitter of up to 20%. One more attempt follows the
+last pause.
 """
 SPREAD = 0.2
 LEASE = timedelta(seconds=60)
@@ -114,7 +114,7 @@ def signed_request(row: Delivery) -> tuple[bytes, dict[str, str]]:
 async def send(
     url: str, body: bytes, headers: dict[str, str], trust: Trust = Trust.OPERATOR
 ) -> DeliveryResponse:
-    """Send a POST request to a URL. The response body is not read, because it may have any size."""
+    """Send a POST request. The response body is not read, because its size is unlimited."""
     client, patience = find_client(trust), Timeout(ANSWER_SECONDS)
     try:
         asked = client.stream("POST", url, content=body, headers=headers, timeout=patience)

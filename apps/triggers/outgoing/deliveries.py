@@ -16,8 +16,8 @@ from apps.triggers.models import Delivery, Subscription
 from apps.triggers.outgoing.attempts import enqueue_attempt
 
 CACHE_SECONDS = 1.0
-"""The cache lifetime of subscriptions in seconds. Changes to subscriptions and permissions apply
-within this time.
+"""The cache lifetime of subscriptions in seconds. Changes to subscriptions and permissions take
+effect within this time.
 """
 EVERYTHING = "catalog.access_all_applications"
 
@@ -99,7 +99,7 @@ def edited_by(owner: Any, among: Collection[int] | None) -> frozenset[str] | Non
     """Return the slugs of the applications that the user can edit, personally or as a team member,
     or None if the user can edit all applications.
 
-    `among` has the IDs of the applications to consider, or is None for all.
+    `among` contains the IDs of the applications to consider; None means all.
     """
     if among is None and owner.has_perm(EVERYTHING):
         return None

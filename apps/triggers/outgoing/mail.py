@@ -1,4 +1,4 @@
-"""Emails users about unseen answers, and about answers that wait for them.
+"""Emails users about unseen answers, and about answers that are waiting for them.
 
 An email is sent after a minute, or at the end of the user's quiet hours, unless the user opens the
 conversation first. It contains a link, but no text from the conversation.
@@ -28,7 +28,7 @@ from apps.tasks.task import task
 from apps.triggers.models import MailNotice, RunEvent
 
 PATIENCE = timedelta(seconds=60)
-"""The delay of an email. No email is sent if the user opens the conversation during this time."""
+"""The delay before an email is sent. It is not sent if the user opens the conversation first."""
 CACHE_SECONDS = 1.0
 OUTCOMES = {
     RunEvent.DONE: gettext_lazy("“{title}” answered"),
@@ -119,7 +119,7 @@ def postpone(notice: MailNotice, until: datetime) -> None:
 
 
 def unseen_conversation(notice: MailNotice) -> Conversation | None:
-    """Return the conversation if it waits for the user or has an unread answer, otherwise None."""
+    """Return the conversation if it is waiting for the user or has an unread answer, else None."""
     run = Run.objects.filter(pk=notice.run).first()
     if run is None:
         return None

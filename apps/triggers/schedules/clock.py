@@ -28,7 +28,9 @@ from apps.workspace.local import read_only
 logger = logging.getLogger(__name__)
 
 LOOK_AHEAD = timedelta(seconds=75)
-"""A sweep enqueues jobs for the run times of the minute until the next sweep, with a margin."""
+"""A sweep enqueues jobs for all run times within this period: the minute until the next sweep, plus
+a margin.
+"""
 EARLY = timedelta(seconds=11)
 """A job starts this long before the run time and then waits for it, because on PostgreSQL a worker
 may start a job ten seconds late.
@@ -140,7 +142,7 @@ async def notify_processes(hub: Hub, woken: Sequence[ScheduledMessageResult]) ->
 
 
 def events_of(woken: ScheduledMessageResult) -> Sequence[AuditEvent]:
-    """Return the audit events of a message that a schedule or alarm has sent."""
+    """Return the audit events for a message that a schedule or alarm has sent."""
     if woken.problem or woken.is_waiting:
         return ()
     message = woken.message

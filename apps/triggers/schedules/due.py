@@ -59,7 +59,7 @@ def due_names(now: datetime) -> dict[Target, str]:
 
 
 def times_until(last: datetime) -> list[datetime]:
-    """Return the run times of all schedules up to `last`, rounded up to seconds."""
+    """Return the run times of all schedules up to `last`, rounded up to whole seconds."""
     now = timezone.now()
     rows = Schedule.objects.filter(is_paused=False, next_at__gt=now, next_at__lte=last)
     found = rows.order_by().values_list("next_at", flat=True).distinct()
@@ -143,7 +143,7 @@ def send_messages(
 
 
 def store(rows: Iterable[Schedule]) -> None:
-    """Update the rows of changed schedules, 20 times as fast as `bulk_update`."""
+    """Update the rows of changed schedules. This is 20 times as fast as `bulk_update`."""
     fields: list[Any] = [Schedule._meta.get_field(name) for name in CHANGED]
     key = Schedule._meta.pk
     assignments = ", ".join(f"{field.column} = %s" for field in fields)

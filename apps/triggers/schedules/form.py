@@ -88,7 +88,7 @@ MONTH_DAYS = (
 )
 SIMPLE = ("day", "at", "days", "month_day")
 WRITTEN = ("kind", "start_at", "every", "unit", "expression")
-"""The fields of the form for the repetition `ADVANCED`."""
+"""The form fields for the repetition `ADVANCED`."""
 USUAL_TIME = time(9)
 
 
@@ -201,12 +201,12 @@ class ScheduleForm(ZonedForm):
 
     @property
     def time_problem(self) -> str:
-        """Return the first error of the time fields, or ""."""
+        """Return the first error in the time fields, or ""."""
         about = (*(field.name for *_, field in self.times), "active_from", "active_until")
         return next((str(self.errors[name][0]) for name in about if name in self.errors), "")
 
     def full_clean(self) -> None:
-        # Hidden fields of the other mode are ignored.
+        # Ignore the hidden fields of the other mode.
         hidden = SIMPLE if self.repeat == ADVANCED else WRITTEN
         for name in hidden:
             self.fields[name].disabled = True
@@ -249,7 +249,7 @@ class ScheduleForm(ZonedForm):
     def once_at(self, day: date | None, at: time) -> dict[str, Any]:
         if day is None and "day" not in self.errors:
             self.add_error("day", gettext("Enter a date."))
-        # The form's zone, which `full_clean` of `ZonedForm` has set.
+        # `ZonedForm.full_clean` has set the current time zone to the form's zone.
         moment = datetime.combine(day or timezone.localdate(), at, timezone.get_current_timezone())
         try:
             check_bounds(moment)
@@ -259,7 +259,7 @@ class ScheduleForm(ZonedForm):
         return {"kind": Schedule.Kind.AT, "expression": "", "start_at": moment}
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """Add an error. Show the error of a model column at the corresponding form field."""
+        """Add an error. An error in a model column is shown at the corresponding form field."""
         known = getattr(error, "error_dict", None)
         if known is not None:
             shown = {"interval_seconds": "every"}

@@ -26,7 +26,7 @@ from apps.triggers.webhooks.intake import AcceptedRequest
 from apps.triggers.webhooks.templates import render_message
 
 OWN_STATUS = {"empty_text": 422, "too_long": 413, "queue_full": 429}
-"""The HTTP statuses of error codes that have another status on the chat page."""
+"""The HTTP statuses of error codes that have a different status on the chat page."""
 RETRY_SECONDS = 30
 """The default `Retry-After` in seconds if the queue is full. The server cannot predict when a
 message leaves the queue.
@@ -74,7 +74,7 @@ class WebhookConsumer(JsonConsumer):
         await self.accept(accepted)
 
     def begin(self, caller: Caller, accepted: AcceptedRequest) -> None:
-        """Record the audit events of a new run, and notify the other processes of it."""
+        """Record the audit events for a new run, and notify the other processes of it."""
         started = accepted.started
         if started is not None and accepted.is_new:
             self.hub.summaries.queue_audit(

@@ -1,4 +1,4 @@
-"""Stores the message of a webhook request as a user message, once per message ID."""
+"""Stores the message from a webhook request as a user message, once per message ID."""
 
 import logging
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class AcceptedRequest:
     task: UUID
     conversation: UUID
     started: StartedAnswer | None = None
-    """The started answer, or None if the message is queued or was accepted before."""
+    """The started answer, or None if the message is queued or had already been accepted."""
     is_new: bool = False
     is_first: bool = False
     """True if the message begins a conversation."""
@@ -59,8 +59,8 @@ async def open_application(webhook: Webhook) -> tuple[Caller, ResolvedApplicatio
 
     Raises `Refused`, as for an unknown webhook, if the account cannot use the application,
     `Forbidden` if the user who last saved the webhook may not use the account, and
-    `ApplicationBroken` if the application cannot be opened. The webhook's `problem` contains the
-    reason for operators.
+    `ApplicationBroken` if the application cannot be opened. The reason is stored in the webhook's
+    `problem`, where operators can see it.
     """
     caller = caller_in(webhook.account.user_id)
     try:
@@ -93,7 +93,7 @@ def accept_message(
     message_id: str,
     text: str,
 ) -> AcceptedRequest:
-    """Store the message as a user message, unless it was accepted before. Raises the same
+    """Store the message as a user message, unless it has already been accepted. Raises the same
     exceptions as `begin_answer`.
     """
     # Locked, so that a second process with the same message ID finds the first one's row.
@@ -145,7 +145,7 @@ def queue_message(
 
 
 def shared_conversation(webhook: Webhook, caller: Caller) -> UUID | None:
-    """Return the ID of the conversation for all messages of the webhook, or None if this message
+    """Return the ID of the conversation for all of the webhook's messages, or None if this message
     begins a new one.
     """
     if webhook.conversation_kind != Webhook.ConversationKind.SAME or webhook.conversation is None:

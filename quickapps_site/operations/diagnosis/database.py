@@ -73,7 +73,7 @@ def migrations() -> dict[str, Any]:
 
 
 def tables() -> dict[str, Any]:
-    """Return the number of rows of each table. On PostgreSQL, the numbers are estimates, and the
+    """Return the number of rows in each table. On PostgreSQL, the numbers are estimates, and the
     sizes in bytes are included.
     """
     if connection.vendor == "postgresql":

@@ -1,4 +1,4 @@
-"""Collects the sections of the diagnostic report. Each has a thread and a time limit."""
+"""Collects the sections of the diagnostic report. Each has its own thread and a time limit."""
 
 import threading
 import time
@@ -27,7 +27,7 @@ class ReportSection:
 
 class Reading:
     """A daemon thread that reads a section of the diagnostic report, so that the process can end
-    without it.
+    without waiting for it.
     """
 
     def __init__(self, section: ReportSection) -> None:
@@ -50,7 +50,7 @@ class Reading:
 
 
 def failure_of(error: Exception) -> dict[str, str]:
-    # PostgreSQL repeats statements and values in further lines.
+    # PostgreSQL repeats statements and values in the lines after the first.
     text, *_ = f"{type(error).__name__}: {error}".splitlines()
     return {"error": hide_passwords(text)}
 

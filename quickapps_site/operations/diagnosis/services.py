@@ -137,7 +137,7 @@ async def ask_models(found: list[FoundDeployment]) -> list[dict[str, Any]]:
 
 
 def run(work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
-    """Run a coroutine on a new event loop, and return its result. Close the clients of this loop."""
+    """Run a coroutine on a new event loop, and return its result. Close this loop's clients."""
 
     async def working() -> Any:
         try:

@@ -69,7 +69,7 @@ def credentials() -> Iterator[str]:
 
 
 def hide_credentials(document: str) -> str:
-    """Hide the credentials of the settings in the report's JSON."""
+    """Hide the settings' credentials in the report's JSON."""
     for one in sorted(set(credentials()), key=len, reverse=True):
         if len(one) >= SHORTEST_SECRET:
             document = document.replace(json.dumps(one)[1:-1], HIDDEN)

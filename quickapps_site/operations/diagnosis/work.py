@@ -1,6 +1,6 @@
 """Collects the diagnostic report's sections on the task queue, chores and recent failures.
 
-Error messages are omitted, because they can repeat texts of users and services. The server's log
+Error messages are omitted, because they can repeat texts from users and services. The server's log
 contains them.
 """
 
@@ -62,7 +62,7 @@ def failed_jobs() -> list[dict[str, Any]]:
 
 
 def runs() -> dict[str, Any]:
-    """Return the number of runs of the last day by status, and the newest failed runs."""
+    """Return the number of runs in the last day by status, and the newest failed runs."""
     rows = RunSummary.objects.filter(started_at__gte=timezone.now() - DAY)
     counted = rows.order_by().values_list("status").annotate(Count("pk"))
     failed = RunSummary.objects.filter(status=RunSummary.Status.FAILED).order_by("-started_at")
@@ -87,12 +87,12 @@ def error_type(traceback: str) -> str:
 
 
 def is_exception(name: str) -> bool:
-    # A line of a message may look like a class name, although it contains a credential.
+    # A line in a message may look like a class name but contain a credential.
     module, _, attribute = name.rpartition(".")
     found = getattr(sys.modules.get(module or "builtins"), attribute, None)
     return isinstance(found, type) and issubclass(found, BaseException)
 
 
 def frames(traceback: str) -> list[str]:
-    """Return the frames of a traceback in QuickApps's code, the innermost last."""
+    """Return a traceback's frames in QuickApps's code, innermost last."""
     return [f"{path}:{line} in {name}" for path, line, name in FRAME.findall(traceback)]

@@ -1,4 +1,4 @@
-"""Export the notes of a user or a team as a folder of Markdown files."""
+"""Exports the notes of a user or a team as a folder of Markdown files."""
 
 from pathlib import Path
 from typing import Any

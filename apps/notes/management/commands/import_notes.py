@@ -1,4 +1,4 @@
-"""Import a folder of Markdown files as notes of a user or a team."""
+"""Imports a folder of Markdown files into the notes of a user or a team."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Write migrations for changes of the database's schema. Changed texts and choices need none."""
+"""Write migrations for changes to the database schema. Changed texts and choices need none."""
 
 from django.core.management.commands import makemigrations
 

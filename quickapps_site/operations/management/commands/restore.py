@@ -86,8 +86,8 @@ class Command(BaseCommand):
         self.check_secrets(is_expected=options["without_secrets"])
 
     def check_secrets(self, *, is_expected: bool) -> None:
-        """Raise `CommandError` if stored secrets cannot be decrypted. If this `is_expected`, only
-        write a warning.
+        """Raise `CommandError` if stored secrets cannot be decrypted. If `is_expected` is True,
+        only write a warning.
         """
         unreadable = list(keys.unreadable_secrets())
         if not unreadable:
@@ -148,8 +148,8 @@ def check_emptiness() -> None:
 def check_space(size: int) -> None:
     """Raise `CommandError` if the disk lacks space for an archive of `size` bytes.
 
-    While the database is loaded, it needs twice its size. This is ignored, because the database is
-    rarely the larger part of an archive.
+    While the database is being loaded, it takes up twice its size. This is ignored, because the
+    database is rarely the larger part of an archive.
     """
     if settings.FILES_URL:
         return  # The files are stored elsewhere.
@@ -161,7 +161,7 @@ def check_space(size: int) -> None:
 
 
 def load(file: IO[bytes], header: Header) -> int:
-    """Restore the files and the database of an archive, or neither. Return the number of files."""
+    """Restore an archive's files and database, or neither. Return the number of files."""
     saved: set[str] = set()
     try:
         with tempfile.TemporaryDirectory(dir=settings.VAR_DIR) as folder:
