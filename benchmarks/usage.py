@@ -1,4 +1,4 @@
-"""Measure the page "Usage" and the home page of the admin with 90 days of calls.
+"""Measure the "Usage" page and the home page of the admin with 90 days of calls.
 
     python -m benchmarks.usage
 

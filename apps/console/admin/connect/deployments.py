@@ -52,7 +52,7 @@ from apps.workspace.services.model_list import ListedModel
 from apps.workspace.services.probe import ProbeResult
 
 NEW_APPLICATION = "application"
-"""With the query `?next=application`, saving a new deployment opens the page "New application"."""
+"""With the query `?next=application`, saving a new deployment opens the "New application" page."""
 UNREACHED = frozenset({"address", "name", "connection", "encryption", "time"})
 """The steps of a connection test that fail before the service is reached."""
 KEY_INPUTS = ("new_api_key", "clear_api_key")

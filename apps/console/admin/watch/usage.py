@@ -1,4 +1,4 @@
-"""Defines the admin's page "Usage", with the costs and durations of model and tool calls."""
+"""Defines the admin's "Usage" page, with the costs and durations of model and tool calls."""
 
 import csv
 import logging

@@ -1,4 +1,4 @@
-"""Builds the tiles and tables of the page "Usage"."""
+"""Builds the tiles and tables of the "Usage" page."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
