@@ -27,7 +27,7 @@ def take_themes(browser: Browser, url: str, size: Any, album: Album) -> None:
 
 
 def take_approval(page: Page, album: Album) -> None:
-    """Take a tool call that waits for the user's approval."""
+    """Take a tool call waiting for the user's approval."""
     add_application(page, "trips", "Trips", trips())
     page.goto("/chat/trips/")
     page.get_by_label("Your question").fill("Book a trip to Lisbon.")
