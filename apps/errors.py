@@ -111,8 +111,8 @@ class ContextTooLong(BadRequest):
             "'max_prompt_tokens' is {most}. Use less text, or start a new conversation."
         )
         by_model = gettext_noop(
-            "This conversation is too long: it has about {total} tokens; the limit of the model of "
-            "this application is {most}. Use less text, or start a new conversation."
+            "This conversation is too long: it has about {total} tokens; the limit of this "
+            "application’s model is {most}. Use less text, or start a new conversation."
         )
         text = by_client if is_asked else by_model
         super().__init__("The conversation is too long", text, total=total, most=most)
@@ -448,7 +448,7 @@ class Closing(Refused):
 class NotStored(QuickAppError):
     code = "not_stored"
     text = gettext_noop(
-        "The answer could not be stored, so it was interrupted. It resumes automatically."
+        "The answer could not be stored, so it was interrupted. It will resume automatically."
     )
 
 

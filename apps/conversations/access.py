@@ -64,7 +64,8 @@ def caller_of_run(run: Run) -> Caller:
         holder = find_holder_of(run.bucket.removeprefix("key-"))
         if holder is None:
             raise Refused(
-                "no_key", gettext("The API key that sent the question is no longer valid.")
+                "no_key",
+                gettext("The API key that was used to send the question is no longer valid."),
             )
         return holder.caller(run.bucket, client, Credentials(), folder)
     number = run.caller["user_id"]

@@ -105,7 +105,7 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
     if len(found) > MOST_TAGS:
         raise NoteRefused(
             "tags",
-            gettext("The note has {count} tags. The limit is {limit}. Remove some tags.").format(
+            gettext("The note has {count} tags; the limit is {limit}. Remove some tags.").format(
                 count=len(found), limit=MOST_TAGS
             ),
         )
@@ -118,7 +118,7 @@ def checked_fields(fields: Mapping[str, str]) -> dict[str, str]:
         raise NoteRefused(
             "fields",
             gettext(
-                "The note has {count} fields. The limit is {limit}. Remove some fields."
+                "The note has {count} fields; the limit is {limit}. Remove some fields."
             ).format(count=len(fields), limit=MOST_FIELDS),
         )
     for name, value in fields.items():

@@ -82,7 +82,7 @@ class AuthorizeView(AuthorizationView):  # type: ignore[misc]
         address = address_of(self.request)
         if not connect(user, client_id, slug, space.team, address):
             return show_problem(
-                self.request, gettext("This program is blocked on this server, or was deleted.")
+                self.request, gettext("This program is blocked on this server or has been deleted.")
             )
         program = Program.objects.get(pk=client_id)
         use_client(with_any_port(program, info["redirect_uri"]))

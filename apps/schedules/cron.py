@@ -45,7 +45,7 @@ def cron_problem(expression: str) -> str:
             "Enter five fields (minute, hour, day of the month, month and day of the week), such as “0 9 * * MON-FRI”, or one of these names: {names}."
         ).format(names=", ".join(NAMES))
     if error := syntax_error(parts):
-        return gettext("{error}. Enter five fields such as “0 9 * * MON-FRI”.").format(error=error)
+        return gettext("{error}. Enter five fields, such as “0 9 * * MON-FRI”.").format(error=error)
     return ""
 
 

@@ -113,7 +113,7 @@ class Schedule(models.Model):
         gettext_lazy("start time"),
         default=timezone.now,
         help_text=gettext_lazy(
-            "The time of a single run, or the time when a repeating schedule starts."
+            "The time of a one-time run, or the start time of a repeating schedule."
         ),
     )
     interval_seconds = models.PositiveIntegerField(
@@ -191,7 +191,7 @@ class Schedule(models.Model):
         blank=True,
         validators=[MinValueValidator(1)],
         help_text=gettext_lazy(
-            "The maximum number of tokens for each run. When a run reaches this limit, models are no longer called."
+            "The maximum number of tokens for each run. When a run reaches this limit, it stops calling models."
         ),
     )
     budget_money = models.DecimalField(

@@ -62,7 +62,7 @@ def rule_problem(rule: str) -> str:
     parts = parts_of(rule)
     if parts.get("FREQ") not in FREQUENCIES:
         return gettext(
-            "Enter a rule such as FREQ=MONTHLY;BYDAY=-1FR. FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY. To run more often, choose an interval or a cron expression."
+            "Enter a rule such as FREQ=MONTHLY;BYDAY=-1FR. FREQ must be DAILY, WEEKLY, MONTHLY or YEARLY. To run the schedule more often, choose an interval or a cron expression."
         )
     if problem := part_problem(parts):
         return problem

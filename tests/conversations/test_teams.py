@@ -371,7 +371,7 @@ def test_people_are_told_of_the_budgets_of_the_team_that_they_work_in(ada):
     inside = text_of(working_in(ada, docs).get("/"))
     outside = text_of(working_in(ada, None).get("/"))
 
-    assert "0% of your team’s daily budget is used: 1,000 of 1,000 tokens left." in inside
+    assert "0% of your team’s daily budget has been used: 1,000 of 1,000 tokens left." in inside
     assert (inside.count("account-budget"), outside.count("account-budget")) == (2, 1)
     assert "your team" not in outside
 

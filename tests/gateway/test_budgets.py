@@ -122,7 +122,7 @@ async def test_the_soft_line_is_told_in_a_stage(writer):
 
     answer = await ask(application, model, question(stream=True), recorded=writer.recorded)
 
-    assert "0% of this app’s daily budget is used" in answer.body.decode()
+    assert "0% of this app’s daily budget has been used" in answer.body.decode()
     assert answer.text() == "Hello"
 
 

@@ -118,7 +118,7 @@ def test_the_page_names_the_program_the_application_and_where_the_user_returns(a
     page = signed_in(ada).get("/oauth/authorize", sent)
 
     assert "Connect <bdi>Editor &amp; co</bdi>?" in page.text
-    assert "send messages to the app <bdi>Travel</bdi> in your name" in page.text
+    assert "send messages to the app <bdi>Travel</bdi> on your behalf" in page.text
     assert "You’ll return to <strong>editor.example</strong>." in page.text
     directives = page["Content-Security-Policy"].split("; ")
     assert "form-action 'self' https://editor.example" in directives

@@ -4,7 +4,7 @@ import pytest
 
 from apps.schedules.cron import cron_problem
 
-END = "Enter five fields such as “0 9 * * MON-FRI”."
+END = "Enter five fields, such as “0 9 * * MON-FRI”."
 
 
 @pytest.mark.parametrize("expression", ["*/60 */24 * * *", "0-30/10 1,5/2 */31 */12 */7", "@daily"])

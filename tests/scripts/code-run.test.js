@@ -68,7 +68,7 @@ test("running code can be stopped", async (t) => {
 
 test("a refusal and a lost connection give the reason", async (t) => {
   const { tab, path } = await openAnswer(t);
-  const error = { code: "code_denied", message: "The rules of this app forbid this code." };
+  const error = { code: "code_denied", message: "This app’s rules don’t allow this code." };
   tab.network.answer(`POST ${path}`, Response.json({ error }, { status: 403 }));
   await tab.click("Run");
   await tab.shows(".code-state", error.message);

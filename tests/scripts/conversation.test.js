@@ -97,7 +97,7 @@ test("the buttons below an answer show its other branches and keep the focus", a
   await tab.click("Previous answer");
 
   await tab.shows(".actions-place", "1/2");
-  await tab.shows("#said", "Showing another branch.");
+  await tab.shows("#said", "Showing a different branch.");
   await until(() => tab.focused.dataset.action, "previous");
   tab.press(tab.focused, "ArrowRight");
   assert.equal(tab.focused.dataset.action, "next");

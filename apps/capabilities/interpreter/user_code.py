@@ -49,11 +49,11 @@ def check_code(manifest: Manifest, code: str) -> None:
         raise Missing("no_interpreter", gettext("This app can’t run code."))
     decision = rules.judge(TOOL_NAME, {"code": code})
     if decision == "deny":
-        raise Forbidden("code_denied", gettext("The rules of this app forbid this code."))
+        raise Forbidden("code_denied", gettext("This app’s rules don’t allow this code."))
     if decision == "confirm" and rules.nearest("four_eyes"):
         raise Forbidden(
             "code_denied",
-            gettext("In this app, another user has to approve code, so you can’t run it here."),
+            gettext("This app requires another user to approve code, so you can’t run code here."),
         )
 
 

@@ -109,7 +109,7 @@ def key_problem(key: str) -> str:
             longest_key=number_format(LONGEST_KEY, force_grouping=True)
         )
     if not key.isascii() or not key.isprintable() or " " in key:
-        return gettext("A key can contain only ASCII characters and no spaces.")
+        return gettext("A key can contain only ASCII characters, without spaces.")
     return ""
 
 

@@ -24,10 +24,10 @@ class NoticeForm(forms.ModelForm[NoticeSettings]):
         }
         help_texts = {
             "sends_mail": gettext_lazy(
-                "You get an email if an answer is finished or is waiting for you and you haven’t seen it within a minute. The email contains a link but no content from the conversation."
+                "You get an email when an answer is complete or needs your input, unless you see it within a minute. The email contains a link but no content from the conversation."
             ),
             "quiet_until": gettext_lazy(
-                "During quiet hours, you get no browser notifications and no email. Quiet hours can extend past midnight."
+                "During quiet hours, you don’t receive browser notifications or email. Quiet hours can extend past midnight."
             ),
         }
         widgets = {

@@ -52,13 +52,13 @@ class WritingForm(forms.ModelForm[Preferences]):
                 "If you choose Ctrl + Enter, Enter starts a new line. Shift + Enter always starts a new line."
             ),
             "has_shortcuts": gettext_lazy(
-                "If off, page shortcuts are disabled and not shown, so they don’t interfere with your browser or assistive technology. Enter and Esc still work."
+                "If this setting is off, page shortcuts are disabled and hidden, so they don’t interfere with your browser or assistive technology. Enter and Esc still work."
             ),
             "has_voice": gettext_lazy(
                 "Adds a microphone to the message box in browsers that can transcribe speech. Your speech may be sent to your browser’s vendor."
             ),
             "has_spoken_answers": gettext_lazy(
-                "Screen readers read each answer sentence by sentence as it’s written. If off, they announce only when an answer starts and ends."
+                "Screen readers read each answer sentence by sentence as it’s written. If this setting is off, they announce only when an answer starts and ends."
             ),
         }
 
@@ -87,7 +87,7 @@ class RetentionForm(forms.ModelForm[Preferences]):
         labels = {"retention_days": gettext_lazy("Delete inactive conversations")}
         help_texts = {
             "retention_days": gettext_lazy(
-                "The time is counted from the last message or change, such as renaming, moving or importing. Pinned conversations are not deleted."
+                "The period starts with the conversation’s last message or change, such as renaming, moving or importing it. Pinned conversations are not deleted."
             ),
         }
 

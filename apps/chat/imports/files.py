@@ -233,7 +233,7 @@ def broken_file(text: str, at: int) -> UnreadableConversation:
     if at >= len(text):
         return UnreadableConversation(gettext("The JSON is incomplete. Download the file again."))
     return UnreadableConversation(
-        gettext("This isn’t valid JSON. The error is in line {value}.").format(
+        gettext("This isn’t valid JSON. The error is on line {value}.").format(
             value=text.count(chr(10), 0, at) + 1
         )
     )

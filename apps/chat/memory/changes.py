@@ -90,7 +90,7 @@ class MemoryForm(forms.Form):
         min_value=0,
         max_value=1,
         help_text=gettext_lazy(
-            "Enter a number from 0 to 1, for example 1 for facts about who you are and 0.3 for things that change soon."
+            "Enter a number from 0 to 1: for example, 1 for facts about who you are, or 0.3 for things that will change soon."
         ),
         widget=forms.NumberInput(attrs={"step": "any"}),
     )

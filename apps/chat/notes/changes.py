@@ -37,7 +37,7 @@ from apps.workspace.local.files import files
 MOST_NAMES = 100
 """The maximum number of attempts to find an unused file name."""
 GONE = gettext_lazy(
-    "The note was changed in the meantime, so nothing was done. Check the current version."
+    "The note has changed since you opened the page, so nothing was done. Check the current version."
 )
 
 

@@ -98,7 +98,9 @@ async def run(
     if caller.bucket in running:
         raise TooOften(
             "code_running",
-            gettext("Other code of yours is still running. Stop it, or wait until it finishes."),
+            gettext(
+                "Other code that you started is still running. Stop it, or wait for it to finish."
+            ),
         )
     running.add(caller.bucket)
     try:

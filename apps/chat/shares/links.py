@@ -105,7 +105,7 @@ def create(user: User, caller: Caller, conversation: Conversation, options: Shar
                 advice = gettext("Share the conversation without files.")
             else:
                 advice = gettext("Download the conversation instead.")
-            problem = gettext("This conversation is too long for a link.")
+            problem = gettext("This conversation is too long to share with a link.")
             raise TooLarge("too_large", f"{problem} {advice}")
         turns.append(turn)
     days = options.days

@@ -101,7 +101,7 @@ async def answering(
 def notice_of(gone: str, application: ResolvedApplication) -> str:
     title, own = PRICES.service(gone).title, PRICES.service(application.deployment_id).title
     return gettext(
-        "You chose {title}, but it is no longer available. {own} answers instead."
+        "You chose {title}, but it is no longer available. {own} is used instead."
     ).format(title=title, own=own)
 
 

@@ -59,7 +59,7 @@ class ScheduledMessageResult:
     """The reason why the message was rejected, or ""."""
 
 
-FULL = gettext_noop("Too many messages are already waiting in the conversation.")
+FULL = gettext_noop("Too many messages are already queued in the conversation.")
 
 
 def send_all(messages: Sequence[ScheduledMessage]) -> list[ScheduledMessageResult]:

@@ -78,7 +78,7 @@ def detect_content_type(name: str, content: File[Any]) -> str:
         raise Refused(
             "wrong_content",
             gettext(
-                "The content of “{shown}” isn’t {named}, as its name suggests. Check the file, or change its extension."
+                "The content of “{shown}” isn’t {named}, although its extension suggests that it is. Check the file, or change its extension."
             ).format(shown=label_type(name), named=named),
         )
     return named or UNKNOWN

@@ -43,7 +43,7 @@ def sentence(rule: Rule, used: int, limit: int, now: datetime, time_zone: str = 
     if used >= limit:
         begin = capfirst(gettext("{owner} is used up").format(owner=owner))
     else:
-        words = gettext("{percent}% of {owner} is used")
+        words = gettext("{percent}% of {owner} has been used")
         begin = capfirst(words.format(percent=percent(used, limit), owner=owner))
     return gettext("{begin}: {left} left. {renewal}").format(
         begin=begin, left=left, renewal=renewal(rule, now, time_zone)
@@ -105,5 +105,5 @@ def reserved_error(rule: Rule, spent: int, limit: int) -> BudgetReserved:
 def reserved_sentence(rule: Rule, spent: int, limit: int) -> str:
     owner = str(OWNERS[rule.subject_kind]).format(term=TERMS[rule.window])
     return gettext(
-        "Answers in progress have reserved the remaining {left} of {owner}. Try again in a few seconds."
+        "Answers in progress have reserved the rest of {owner} ({left}). Try again in a few seconds."
     ).format(left=amount_text(limit - spent, limit, rule), owner=owner)

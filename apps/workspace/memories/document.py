@@ -28,7 +28,7 @@ from apps.workspace.memories.port import (
 )
 
 TOO_LARGE = gettext_noop(
-    "The file is larger than {megabytes} MB. Split it, or remove the embeddings, which will be computed again."
+    "The file is larger than {megabytes} MB. Split it, or remove the embeddings, which will be recomputed."
 )
 DIGITS = 7
 """Embeddings are written with this many decimal places, the precision of 32-bit floats."""

@@ -128,7 +128,9 @@ async def register(service: SignInService, redirect_url: str) -> RegisteredClien
     offered = [method for method in METHODS if method in (service.methods or METHODS)]
     if not offered:
         raise SignInFailed(
-            gettext("The sign-in service doesn’t support any of our ways to authenticate.")
+            gettext(
+                "The sign-in service and this installation have no authentication method in common."
+            )
         )
     wanted = {
         **client_metadata(redirect_url),

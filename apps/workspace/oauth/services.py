@@ -34,12 +34,12 @@ _scope = re.compile(r"[!#-\[\]-~]+")
 
 PROBE: Mapping[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
-NOWHERE = gettext_noop("The server doesn’t publish a sign-in service.")
+NOWHERE = gettext_noop("The server doesn’t publish valid sign-in information.")
 WITHOUT_PKCE = gettext_noop(
     "The sign-in service doesn’t support PKCE with S256, so it can’t be used."
 )
 ANOTHER_SERVER = gettext_noop(
-    "The server’s sign-in information belongs to another server, so it can’t be used."
+    "The server’s sign-in information belongs to a different server, so it can’t be used."
 )
 ANOTHER_ISSUER = gettext_noop(
     "The sign-in service’s name doesn’t match the name that the server reports, so the service can’t be used."

@@ -40,7 +40,7 @@ UNKNOWN_STATE = gettext_noop(
     "This sign-in has expired, was already used, or was started in another browser. Start again from the conversation."
 )
 WRONG_ISSUER = gettext_noop(
-    "The response came from a different service than the one you were sent to, so nothing was connected."
+    "The response came from a different service than the one you were sent to, so your account wasn’t connected."
 )
 
 

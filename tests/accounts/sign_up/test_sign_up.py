@@ -151,7 +151,7 @@ def test_an_account_waits_for_the_approval_and_for_the_address(settings, with_ma
 
     post(client)
 
-    assert "An administrator then reviews your account" in squeezed(client.get(WAITING).text)
+    assert "An administrator will then review your account" in squeezed(client.get(WAITING).text)
     assert Client().post(link_in(mail.outbox[0])).status_code == 302
     waiting = SignUp.objects.get()
     assert (waiting.needs_confirmation, waiting.needs_approval) == (False, True)

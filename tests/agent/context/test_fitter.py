@@ -235,8 +235,8 @@ async def test_where_it_is_refused_the_numbers_are_named():
         await run(model, long_conversation(10), ContextWindow(1000, "refuse"))
 
     assert str(refused.value) == (
-        "This conversation is too long: it has about 1,062 tokens; the limit of the model "
-        "of this application is 800. Use less text, or start a new conversation."
+        "This conversation is too long: it has about 1,062 tokens; the limit of this "
+        "application’s model is 800. Use less text, or start a new conversation."
     )
     assert model.asked == []
 

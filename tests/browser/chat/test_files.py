@@ -94,7 +94,7 @@ def test_what_cannot_be_sent_says_why(chat: Page, folder: Path) -> None:
     assert [text.split(" ", 1)[1] for text in details.all_inner_texts()] == [
         "is too large (50 MB). The limit is 50 MB.",
         "can’t be attached because it is empty or a folder.",
-        "content of “lie.png” isn’t image/png, as its name suggests. "
+        "content of “lie.png” isn’t image/png, although its extension suggests that it is. "
         "Check the file, or change its extension.",
     ]
     assert barriers(chat) == []

@@ -104,7 +104,7 @@ def test_an_authenticator_app_is_set_up_and_asked_for_and_a_recovery_code_opens_
     assert len(codes) == 10
     assert barriers(page) == []
     page.get_by_role("link", name="Back to your account").click()
-    expect(page.get_by_text("You enter a code from the app when you sign in.")).to_be_visible()
+    expect(page.get_by_text("When you sign in, you enter a code from the app.")).to_be_visible()
 
     other, others_problems = opened(browsers[1])
     sign_in(other, "totp")

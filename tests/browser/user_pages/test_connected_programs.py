@@ -134,7 +134,7 @@ def test_a_user_connects_a_program_and_disconnects_it(page: Page, site: Site):
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
     expect(page.get_by_role("heading", name="Connect Editor?")).to_be_visible()
-    expect(page.get_by_text("send messages to the app Desk in your name")).to_be_visible()
+    expect(page.get_by_text("send messages to the app Desk on your behalf")).to_be_visible()
     assert barriers(page) == []
     with page.expect_request(f"{BACK}*") as returned:
         page.get_by_role("button", name="Connect").click()

@@ -134,7 +134,7 @@ def test_an_installation_begins_and_people_join_it(people: People, empty: Site, 
     ada.get_by_role("link", name="Create one").click()
     look(ada)
     sign_up(ada, "ada", "ada@example.org")
-    expect(ada.get_by_role("heading", name="Nearly there")).to_be_visible()
+    expect(ada.get_by_role("heading", name="Almost there")).to_be_visible()
     look(ada)
     ada.goto(mailbox.link_to("ada@example.org"))
     look(ada)

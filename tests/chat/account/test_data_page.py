@@ -60,7 +60,7 @@ def test_a_file_is_imported_and_the_page_says_what_came_in(browser, grace, appli
     ("content", "problem"),
     [
         (b"[1, 2", "The JSON is incomplete."),
-        (b"\x00\x01", "This isn’t valid JSON. The error is in line 1."),
+        (b"\x00\x01", "This isn’t valid JSON. The error is on line 1."),
         (b"[]", "The file contains no conversations. Choose the"),
     ],
 )

@@ -82,8 +82,8 @@ def test_a_key_is_stored_tested_replaced_and_deleted_and_never_shown(service):
     ("key", "problem"),
     [
         ("", "Enter a key."),
-        ("two words", "A key can contain only ASCII characters and no spaces."),
-        ("schlüssel", "A key can contain only ASCII characters and no spaces."),
+        ("two words", "A key can contain only ASCII characters, without spaces."),
+        ("schlüssel", "A key can contain only ASCII characters, without spaces."),
         ("a" * 1001, "A key can have at most 1,000 characters."),
     ],
 )

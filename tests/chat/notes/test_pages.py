@@ -181,7 +181,7 @@ def test_what_an_agent_changed_is_marked_and_undone(browser, owner):
     assert '<strong dir="auto">helper</strong> changed' in browser.get(f"/notes/{note.pk}/").text
     stale = browser.post(f"/notes/{note.pk}/undo/", {"number": 1}, follow=True)
     assert told(stale) == [
-        "The note was changed in the meantime, so nothing was done. Check the current version."
+        "The note has changed since you opened the page, so nothing was done. Check the current version."
     ]
     undone = browser.post(f"/notes/{note.pk}/undo/", {"number": 2}, follow=True)
 

@@ -224,7 +224,7 @@ def test_what_is_too_long_is_refused_with_advice(ada, trip, monkeypatch):
         for fields in ({"steps": "true"}, {"files": "true"}, {})
     ]
 
-    told = "This conversation is too long for a link."
+    told = "This conversation is too long to share with a link."
     assert [one.json()["error"]["message"] for one in answers] == [
         f"{told} Share the conversation without steps.",
         f"{told} Share the conversation without files.",

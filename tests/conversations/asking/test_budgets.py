@@ -60,7 +60,7 @@ async def test_the_soft_line_is_told_once_in_a_conversation():
 
     assert [len(found) for found in notices] == [1, 0]
     assert notices[0][0]["text"].startswith(
-        "0% of this app’s daily budget is used: 1,000 of 1,000 tokens left."
+        "0% of this app’s daily budget has been used: 1,000 of 1,000 tokens left."
     )
 
 
@@ -112,4 +112,4 @@ async def test_the_account_menu_tells_people_of_their_own_budgets(client):
     page = (await sync_to_async(client.get)("/")).text
 
     assert page.count("account-budget") == 1
-    assert "0% of your daily budget is used: 1,000 of 1,000 tokens left." in page
+    assert "0% of your daily budget has been used: 1,000 of 1,000 tokens left." in page

@@ -88,7 +88,7 @@ async def test_a_model_that_is_offered_no_more_gives_way_with_words():
     assert text_of(frames) == "Still."
     assert on.model.deployments[-1] == "paced"
     assert [frame["text"] for frame in frames if frame["type"] == "notice.added"] == [
-        "You chose former, but it is no longer available. paced answers instead."
+        "You chose former, but it is no longer available. paced is used instead."
     ]
 
 

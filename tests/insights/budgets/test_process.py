@@ -183,7 +183,7 @@ async def test_what_is_reserved_counts(budgets):
 
     assert (refused.value.code, refused.value.retry_after) == ("rate_limit_exceeded", 5.0)
     assert str(refused.value) == (
-        "Answers in progress have reserved the remaining 266 of 266 tokens of this app’s daily budget. "
+        "Answers in progress have reserved the rest of this app’s daily budget (266 of 266 tokens). "
         "Try again in a few seconds."
     )
 
@@ -337,7 +337,9 @@ async def test_a_conversation_is_told_of_the_soft_line_once_in_a_window(budgets)
     assert [len(found) for found in notices] == [1, 0, 1]
     [[notice], _, _] = notices
     begin, _, renewal = notice.text.partition("The budget renews on ")
-    assert begin == ("82% of this app’s daily budget is used: 17,900 of 100,000 tokens left. ")
+    assert begin == (
+        "82% of this app’s daily budget has been used: 17,900 of 100,000 tokens left. "
+    )
     assert renewal in {
         f"{end + timedelta(hours=off):%-d %B at %H:%M} (Europe/Berlin)." for off in (1, 2)
     }

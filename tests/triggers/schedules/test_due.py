@@ -205,7 +205,7 @@ def test_a_schedule_is_paused_with_the_reason_once_its_owner_may_not_ask_any_mor
     reasons = {
         "account": "The account of the user who sent the question was deactivated or deleted.",
         "team": "The user who sent the question is no longer in the team.",
-        "key": "The API key that sent the question is no longer valid.",
+        "key": "The API key that was used to send the question is no longer valid.",
     }
     assert not Run.objects.exists()
     assert (row.is_paused, row.pause_reason) == (True, reasons.get(lost, LOST))

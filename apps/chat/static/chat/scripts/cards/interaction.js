@@ -143,7 +143,7 @@ function outcomeLine(interaction) {
     <span>
       <span class="decision-title" dir="auto">${headingOf(interaction.asked)}</span>
       <span>${outcomeText(interaction)}</span>
-      ${resolved?.answer.always ? html`<a href="/approvals/">${gettext("Ask again from now on…")}</a>` : nothing}
+      ${resolved?.answer.always ? html`<a href="/approvals/">${gettext("Start asking again…")}</a>` : nothing}
     </span>
   </p>`;
 }

@@ -67,5 +67,5 @@ function focusChanged() {
   const row = log.querySelectorAll(".turn")[at]?.querySelector("action-row");
   if (name !== "delete" && row instanceof ActionRow) row.focusOn(name);
   else composer.focus();
-  announcer.say(name === "delete" ? gettext("Question and answer deleted.") : gettext("Showing another branch."));
+  announcer.say(name === "delete" ? gettext("Question and answer deleted.") : gettext("Showing a different branch."));
 }

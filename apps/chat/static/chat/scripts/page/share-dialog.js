@@ -92,7 +92,7 @@ export class ShareDialog extends LitElement {
     if (!answers) return html`<p>${gettext("There is no answer to share yet. Try again after the first answer.")}</p>`;
     return html`<form id="share-form" @submit=${this.#create}>
       <p>
-        ${ngettext("A shared link shows the conversation as it is now, with its answer.", "A shared link shows the conversation as it is now, with its {count} answers.", answers)}
+        ${ngettext("A shared link shows the conversation as it is now, including its answer.", "A shared link shows the conversation as it is now, including its {count} answers.", answers)}
         ${until ? html`${gettext("Last question included:")} <q dir="auto">${until}</q>.` : nothing}
         ${gettext("Later messages are not included.")}
       </p>

@@ -114,6 +114,6 @@ function restButton({ id, text, length }) {
   /** @param {Event} event */
   const ask = ({ target }) =>
     /** @type {HTMLElement} */ (target).dispatchEvent(new CustomEvent("step-rest", { bubbles: true, detail: id }));
-  const words = gettext("Show all {length} characters; these are the first {shown}", { length, shown: text.length });
+  const words = gettext("Show all {length} characters (the first {shown} are shown)", { length, shown: text.length });
   return html`<button type="button" class="link step-rest" @click=${ask}>${words}</button>`;
 }
