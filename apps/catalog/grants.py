@@ -17,8 +17,8 @@ Holder = tuple[Kind, str]
 
 
 def grants_of(application: Application) -> dict[Holder, Role]:
-    """Return the role of each user and group with a grant in the application. The highest roles
-    come first; within a role, groups come before users.
+    """Return the role of each user and group that has a grant for the application. The highest
+    roles come first; within a role, groups come before users.
     """
     found: dict[Holder, Role] = {}
     for grant in application.grants.select_related("user", "group"):

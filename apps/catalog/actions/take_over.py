@@ -1,4 +1,4 @@
-"""Merges the live version into a draft that was started before its publication."""
+"""Merges the live version into a draft that was started before that version was published."""
 
 from collections.abc import Mapping, Sequence
 

@@ -30,7 +30,7 @@ class ApplicationParts:
     source: str = field(repr=False)
     """The text of `application.yaml`."""
     skills: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """The files of each skill, by its name and then by path."""
+    """The files of each skill, by skill name and then by path."""
     cases: Mapping[str, str] = field(default_factory=dict)
     """The texts of the files in `cases/`, by file name."""
     icon: bytes | None = field(default=None, repr=False)
@@ -83,8 +83,8 @@ def read_json(kind: FileKind, file: str, name: str, text: str) -> ContentFile:
 
 
 def read_columns(kind: FileKind, document: Any, name: str) -> tuple[str, dict[str, Any]]:
-    """Validate the content of a file. Return the key of its database row, by default `name`, and
-    the values by column.
+    """Validate the content of a file. Return the key of its database row, which defaults to `name`,
+    and the values by column.
 
     Raises pydantic's `ValidationError` if the content does not match the kind of file.
     """

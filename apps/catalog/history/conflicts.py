@@ -45,7 +45,7 @@ class MergeConflict:
     incoming: Sequence[RenderedDifference]
     """Saved changes that do not conflict with the edit."""
     own: Sequence[RenderedDifference]
-    """Changes of the edit that do not conflict with the saved changes."""
+    """Changes in the edit that do not conflict with the saved changes."""
     clashes: Sequence[Clash]
     """The values that both sides changed."""
     incomparable: Sequence[str]
@@ -91,8 +91,8 @@ def conflict(
 ) -> MergeConflict:
     """Compare an edit with the changes that were saved since it began.
 
-    `unread` are columns whose entered text cannot be parsed. For these columns, `mine` must contain
-    the values of `theirs`.
+    `unread` lists the columns whose entered text cannot be parsed. For these columns, `mine` must
+    contain the values of `theirs`.
     """
     found = merge_snapshots(kind, later.base, mine, theirs)
     clashing = {clash.path for clash in found.clashes}
