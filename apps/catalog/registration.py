@@ -57,7 +57,7 @@ def registration(
 
 
 def type_entry(schema_id: str, addresses: Addresses) -> dict[str, Any]:
-    """Return the configuration entry of the application type. DIAL Core fetches the properties of
+    """Return the configuration entry for the application type. DIAL Core fetches the properties of
     its schema from this server.
     """
     return {

@@ -64,7 +64,7 @@ def later_changes(kind: RowKind, number: Any, version: int) -> LaterChanges:
 
 
 def changes_of(kind: RowKind, number: Any) -> models.QuerySet[Change]:
-    """Return the recorded changes of a row, newest first, without the large columns."""
+    """Return the recorded changes to a row, newest first, without the large columns."""
     return Change.objects.filter(kind=kind.label, object_id=number).defer("before", "after")
 
 
@@ -107,7 +107,7 @@ def conflict(
 
 
 def last_sentence(kind: RowKind, number: Any) -> str:
-    """Describe the last recorded change of a row in a sentence, or return ""."""
+    """Describe the last recorded change to a row in a sentence, or return ""."""
     last = changes_of(kind, number).first()
     return "" if last is None else sentence(last)
 

@@ -30,7 +30,8 @@ from apps.workspace.local.models import Deployment
 
 MOST_UNSTORABLE = 20
 ADDRESSES = frozenset({"base_url", "method_url", "token_url", "url"})
-"""Manifest fields that contain a URL. Without a scheme, it is a path on this server or invalid."""
+"""Manifest fields that contain a URL. A URL without a scheme is a path on this server, or invalid.
+"""
 EMBEDDING, VISION = "embedding_deployment_id", "vision_deployment_id"
 PROMPT = "system_prompt"
 SCHEMES = ("http://", "https://")
@@ -169,8 +170,8 @@ def long_prompt(manifest: Any) -> Iterator[Problem]:
 
 
 def wrong_kinds(manifest: Any) -> Iterator[Problem]:
-    """Yield an error for each deployment whose kind is wrong at its path, such as an embedding
-    model as the orchestrator.
+    """Yield an error for each deployment whose kind is not allowed at its path, such as an
+    embedding model as the orchestrator.
     """
     named = [(path, name) for path, name in deployment_names(manifest) if "/" not in name]
     kinds = dict(Deployment.objects.values_list("deployment_id", "kind")) if named else {}

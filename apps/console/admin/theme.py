@@ -271,7 +271,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
 
 
 class ReadOnlyAdmin(Admin[Row]):
-    """The admin of rows that only the server writes."""
+    """The admin for rows that only the server writes."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

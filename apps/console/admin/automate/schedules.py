@@ -42,7 +42,7 @@ STATE = (
 
 
 class OperatedScheduleForm(ZonedForm):
-    """The form for a schedule. Operators create schedules for service accounts only."""
+    """The form for a schedule. Operators can create schedules for service accounts only."""
 
     operator: Any = None
 

@@ -52,8 +52,8 @@ def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> 
     Raises `PermissionDenied` if the user may not change the application.
     """
     application = get_object_or_404(visible_applications(request), pk=pk)
-    # Editors see the names and texts of uploaded files, but those of a user's own files only if
-    # they are that user.
+    # Editors see the names and texts of uploaded files. Only the owner of a private file sees its
+    # name and text.
     is_editor = has_role(request, application, Role.EDITOR)
     corpus = LocalCorpus(application.slug, bucket_of(request.user.pk), with_own=is_editor)
     if request.method == "POST":

@@ -99,7 +99,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         if not stack:
             text = NEW_SKILL.format(name=name) if kind == "skill" else ""
             return {"kind": kind, "name": name, "text": text}
-        item = stack[-1]  # The form of the row that replaces the item begins with a copy of it.
+        item = stack[-1]  # The form for the row that replaces the item starts with its copy.
         is_skill = item.kind == "skill" and isinstance(item.value, dict)
         files = {k: v for k, v in item.value.items() if k != SKILL_FILE} if is_skill else {}
         return {"kind": kind, "name": name, "text": item.text, "files": files}

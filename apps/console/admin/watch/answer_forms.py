@@ -156,7 +156,7 @@ def card_kind(interaction: Interaction) -> str:
 
 
 def heading(interaction: Interaction) -> str:
-    """Return the question to the user as text."""
+    """Return the question that the user was asked, as text."""
     card = interaction.asked
     return str(card.get("title") or card.get("question") or card.get("name") or interaction.kind)
 
