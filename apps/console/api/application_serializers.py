@@ -228,7 +228,7 @@ class ManifestJson(serializers.JSONField):
         return mask_credentials(value)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Replace masks with the stored credentials. Raises `RowInvalid` if a mask matches none."""
+        """Replace masks with the stored credentials. Raises `RowInvalid` if one has no match."""
         stored = getattr(self.root, "instance", None)
         current = stored.manifest if isinstance(stored, Application) else None
         found = unmask_document(super().to_internal_value(data), current)

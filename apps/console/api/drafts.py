@@ -1,7 +1,7 @@
 """Serves `/api/applications/{slug}/draft/`: saving, discarding, reviewing and merging a draft.
 
 The ETag of a draft, for `If-Match`, is its version. A draft with errors can be saved, but not
-published. Its `problems` list the errors.
+published. Its field `problems` lists the errors.
 """
 
 from collections.abc import Iterator

@@ -138,7 +138,7 @@ UNKNOWN: Schema = {
 
 def options(schema: Schema) -> list[Schema]:
     found = schema.get("oneOf") or schema.get("anyOf") or []
-    # If the alternatives are lists of required names, the union is a rule and not a choice.
+    # If the alternatives are lists of required names, the union is a rule, not a choice.
     return [option for option in found if set(option) - {"required"}]
 
 

@@ -155,8 +155,8 @@ def merge_drafts(
 
 
 def whole_document(typed: ApplicationDefinition, sources: list[Any]) -> Any:
-    """Return the manifest with unmasked credentials. Raises `DraftRefused` if a mask matches
-    none.
+    """Return the manifest with unmasked credentials. Raises `DraftRefused` if a mask has no
+    matching credential.
     """
     found = restore_credentials(typed.manifest, sources)
     if found.problems:

@@ -1,4 +1,4 @@
-"""Builds the home page of the admin."""
+"""Builds the admin's home page."""
 
 import logging
 from datetime import timedelta
@@ -20,7 +20,7 @@ from apps.live.history.run_rows import count_runs
 logger = logging.getLogger(__name__)
 SEES_USAGE = ("insights.view_usagesum", "runs.view_runsummary")
 DAYS, DAYS_OF_ROWS = 30, 1
-"""The number of days in the charts, for users who see all applications and for other users."""
+"""The number of days in the charts: for users who can see all applications, and for other users."""
 MOST_CURRENCIES = 2
 """The page shows at most this many charts of costs, one per currency."""
 

@@ -37,7 +37,7 @@ TEXTS = {
     "tool": ("Tool", "search"),
     "error": ("Error", "status 429"),
 }
-"""The label and an example for each text field of the search."""
+"""The label and an example for each text field in the search form."""
 
 
 class RunList(RowList):

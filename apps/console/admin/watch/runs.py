@@ -114,7 +114,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         if row is None and request.user.has_perm("runs.view_run"):
             going = find_active_run(request, object_id)
             row = None if going is None else summary_of(going)
-        # The admin asks for the value of each field five times.
+        # The admin reads the value of each field five times.
         return None if row is None else with_figures([row])[0]
 
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[RunList]:
