@@ -1,4 +1,4 @@
-"""Reads the grants of an application, which give roles to users and groups.
+"""Reads an application's grants, which give roles to users and groups.
 
 Grants are not part of an application's history, so restoring a state does not change them.
 """

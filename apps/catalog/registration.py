@@ -1,7 +1,7 @@
 """Builds the entries for this server in DIAL Core's configuration file.
 
-They register an application type, for applications whose manifests Core stores, and the
-applications of this installation.
+They register an application type, for applications whose manifests Core stores, and this
+installation's applications.
 """
 
 from collections.abc import Iterable, Mapping

@@ -17,7 +17,7 @@ from apps.catalog.versions.publishing_requests import (
 from apps.listeners import Listeners
 
 conversation_pinners = Listeners[[Application, int], None]("a new version")
-"""Listeners that are called if a new version applies only to new conversations. They get the
+"""Listeners that are called if a new version applies only to new conversations. Each receives the
 application, and the number of the version that existing conversations continue to use.
 """
 

@@ -50,7 +50,7 @@ FORM = Circumstances()
 def check_row(
     row: Application, circumstances: Circumstances = FORM, *, exclude: Collection[str] = ()
 ) -> None:
-    """Raise `ValidationError` with all errors of the application, grouped by field. Skip the
+    """Raise `ValidationError` with all errors in the application, grouped by field. Skip the
     columns in `exclude`.
     """
     errors: dict[str, list[ValidationError]] = {}

@@ -1,5 +1,5 @@
-"""Reads and writes ZIP files of applications. Uploaded ZIP files are not trusted, and are never
-unpacked to disk.
+"""Reads and writes ZIP files that contain applications. Uploaded ZIP files are not trusted, and are
+never unpacked to disk.
 """
 
 import stat

@@ -41,7 +41,7 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class LoadedDirectories:
     """The result of this process's last read of the managed directories. `at` is the monotonic time
-    of that read in seconds.
+    of that read, in seconds.
     """
 
     directories: tuple[Path, ...]
@@ -134,7 +134,7 @@ def marks_of(directories: Sequence[Path]) -> dict[str, Mark]:
 
 
 def load(directories: Sequence[Path]) -> Iterator[str]:
-    """Load each managed application separately. Yield the problems of applications that cannot be
+    """Load each managed application separately. Yield the problems with applications that cannot be
     loaded. Such applications remain unchanged.
     """
     known = {
@@ -162,7 +162,7 @@ def load(directories: Sequence[Path]) -> Iterator[str]:
 
 
 def file_problems() -> Iterator[str]:
-    """Yield the problems of managed files that cannot be parsed. Does not use the database."""
+    """Yield the problems in managed files that cannot be parsed. Does not use the database."""
     for directory in managed_directories():
         if not directory.is_dir():
             yield f"{directory}: the directory does not exist."

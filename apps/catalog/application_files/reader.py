@@ -25,7 +25,7 @@ from apps.manifest.markdown.skill_files import SKILL_FILE
 
 CASES = "cases"
 IGNORED_FILES = frozenset({"README.md", "LICENSE", "LICENSE.md"})
-"""Files in an application's folder for human readers, which are not imported."""
+"""Files for human readers in an application's folder. They are not imported."""
 LARGEST_DOCUMENT = 1024 * 1024
 """The maximum size of a YAML file in bytes. Parsing takes about a second per 400,000 bytes."""
 

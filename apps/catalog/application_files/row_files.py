@@ -38,7 +38,7 @@ class ApplicationParts:
 
 @dataclass(frozen=True, slots=True)
 class ContentFile:
-    """A file, or the folder of an application, that can be imported into a row of the database."""
+    """A file, or the folder of an application, that can be imported into a database row."""
 
     kind: FileKind
     file: str
@@ -50,7 +50,7 @@ class ContentFile:
     lines: Mapping[str, int] = field(default_factory=dict, repr=False)
     """The line numbers of values in a YAML file, by path."""
     parts: ApplicationParts | None = None
-    """None for a JSON file."""
+    """The parts that are not columns, or None for a JSON file."""
 
 
 def read_content_file(kind: FileKind, path: Path) -> ContentFile:

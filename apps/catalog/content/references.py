@@ -74,7 +74,7 @@ def resolve_references(
 
 
 class ReferenceResolver:
-    """Replaces references with predefined content, and collects the problems of unresolved
+    """Replaces references with predefined content, and collects the problems with unresolved
     references.
     """
 

@@ -71,7 +71,7 @@ def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
 
 
 def with_names(document: Any, current: Any) -> Any:
-    """Replace each mask of a credential that has become a secret with a reference to that secret.
+    """Replace each mask for a credential that has become a secret with a reference to that secret.
     Only secrets to which `current` refers are considered.
 
     Pages and scripts that loaded the document earlier may still send such masks.

@@ -95,8 +95,8 @@ def before_account_deletion(sender: type[models.Model], instance: Any, **also: A
 
 
 def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
-    """Set the values on all rows, and record a change for each row that had other values. Return
-    the number of changed rows.
+    """Set the values on all rows, and record a change for each row that had different values.
+    Return the number of changed rows.
     """
     kind = row_kind(rows.model)
     changes: list[Change] = []

@@ -1,4 +1,4 @@
-"""Finds conflicts between an edit of a row and changes that other users saved in the meantime."""
+"""Finds conflicts between an edit to a row and changes that other users saved in the meantime."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ def merge_snapshots(
     theirs: Snapshot,
     choices: Mapping[str, str] = {},
 ) -> MergeResult:
-    """Merge two edits of the same row. `base` is the state before both, or None if it was not
+    """Merge two edits to the same row. `base` is the state before both, or None if it was not
     recorded. `choices` maps paths to "mine" or "theirs".
     """
     began = MISSING if base is None else kind.readable(base)
@@ -92,7 +92,7 @@ def conflict(
     """Compare an edit with the changes that were saved since it began.
 
     `unread` lists the columns whose entered text cannot be parsed. For these columns, `mine` must
-    contain the values of `theirs`.
+    contain the values from `theirs`.
     """
     found = merge_snapshots(kind, later.base, mine, theirs)
     clashing = {clash.path for clash in found.clashes}

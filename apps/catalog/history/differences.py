@@ -88,7 +88,8 @@ NAMES = (
     "url",
     "title",
 )
-"""Fields that identify an object in a list of a manifest. The most reliable field comes first."""
+"""Fields that identify an object in one of a manifest's lists. The most reliable field comes first.
+"""
 
 
 def canonical(value: Any) -> str:

@@ -43,7 +43,7 @@ def review_manifest(
     """Review a manifest. Errors prevent saving it; warnings do not.
 
     With `is_ours=False`, DIAL Core stores the manifest: its deployments are unknown here, and it
-    cannot refer to secrets. With `secrets_may_be_missing`, unknown secrets are warnings, because
+    cannot refer to secrets. With `secrets_may_be_missing`, unknown secrets cause warnings, because
     they may be added later.
     """
     if refused := [Problem(*found) for found in islice(unstorable(manifest), MOST_UNSTORABLE)]:
@@ -111,7 +111,9 @@ def finding(severity: Literal["error", "warning"], problem: Problem, text: str) 
 
 
 def with_content(manifest: Any, *, is_foreign: bool = False) -> ResolvedReferences:
-    """Parse a manifest and resolve its references to predefined content. Raises `ManifestInvalid`."""
+    """Parse a manifest and resolve its references to predefined content. Raises `ManifestInvalid`
+    if it is invalid.
+    """
     checked = read_manifest(
         manifest,
         preview=settings.ENABLE_PREVIEW_FEATURES,
@@ -123,7 +125,7 @@ def with_content(manifest: Any, *, is_foreign: bool = False) -> ResolvedReferenc
 def unknown_deployments(manifest: Any) -> Iterator[Problem]:
     """Yield a warning for each deployment in the manifest that is unknown or disabled.
 
-    Names with a slash are skipped. They refer to deployments of DIAL Core, which can be looked up
+    Names with a slash are skipped. They refer to deployments in DIAL Core, which can be looked up
     only during a run.
     """
     named = [(path, name) for path, name in deployment_names(manifest) if "/" not in name]
@@ -155,7 +157,7 @@ def long_starters(manifest: Any) -> Iterator[Problem]:
 
 
 def long_prompt(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning if the prompt fills the whole context window of the model."""
+    """Yield a warning if the prompt fills the model's whole context window."""
     told = manifest.get("orchestrator") if isinstance(manifest, dict) else None
     parts = [told.get(key) if isinstance(told, dict) else None for key in ("deployment", PROMPT)]
     deployment, prompt = (one if isinstance(one, dict) else {} for one in parts)
@@ -208,7 +210,9 @@ def unknown_name(name: str, known: dict[str, bool]) -> str:
 
 
 def deployment_names(manifest: Any) -> Iterator[tuple[str, str]]:
-    """Yield the path and the name of each deployment that the manifest calls, except DIAL toolsets."""
+    """Yield the path and the name of each deployment that the manifest calls, except in DIAL
+    toolsets.
+    """
     for path, item in objects_in(manifest):
         name = item.get("deployment_id")
         if isinstance(name, str) and name and item.get("type") != "dial-mcp":

@@ -33,7 +33,7 @@ class ContentChange:
     before: str | None
     after: str | None
     files_before: Mapping[str, str] = field(default_factory=dict)
-    """The old files next to a skill's SKILL.md, by path. Other items have none."""
+    """The old files of a skill, except SKILL.md, by path. Other items have none."""
     files_after: Mapping[str, str] = field(default_factory=dict)
 
     @property

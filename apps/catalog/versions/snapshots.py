@@ -28,7 +28,7 @@ def forget_snapshots() -> None:
 
 
 def skill_texts(item: LayerItem) -> dict[str, str]:
-    """Return the files next to a skill's SKILL.md, by path, or {} for any other predefined item."""
+    """Return a skill's files, except SKILL.md, by path, or {} for any other predefined item."""
     if item.kind != "skill" or not isinstance(item.value, Mapping):
         return {}
     return {path: text for path, text in item.value.items() if path != SKILL_FILE}

@@ -206,7 +206,9 @@ def is_draft(request: Request) -> bool:
 
 
 def new_draft(request: Request, values: dict[str, Any]) -> Application:
-    """Store and return an application that has only a draft. Raises `RowInvalid`."""
+    """Store and return an application that has only a draft. Raises `RowInvalid` if a value is
+    invalid.
+    """
     row = Application(**values)
     try:
         create.execute(row, request.user)  # type: ignore[arg-type]

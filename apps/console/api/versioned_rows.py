@@ -1,6 +1,6 @@
-"""Defines the base classes of serializers and views for rows whose ETag is their version.
+"""Defines the base classes for serializers and views for rows whose ETag is their version.
 
-The API rejects edits of outdated versions. It returns 412 for an outdated ETag in `If-Match`, and
+The API rejects edits to outdated versions. It returns 412 for an outdated ETag in `If-Match`, and
 409 for an outdated `version` in the body. Both responses list the changes since that version. If a
 request has neither, it overwrites the row.
 """

@@ -75,8 +75,8 @@ def read_draft(request: HttpRequest) -> tuple[ResolvedApplication, ChatPlace | N
     """Prepare the application with the edited manifest. Return it with the selected chat place, or
     None. A chat place adds instructions for the part of a product from which users chat.
 
-    Raises `Unpreviewable`, `ApplicationBroken` if references cannot be resolved, and
-    `PlaceNotFound`.
+    Raises `Unpreviewable` if the manifest has errors, `ApplicationBroken` if references cannot be
+    resolved, and `PlaceNotFound` if the chat place does not exist.
     """
     typed, row = request.POST.get("manifest", ""), request.GET.get("row", "")
     stored = editable_applications(request).filter(pk=read_integer(row) or 0).first()

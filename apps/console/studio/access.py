@@ -1,4 +1,4 @@
-"""Checks who can use the studio of an application."""
+"""Checks who can use an application's studio."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -1,4 +1,4 @@
-"""Returns the data for the scripts of the studio's page: the draft, URLs, and facts."""
+"""Returns the data for the studio page's scripts: the draft, URLs, and facts."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -56,7 +56,7 @@ PAGES = (
     "widget_preview",
 )
 LINKS = {"export": "Export", "history": "History of changes", "files": "Attached files"}
-"""The admin pages of the application to which the studio links, with the text of the link."""
+"""The application's admin pages to which the studio links, with the text of each link."""
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 REPLAY = "replay"
 """The query parameter with the ID of a run to replay on the draft."""

@@ -37,9 +37,7 @@ class DraftRefused(Exception):
 
 
 class DraftClashing(Exception):
-    """Another user has changed the same values of the draft. `clashes` contains both users'
-    values.
-    """
+    """Another user has changed the same values in the draft. `clashes` contains both users' values."""
 
     def __init__(self, overtaken: str, clashes: list[dict[str, str]]) -> None:
         super().__init__(f"{overtaken} You changed the same fields. Choose one value for each.")

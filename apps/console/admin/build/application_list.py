@@ -1,4 +1,4 @@
-"""Defines the columns and filters of the list of applications."""
+"""Defines the columns and filters for the list of applications."""
 
 from typing import Any
 from urllib.parse import urlencode

@@ -122,8 +122,8 @@ class ContentForm(DocumentForm[ContentItem]):
             )
 
     def current_value(self, name: str) -> str:
-        """Return a field's stored, submitted or initial value, whichever is the first that is not
-        empty, or "" if all are empty.
+        """Return a field's stored value. If it is empty, return the submitted value, or else the
+        initial value, or "".
         """
         value = getattr(self.instance, name) or self.data.get(name) or self.initial.get(name)
         return str(value or "")

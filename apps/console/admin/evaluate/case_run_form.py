@@ -1,4 +1,4 @@
-"""Defines the form with which an operator starts a run of test cases."""
+"""Defines the form that operators use to start a run of test cases."""
 
 from typing import Any, cast
 

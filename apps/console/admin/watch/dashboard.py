@@ -26,7 +26,7 @@ MOST_CURRENCIES = 2
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add the `charts`, the `blocks` and the setup `steps` of a new installation to the template
+    """Add the `charts`, the `blocks` and the setup `steps` for a new installation to the template
     context.
     """
     more = {
@@ -38,8 +38,8 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def steps_for(request: HttpRequest) -> list[FirstStep]:
-    """Return the setup steps of a new installation, or [] if the user cannot create applications or
-    has ended the tour.
+    """Return the setup steps for a new installation, or [] if the user cannot create applications
+    or has ended the tour.
     """
     if not request.user.has_perm("catalog.add_application"):
         return []

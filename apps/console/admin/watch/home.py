@@ -51,7 +51,7 @@ MOST_SPACES = 5
 MOST_TOOLSETS = 3
 """The page names at most this many toolsets that use an unavailable MCP server."""
 LEAST_FREE = 0.1
-"""The page shows a warning if a smaller share of the disk is free."""
+"""The page shows a warning if a smaller fraction of the disk is free."""
 LATEST_SUMS = timedelta(hours=3)
 """The page shows a warning if the hourly usage sums are older than this."""
 

@@ -1,4 +1,4 @@
-"""Defines the admin pages that list failed attempts at background jobs with their errors."""
+"""Defines the admin pages that list failed attempts to run background jobs, with their errors."""
 
 from django.apps import apps
 from django.contrib import admin

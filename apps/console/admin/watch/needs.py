@@ -49,7 +49,7 @@ class Fact:
     state: State = ""
     link: str = ""
     percent: int | None = None
-    """The used percentage of a budget. The page shows it as a bar."""
+    """The percentage of a budget that has been used. The page shows it as a bar."""
 
 
 @dataclass(frozen=True, slots=True)

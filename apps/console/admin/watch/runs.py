@@ -53,8 +53,8 @@ def subagents_of(run: RunSummary) -> QuerySet[HelperRun]:
 
 
 def subagent_line(subagent: HelperRun) -> str:
-    """Describe a sub-agent in a line, such as `Researcher: done after 2.4 s, 3 model calls, 1 tool
-    calls, 120 + 30 tokens`.
+    """Describe a sub-agent in one line, such as `Researcher: done after 2.4 s, 3 model calls, 1
+    tool calls, 120 + 30 tokens`.
     """
     end = subagent.finished_at
     lasted = "" if end is None else f" after {(end - subagent.started_at).total_seconds():.1f} s"

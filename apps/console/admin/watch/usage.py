@@ -47,7 +47,7 @@ MOST_ERRORS_OF_FILE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The options in the URL of the page. Defaults replace invalid values."""
+    """The options in the page's URL. Defaults replace invalid values."""
 
     by: By
     days: int

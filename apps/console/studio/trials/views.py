@@ -28,7 +28,7 @@ from apps.runs.tool_trial import OfferedTools, offer, only_toolset, try_tool
 ALL = "all"
 """The value of `place` that selects all toolsets together. Any other value is a toolset's index."""
 IDENTITY = ("type", "name", "template_name", "deployment_id")
-"""Toolsets of the draft and of the live version match if these fields are equal."""
+"""Toolsets in the draft and in the live version match if these fields are equal."""
 MOST_UNFILTERED = 8
 """The list of tools has a search field if it contains more tools than this."""
 
