@@ -29,7 +29,7 @@ class SourcedRole:
 
     @property
     def role(self) -> str:
-        """Return the label of the user's highest role in the application, including roles by grants
+        """Return the label of the user's highest role in the application, including roles granted
         to any of the user's teams.
         """
         return str(max(source.role for source in self.sources).label)
@@ -39,7 +39,7 @@ def sourced_roles(user: Any, rows: QuerySet[Application]) -> list[SourcedRole]:
     """Return the user's role in each application and the reasons for it, sorted by title. Runs four
     queries.
 
-    A closed account has no roles. Grants to all teams of the user count.
+    A closed account has no roles. Grants to all of the user's teams count.
     """
     if not user.is_active:
         return []

@@ -1,7 +1,7 @@
 """Determines which accounts a manager may edit, or select as the account of a webhook or schedule.
 
-A manager who edits or selects an account can act as that account. The account's permissions may
-grow later, so a webhook or schedule checks the rule again before each run.
+A manager who edits or selects an account can act as that account. The account may gain permissions
+later, so a webhook or schedule checks the rule again before each run.
 """
 
 from typing import Any
@@ -26,8 +26,8 @@ NOT_MANAGED = (
 def manageable(manager: Any) -> QuerySet[User]:
     """Return the accounts that the manager may edit, or select for a webhook or schedule.
 
-    The manager must have all permissions of the account, and must be able to edit every application
-    in which the account has a role through ownership, a grant, a group or a team.
+    The manager must have all of the account's permissions, and must be able to edit every
+    application in which the account has a role through ownership, a grant, a group or a team.
     """
     if manager.is_superuser:
         return User.objects.all()

@@ -30,8 +30,8 @@ def upload_name(application: Application, name: str) -> str:
 
 @transaction.atomic
 def store_upload(application: Application, name: str, content: File[Any], kind: str) -> FileInfo:
-    """Create or replace a file of this application only. Raises `FileRefused` if the file is too
-    large or has an invalid name.
+    """Create or replace a file that belongs to this application only. Raises `FileRefused` if the
+    file is too large or has an invalid name.
     """
     info = files.share(upload_name(application, name), content, kind)
     row = files.find_stored(PUBLIC, info.path)
@@ -43,8 +43,8 @@ def adopt_uploads() -> int:
     """Create the missing links between uploaded files and the applications whose folders contain
     them. Return the number of new links.
 
-    During an upgrade, processes of the previous version store files without a link. Nobody can read
-    these files until they are linked.
+    During an upgrade, processes that run the previous version store files without a link. Nobody
+    can read these files until they are linked.
     """
     rows = SharedFile.objects.filter(name__startswith=APPLICATIONS, uploads=None)
     folders = {pk: name.split("/")[1] for pk, name in rows.values_list("pk", "name")}

@@ -59,8 +59,8 @@ def traffic_is_encrypted(**options: Any) -> list[CheckMessage]:
 
 @register(Tags.caches)
 def processes_can_notify(**options: Any) -> list[CheckMessage]:
-    """Warn if the web processes cannot notify each other of changes. The server logs this warning
-    at startup, too.
+    """Warn if the web processes cannot notify each other of changes. The server also logs this
+    warning at startup.
     """
     if settings.WEB_CONCURRENCY == 1 or settings.REDIS_URL:
         return []

@@ -1,4 +1,4 @@
-"""Moves the plain credentials of a document into secrets when the document is saved."""
+"""Moves the plain credentials in a document into secrets when the document is saved."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -55,7 +55,7 @@ def forbidden_credentials(document: Any, user: Any, *, item: str = "") -> list[P
 def extract(
     document: Any, stored: Iterable[Any] = (), *, user: Any = None, item: str = ""
 ) -> Extraction:
-    """Replace each plain credential of a document with a reference to a secret. The secret allows
+    """Replace each plain credential in a document with a reference to a secret. The secret allows
     exactly the servers that receive the credential.
 
     Equal credentials for the same servers share a secret. A matching secret in the `stored`

@@ -18,7 +18,7 @@ class FieldPathError(ValidationError):
 
 @dataclass(frozen=True, slots=True)
 class FieldProblem:
-    """A validation error of a row."""
+    """A validation error in a row."""
 
     field: str
     """The field, or "" if the error concerns the whole row."""

@@ -1,4 +1,4 @@
-"""Reads the grants of an application, which give roles to users and groups.
+"""Reads an application's grants, which give roles to users and groups.
 
 Grants are not part of an application's history, so restoring a state does not change them.
 """
@@ -17,8 +17,8 @@ Holder = tuple[Kind, str]
 
 
 def grants_of(application: Application) -> dict[Holder, Role]:
-    """Return the role of each user and group with a grant in the application. The highest roles
-    come first; within a role, groups come before users.
+    """Return the role of each user and group that has a grant for the application. The highest
+    roles come first; within a role, groups come before users.
     """
     found: dict[Holder, Role] = {}
     for grant in application.grants.select_related("user", "group"):

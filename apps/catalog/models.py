@@ -1,4 +1,4 @@
-"""Defines the database models of applications, grants, uploads, operator keys and system messages."""
+"""Defines the database models for applications, grants, uploads, operator keys and system messages."""
 
 from typing import Any
 

@@ -52,7 +52,7 @@ def with_own_skills(content: Content, skills: Skills) -> Content:
 
 
 def skill_problems(skills: Skills) -> Iterator[Problem]:
-    """Yield the problems of an application's skills, with paths such as `skills/tone/SKILL.md`."""
+    """Yield the problems in an application's skills, with paths such as `skills/tone/SKILL.md`."""
     for name, texts in skills.items():
         folder = f"{SKILLS}/{name}"
         if SKILL_FILE not in texts:

@@ -1,7 +1,7 @@
 """Builds the entries for this server in DIAL Core's configuration file.
 
-They register an application type, for applications whose manifests Core stores, and the
-applications of this installation.
+They register an application type, for applications whose manifests Core stores, and this
+installation's applications.
 """
 
 from collections.abc import Iterable, Mapping
@@ -57,7 +57,7 @@ def registration(
 
 
 def type_entry(schema_id: str, addresses: Addresses) -> dict[str, Any]:
-    """Return the configuration entry of the application type. DIAL Core fetches the properties of
+    """Return the configuration entry for the application type. DIAL Core fetches the properties of
     its schema from this server.
     """
     return {

@@ -40,7 +40,7 @@ CONFIGURATION = "Application configuration"
 class ResolvedApplication:
     """An application that can run.
 
-    For an application of DIAL Core, which has no row, `slug` is Core's name, and `id`, `version`
+    For an application from DIAL Core, which has no row, `slug` is Core's name, and `id`, `version`
     and `number` are 0.
     """
 
@@ -58,9 +58,9 @@ class ResolvedApplication:
     predefined: PredefinedContent = field(default_factory=PredefinedContent)
     """The predefined content of the version, with the installed chat places."""
     layer_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """The prompts of the installed content."""
+    """The prompts in the installed content."""
     broken_prompts: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """The problem of each unusable prompt in the installed content."""
+    """The problem with each unusable prompt in the installed content."""
     document: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The manifest as its author wrote it."""
 
@@ -111,7 +111,7 @@ def prepare_application(
     is_foreign: bool = False,
 ) -> ResolvedApplication:
     """Prepare an application to run, with its references resolved in `content`. Chat places come
-    from `installed`, by default `content`.
+    from `installed`, which defaults to `content`.
 
     With `is_foreign`, DIAL Core stores the manifest. Raises `ApplicationBroken` if the manifest is
     invalid.
@@ -173,8 +173,8 @@ def prepare_document(
 ) -> tuple[Manifest, PreparedCapabilities]:
     """Parse a manifest, resolve its references and prepare its capabilities.
 
-    With `is_foreign`, DIAL Core stores the manifest. Such a manifest cannot refer to secrets of
-    this installation, or redirect credentials of predefined content to other servers. Raises
+    With `is_foreign`, DIAL Core stores the manifest. Such a manifest cannot refer to this
+    installation's secrets, or redirect credentials of predefined content to other servers. Raises
     `ApplicationBroken` if the manifest is invalid or its prompt does not exist.
     """
     try:

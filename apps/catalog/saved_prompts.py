@@ -24,7 +24,9 @@ check_name = RegexValidator(
 
 
 class SavedPrompt(models.Model):
-    """A prompt of a user or a team. A prompt with neither is offered to all users."""
+    """A prompt that belongs to a user or a team. A prompt that belongs to neither is offered to all
+    users.
+    """
 
     name = models.CharField(
         gettext_lazy("name"),

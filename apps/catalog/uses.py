@@ -78,8 +78,8 @@ def secrets_in(document: Any) -> Iterator[tuple[str, str]]:
 
 
 def deployments_in(document: Any) -> Iterator[tuple[str, str]]:
-    """Yield the name and path of each deployment in a document, with the default deployment for a
-    manifest without one.
+    """Yield the name and path of each deployment in a document. A manifest without a deployment
+    uses the default deployment.
     """
     if isinstance(document, dict):
         document = with_deployment(document, settings.DEFAULT_ORCHESTRATOR_DEPLOYMENT_ID)
@@ -144,8 +144,8 @@ def agent_of(item: LayerItem) -> AgentDefinition | None:
 
 
 def references_in(document: Any, content: Content) -> Iterator[ItemReference]:
-    """Yield the predefined items to which a document refers, also in patches and even if they do
-    not exist.
+    """Yield the predefined items to which a document refers, including references in patches and to
+    items that do not exist.
     """
     yield from feature_references(document, content)
     for _, found in objects_in(document):

@@ -68,7 +68,7 @@ class ConsoleConfig(AppConfig):
         from apps.console.installation_roles import keep_groups
         from apps.console.permission_names import rename_permissions
 
-        # All permissions exist after the last app with tables.
+        # All permissions exist once the last app that has tables is migrated.
         *_, last = (one for one in apps.get_app_configs() if one.models_module is not None)
         post_migrate.connect(keep_groups, sender=last, dispatch_uid="console.installation_roles")
         post_migrate.connect(

@@ -50,7 +50,7 @@ PUBLISHER = (
     *("catalog.view_contentitem", "workspace.view_deployment"),
     *SHAPES,
 )
-"""The permissions of a publisher. A publisher also needs a role in the applications to publish."""
+"""The permissions of a publisher. A publisher also needs a role in each application."""
 RUN_READER = (
     *("catalog.see_all_applications", "catalog.view_application", "runs.read_run_contents"),
     *SHAPES,
@@ -84,7 +84,7 @@ def keep_groups(using: str, apps: Any = installed_apps, **told: Any) -> None:
     try:
         roles = apps.get_model("accounts", "InstallationRole")._default_manager.using(using)
     except LookupError:
-        return  # Migrated back to an earlier state.
+        return  # The database was migrated back.
     permissions = apps.get_model("auth", "Permission")._default_manager.using(using)
     groups = apps.get_model("auth", "Group")._default_manager.using(using)
     found = permissions.filter(grantable_permissions()).select_related("content_type")

@@ -88,7 +88,7 @@ def page(request: HttpRequest, found: LatencyReport, *, sees_all: bool) -> HttpR
 
 
 def usage_report(request: HttpRequest) -> UsageReport:
-    """Return the total usage of the last 24 hours, for the charts."""
+    """Return the total usage for the last 24 hours, for the charts."""
     return report("deployment", timedelta(days=1), count_runs, most=0, among=seen_slugs(request))
 
 

@@ -27,7 +27,9 @@ def text_filter(query: Mapping[str, Any], name: str) -> str:
 
 
 def integer_filter(query: Mapping[str, Any], name: str) -> int | None:
-    """Return a query parameter as an integer, or None if it is missing. Raises `FilterInvalid`."""
+    """Return a query parameter as an integer, or None if it is missing. Raises `FilterInvalid` if
+    it is invalid.
+    """
     text = text_filter(query, name)
     if not text:
         return None
@@ -41,7 +43,9 @@ def integer_filter(query: Mapping[str, Any], name: str) -> int | None:
 
 
 def time_filter(query: Mapping[str, Any], name: str) -> datetime | None:
-    """Return a query parameter as a time, or None if it is missing. Raises `FilterInvalid`."""
+    """Return a query parameter as a time, or None if it is missing. Raises `FilterInvalid` if it is
+    invalid.
+    """
     text = text_filter(query, name)
     try:
         return read_datetime(text, timezone.get_current_timezone()) if text else None

@@ -67,7 +67,9 @@ def sections(request: HttpRequest) -> list[Section]:
 
 
 def tabs(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the tabs of the requested page, or [] if it has none, such as the form for a row."""
+    """Return the tabs of the requested page, or [] for a page without tabs, such as the form for a
+    row.
+    """
     current = current_page(request)
     if current is None or page_url(current) != request.path:
         return []

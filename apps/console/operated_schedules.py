@@ -1,4 +1,4 @@
-"""Changes schedules for operators. Operators directly change their own schedules and those of
+"""Changes schedules for operators. Operators can directly change their own schedules and those of
 service accounts. For other users' schedules, they propose changes.
 """
 
@@ -31,8 +31,8 @@ def new_of_account(account: ServiceAccount, operator: Any) -> Schedule:
 
 
 def is_ruled(operator: Any, row: Schedule) -> bool:
-    """Return True if the operator can read and change the schedule like its owner: the operator
-    owns the schedule, or manages the service account that owns it.
+    """Return True if the operator can read and change the schedule just as its owner can: the
+    operator owns the schedule, or manages the service account that owns it.
     """
     if row.user_id == operator.pk:
         return True

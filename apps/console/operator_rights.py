@@ -1,7 +1,7 @@
 """Determines which applications an operator can see and edit.
 
-Operators see the applications that they own or have a grant to edit, and only their usage, runs and
-history. Operators with a special permission see everything.
+Operators can see the applications that they own or have a grant to edit, and only the usage, runs
+and history of those applications. Operators with a special permission can see everything.
 """
 
 from typing import Any
@@ -54,8 +54,9 @@ def may_view_applications(request: HttpRequest) -> bool:
 
 
 def is_editor(request: HttpRequest, application: Application | None = None) -> bool:
-    """Return True if the user is staff, and owns the application or has a grant to edit it. For
-    None, any application counts. Permissions to access all applications do not count.
+    """Return True if the user is staff, and owns the application or has a grant to edit it. If
+    `application` is None, any application counts. Permissions to access all applications do not
+    count.
     """
     user = request.user
     if not (user.is_active and getattr(user, "is_staff", False)):
@@ -90,15 +91,15 @@ def has_role(request: HttpRequest, application: Application, least: Role) -> boo
 
 
 def may_rule(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user can edit the application or, for None, all applications."""
+    """Return True if the user can edit the application or, if it is None, all applications."""
     if application is None:
         return edits_all(request.user)
     return has_role(request, application, Role.EDITOR)
 
 
 def may_grant(request: HttpRequest, application: Application | None) -> bool:
-    """Return True if the user owns the application, or if it is None, which means a new application
-    of the user.
+    """Return True if the user owns the application. None stands for a new application, which the
+    user will own.
     """
     return application is None or has_role(request, application, Role.OWNER)
 

@@ -13,10 +13,10 @@ def rename_permissions(using: str, apps: Any = installed_apps, **told: Any) -> N
     try:
         rows = apps.get_model("auth", "Permission")._default_manager.using(using)
     except LookupError:
-        return  # Migrated back to an earlier state.
+        return  # The database was migrated back.
     names = {
         (model._meta.app_label, model._meta.model_name, codename): name
-        for model in installed_apps.get_models()  # `apps` has the names of the migrations.
+        for model in installed_apps.get_models()  # `apps` has the names in the migrations.
         for codename, name in permission_names(model._meta)
     }
     changed = []
@@ -30,7 +30,7 @@ def rename_permissions(using: str, apps: Any = installed_apps, **told: Any) -> N
 
 
 def permission_names(meta: Any) -> list[tuple[str, str]]:
-    """Return the codename and name of each permission of a model, as Django would create it."""
+    """Return the codename and name of each permission for a model, as Django would create it."""
     default = [
         (get_permission_codename(action, meta), f"Can {action} {meta.verbose_name_raw}")
         for action in meta.default_permissions

@@ -67,7 +67,7 @@ class RunSearch:
 
     @classmethod
     def of(cls, query: Mapping[str, Any]) -> "RunSearch":
-        """Parse the filters in query parameters. Raises `FilterInvalid`."""
+        """Parse the filters in query parameters. Raises `FilterInvalid` if a filter is invalid."""
         texts = {name: text_filter(query, name) for name in PARAMETERS}
         version, hours = (integer_filter(query, name) for name in ("version", "hours"))
         since, until = (time_filter(query, name) for name in ("since", "until"))

@@ -18,8 +18,8 @@ def execute(
     actor: str,
     address: str,
 ) -> None:
-    """Replace the grants of an application with those that `revise` returns, and record each change
-    in the audit log.
+    """Replace an application's grants with those that `revise` returns, and record each change in
+    the audit log.
 
     `revise` gets the current grants. `actor` is the bucket of the user who makes the change, such
     as `user-7`. Concurrent changes wait until the new grants are saved. Raises `KeyError` if a user

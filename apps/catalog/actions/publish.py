@@ -17,7 +17,7 @@ from apps.catalog.versions.publishing_requests import (
 from apps.listeners import Listeners
 
 conversation_pinners = Listeners[[Application, int], None]("a new version")
-"""Listeners that are called if a new version applies only to new conversations. They get the
+"""Listeners that are called if a new version applies only to new conversations. Each receives the
 application, and the number of the version that existing conversations continue to use.
 """
 
@@ -63,7 +63,7 @@ def execute(
     conversations stay on the previous version. With `is_over`, the draft may be outdated. `address`
     is the user's IP address, for the audit log.
 
-    Raises `ValidationError` with the errors of each field, `DraftOvertaken` if the draft changed
+    Raises `ValidationError` with the errors in each field, `DraftOvertaken` if the draft changed
     after the review, and the exceptions that `check` raises.
     """
     said = read_note(note)

@@ -23,7 +23,7 @@ def check(row: Application) -> None:
 def execute(row: Application, note: str, *, user: User | None = None) -> ApplicationVersion:
     """Publish the live version again as a new version, and return it.
 
-    Raises `ValidationError` with the errors of each field, or `SecondPublisherRequired` if the
+    Raises `ValidationError` with the errors in each field, or `SecondPublisherRequired` if the
     application needs a second publisher.
     """
     said = read_note(note)

@@ -26,7 +26,7 @@ def execute(
 ) -> ApplicationVersion:
     """Publish version `number` again as a new version, and return it.
 
-    Raises `ValidationError` with the errors of each field, `SecondPublisherRequired` if the
+    Raises `ValidationError` with the errors in each field, `SecondPublisherRequired` if the
     application needs a second publisher, and `ApplicationVersion.DoesNotExist`.
     """
     said = read_note(note)

@@ -61,10 +61,10 @@ def execute(
     row: Application, values: Mapping[str, Any], user: Any, *, change: int, address: str = ""
 ) -> Application:
     """Restore the application to its state before or after the change with the ID `change`.
-    `values` maps columns to the values of that state.
+    `values` maps columns to their values in that state.
 
     `row` is unsaved if the application was deleted. `address` is the user's IP address, for the
-    audit log. Raises `ValidationError` under the conditions of `check`.
+    audit log. Raises `ValidationError` under the same conditions as `check`.
     """
     with transaction.atomic(), noting(ChangeNote(restored_from=change)):
         if row._state.adding:

@@ -21,10 +21,10 @@ def check(row: Application) -> None:
 
 
 def execute(row: Application) -> ApplicationVersion | None:
-    """Save an application that passed its checks. Return the new version, or None if only
+    """Save an application that has passed its checks. Return the new version, or None if only
     properties changed that are not part of a version.
 
-    Raises `SecondPublisherRequired` under the conditions of `check`.
+    Raises `SecondPublisherRequired` under the same conditions as `check`.
     """
     check(row)
     return save_live(row)

@@ -41,14 +41,15 @@ def execute(
     """Save the draft with new `values` for any of its title, description, icon, manifest and
     skills.
 
-    Masks are replaced with the credentials of the draft or the live version, and plain credentials
-    become secrets. With `keeps_masks`, a mask without a matching credential remains, and the draft
-    cannot be published until the credential is entered again. If the draft changes, a pending
-    request to publish it is withdrawn.
+    Masks are replaced with the credentials from the draft or the live version, and plain
+    credentials become secrets. With `keeps_masks`, a mask without a matching credential remains,
+    and the draft cannot be published until the credential is entered again. If the draft changes, a
+    pending request to publish it is withdrawn.
 
     `seen` is the version of the draft that the user edited, 0 if there was no draft, or None to
     skip this check. With `is_current`, the saved draft counts as based on the live version. Raises
-    `DraftOvertaken` if another user saved the draft in the meantime, and `ValidationError`.
+    `DraftOvertaken` if another user saved the draft in the meantime, and `ValidationError` if the
+    values are invalid.
     """
     with transaction.atomic():
         live = lock_application(row)

@@ -44,13 +44,13 @@ class Circumstances:
 
 
 FORM = Circumstances()
-"""The circumstances if a user saves an application in a form or through the API."""
+"""The circumstances for an application that a user saves in a form or through the API."""
 
 
 def check_row(
     row: Application, circumstances: Circumstances = FORM, *, exclude: Collection[str] = ()
 ) -> None:
-    """Raise `ValidationError` with all errors of the application, grouped by field. Skip the
+    """Raise `ValidationError` with all errors in the application, grouped by field. Skip the
     columns in `exclude`.
     """
     errors: dict[str, list[ValidationError]] = {}
@@ -110,9 +110,9 @@ def draft_problems(draft: ApplicationDraft) -> Sequence[Problem]:
 
 
 def added_files(application: Application) -> tuple[bool, list[Problem]]:
-    """Return two values: whether the owner changes, and the errors about attached files. Attaching
-    a file of the application's owner is an error for any other user. Each error has the path of the
-    file's URL in the manifest.
+    """Return two values: whether the owner changes, and the errors about attached files. It is an
+    error for another user to attach a file that belongs to the application's owner. Each error has
+    the path of the file's URL in the manifest.
     """
     actor, owner = current_actor().user, application.owner_id
     if actor is None or owner is None or actor.pk == owner:  # Commands have all permissions.

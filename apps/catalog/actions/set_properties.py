@@ -31,7 +31,7 @@ def execute(
     `PROPERTIES` to their values.
 
     `address` is the user's IP address, for the audit log. Raises `ValidationError` with the errors
-    of each field.
+    in each field.
     """
     with transaction.atomic():
         row = lock_application(row)

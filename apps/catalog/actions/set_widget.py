@@ -53,7 +53,7 @@ def execute(
 
 @transaction.atomic
 def replace_key(application: Application, actor: str, address: str) -> Widget:
-    """Create a new secret key, with which the embedding site signs its users' identities.
+    """Create a new secret key, which the embedding site uses to sign its users' identities.
     Identities signed with the old key become invalid.
     """
     lock_application(application)

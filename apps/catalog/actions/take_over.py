@@ -1,4 +1,4 @@
-"""Merges the live version into a draft that was started before its publication."""
+"""Merges the live version into a draft that was started before that version was published."""
 
 from collections.abc import Mapping, Sequence
 
@@ -46,8 +46,8 @@ def execute(
 
     `choices` maps the path of each conflict to "mine" for the draft or "theirs" for the live
     version. `seen` is the version of the draft, and `live` the number of the live version, that the
-    user reviewed. Raises `ConflictsOpen`, `DraftOvertaken` or `ValidationError`, and then saves
-    nothing.
+    user reviewed. Saves nothing if it raises `ConflictsOpen`, `DraftOvertaken` or
+    `ValidationError`.
     """
     with transaction.atomic():
         row = lock_application(row)

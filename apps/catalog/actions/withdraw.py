@@ -23,5 +23,5 @@ def execute(version: ApplicationVersion) -> None:
         check(row, version)
         version.withdrawn_at = timezone.now()
         version.save(update_fields=["withdrawn_at"])
-        # Caches compare the version of the row.
+        # Caches detect the change by the row's new version.
         Application.objects.filter(pk=row.pk).update(version=F("version") + 1)

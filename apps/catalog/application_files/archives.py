@@ -1,5 +1,5 @@
-"""Reads and writes ZIP files of applications. Uploaded ZIP files are not trusted, and are never
-unpacked to disk.
+"""Reads and writes ZIP files that contain applications. Uploaded ZIP files are not trusted, and are
+never unpacked to disk.
 """
 
 import stat
@@ -24,7 +24,9 @@ from apps.workspace.local.files.paths import clean_name, file_name_problem
 
 FOLDER = "application"
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
-"""The timestamp of all files in an archive, so that equal applications have equal archives."""
+"""The timestamp of all files in an archive. It is constant, so that identical applications have
+identical archives.
+"""
 MOST_ENTRIES = 5_000
 
 
@@ -76,7 +78,7 @@ def read_entries(zipped: zipfile.ZipFile) -> dict[str, bytes]:
         names.add(name.casefold())
         if len(files) == MOST_FILES:
             raise FilesRefused("", f"the ZIP file has too many files; the limit is {MOST_FILES}.")
-        # The entry's size may be false, so do not decompress more than the limit.
+        # The declared size of the entry may be false, so do not decompress more than the limit.
         with zipped.open(entry) as stream:
             unzipped = stream.read(min(LARGEST_FILE, left) + 1)
         check_file_size(name, len(unzipped))
@@ -89,7 +91,7 @@ def read_entries(zipped: zipfile.ZipFile) -> dict[str, bytes]:
 
 
 def check_name(name: str) -> None:
-    """Raise `FilesRefused` if the path of a ZIP entry leads out of the ZIP file or is invalid."""
+    """Raise `FilesRefused` if the path of a ZIP entry is invalid or points outside the ZIP file."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name.split("/")[0]:
         raise FilesRefused(name[:200], "is outside of the ZIP file; use a path inside it.")
@@ -115,8 +117,9 @@ def applications_in(files: Mapping[str, bytes], name: str = "") -> dict[str, dic
     """Return the files of each application, by slug and then by path. The paths must have the
     layout that the command `export_content` creates.
 
-    A single application may lack the folder `application/`. Its slug is then the name of its
-    folder, or `name`. Raises `FilesRefused` if a file belongs to no application.
+    The folder `application/` may be missing if there is only one application. The slug is then the
+    name of the application's folder, or `name`. Raises `FilesRefused` if a file belongs to no
+    application.
     """
     holders = sorted(str(PurePosixPath(path).parent) for path in files if is_document(path))
     if not holders:

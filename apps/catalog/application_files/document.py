@@ -18,7 +18,7 @@ PROMPT_FILE = "prompt.md"
 DEFAULTS: Mapping[str, Any] = {"description": "", "icon": "", "public": False, "shared": True}
 """Fields with these values are omitted from `application.yaml`."""
 FIRST = ("type", "name", "title", "description", "icon")
-"""These keys come first in every object of the file, because they identify the object."""
+"""These keys come first in every object in the file, because they identify the object."""
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -27,7 +27,7 @@ def document_text(columns: Mapping[str, Any], source: str = "") -> tuple[str, st
     has no prompt.
 
     `columns` maps field names to values. `source` is the YAML text from which the application was
-    imported, whose comments are preserved.
+    imported. Its comments are preserved.
     """
     manifest, prompt = without_prompt(columns["manifest"])
     written = source_document(source)

@@ -36,7 +36,7 @@ class ExportRefused(Exception):
 def exported_files(
     application: Application, *, draft: bool = False, with_real_runs: bool = False
 ) -> dict[str, bytes]:
-    """Return the files of an application, by their path `application/<slug>/…`.
+    """Return the files of an application by path, such as `application/<slug>/…`.
 
     The files describe the live version or, with `draft`, the draft. They contain the names of
     secrets, but not their values. `with_real_runs` includes test cases from real runs. Raises
@@ -103,7 +103,7 @@ def free_name(name: str, used_names: set[str]) -> str:
 
 
 def write_files(directory: Path, files: Mapping[str, bytes]) -> None:
-    """Write exported applications to the directory. Delete outdated files of an earlier export."""
+    """Write exported applications to the directory. Delete outdated files from an earlier export."""
     for path, content in files.items():
         target = directory / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Reads the files of a directory, and rejects links that lead out of it."""
+"""Reads the files of a directory, and rejects links that point outside it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from apps.catalog.content.items import LARGEST_FILE, reason
 
 MOST_FILES = 500
-"""The maximum number of files of an application. Each of its skills can have up to 200 files."""
+"""The maximum number of files in an application. Each of its skills can have up to 200 files."""
 MOST_BYTES = 16 * 1024 * 1024
 DEEPEST_FOLDER = 8
 
@@ -23,7 +23,7 @@ class FilesRefused(ValueError):
 def read_folder(folder: Path, root: Path) -> dict[str, bytes]:
     """Return the content of each file in the folder and its subfolders, by path.
 
-    Follows links to targets in `root`. Raises `FilesRefused` if another link is found, a file is
+    Follows links to targets in `root`. Raises `FilesRefused` if a link points elsewhere, a file is
     unreadable or too large, or there are too many files.
     """
     files: dict[str, bytes] = {}
@@ -55,7 +55,7 @@ def check_file_size(name: str, size: int) -> None:
 
 def paths_below(folder: Path, root: Path, depth: int = 0) -> Iterator[Path]:
     """Yield the visible files in a folder and its subfolders, sorted by name. Raises `FilesRefused`
-    if a link leads out of `root` or folders are nested too deeply.
+    if a link points outside `root` or folders are nested too deeply.
     """
     if depth > DEEPEST_FOLDER:
         raise FilesRefused(

@@ -40,8 +40,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LoadedDirectories:
-    """The result of this process's last read of the managed directories. `at` is a monotonic time
-    in seconds.
+    """The result of this process's last read of the managed directories. `at` is the monotonic time
+    of that read, in seconds.
     """
 
     directories: tuple[Path, ...]
@@ -88,7 +88,7 @@ def is_recent(directories: tuple[Path, ...]) -> bool:
 def look(directories: tuple[Path, ...]) -> None:
     global _last
     at = time.monotonic()
-    marks = marks_of(directories)  # Before reading, so that the next check notices later changes.
+    marks = marks_of(directories)  # Read first, so that the next check notices later changes.
     before = _last if _last is not None and _last.directories == directories else None
     if before is not None and before.marks == marks:
         _last = LoadedDirectories(directories, marks, before.problems, at)
@@ -105,7 +105,7 @@ def look(directories: tuple[Path, ...]) -> None:
 
 
 def last_problems() -> tuple[str, ...]:
-    """Return an error of the form `file: line: path: error` for each managed file that is not
+    """Return an error of the form `file: line: path: error` for each managed file that could not be
     loaded.
     """
     is_present = _last is not None and _last.directories == managed_directories()
@@ -134,7 +134,7 @@ def marks_of(directories: Sequence[Path]) -> dict[str, Mark]:
 
 
 def load(directories: Sequence[Path]) -> Iterator[str]:
-    """Load each managed application separately. Yield the problems of applications that cannot be
+    """Load each managed application separately. Yield the problems with applications that cannot be
     loaded. Such applications remain unchanged.
     """
     known = {
@@ -162,7 +162,7 @@ def load(directories: Sequence[Path]) -> Iterator[str]:
 
 
 def file_problems() -> Iterator[str]:
-    """Yield the problems of managed files that cannot be parsed. Does not use the database."""
+    """Yield the problems in managed files that cannot be parsed. Does not use the database."""
     for directory in managed_directories():
         if not directory.is_dir():
             yield f"{directory}: the directory does not exist."

@@ -52,7 +52,7 @@ def save_skills(application: Application, skills: Skills) -> None:
 
 
 def save_cases(application: Application, cases: Mapping[str, str], *, overwrite: bool) -> list[str]:
-    """Save an application's test cases, and return the problems of those that could not be saved.
+    """Save an application's test cases, and return a problem for each one that could not be saved.
 
     `cases` maps the file names in `cases/` to their texts. With `overwrite`, replace existing test
     cases.

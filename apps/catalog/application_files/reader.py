@@ -25,7 +25,7 @@ from apps.manifest.markdown.skill_files import SKILL_FILE
 
 CASES = "cases"
 IGNORED_FILES = frozenset({"README.md", "LICENSE", "LICENSE.md"})
-"""Files in an application's folder for human readers, which are not imported."""
+"""Files for human readers in an application's folder. They are not imported."""
 LARGEST_DOCUMENT = 1024 * 1024
 """The maximum size of a YAML file in bytes. Parsing takes about a second per 400,000 bytes."""
 
@@ -102,7 +102,7 @@ def icon_of(folder: str, files: Mapping[str, bytes], written: str) -> str:
 
 
 def decode_text(content: bytes) -> str:
-    """Decode UTF-8 text. Raises `ValueError` with the line of the first invalid character."""
+    """Decode UTF-8 text. Raises `ValueError` with the line number of the first invalid character."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -115,7 +115,9 @@ def decode_text(content: bytes) -> str:
 
 
 def parse_yaml(file: str, text: str) -> YAMLDocument:
-    """Parse a YAML file with keys. Raises `ContentInvalid` if it is invalid or too large."""
+    """Parse a YAML file that contains a mapping. Raises `ContentInvalid` if it is invalid or too
+    large.
+    """
     size = len(text.encode())
     if size > LARGEST_DOCUMENT:
         said = f"the file is {size:,} bytes; the limit is {LARGEST_DOCUMENT:,}."
@@ -130,8 +132,8 @@ def parse_yaml(file: str, text: str) -> YAMLDocument:
 
 
 def columns_of_document(file: str, document: YAMLDocument, slug: str) -> tuple[str, dict[str, Any]]:
-    """Return the application's slug, by default `slug`, and the values of its database columns.
-    Raises `ContentInvalid` with the line of each error.
+    """Return the application's slug, which defaults to `slug`, and the values of its database
+    columns. Raises `ContentInvalid` with the line number of each error.
     """
     try:
         return read_columns(APPLICATION, document.value, slug)

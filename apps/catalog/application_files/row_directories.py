@@ -1,5 +1,5 @@
 """Reads directories of importable files: JSON files, and folders that each contain one application.
-Reports the errors of all files together.
+Reports the errors in all files together.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from apps.catalog.application_files.row_files import ContentFile, ContentInvalid
 
 def read_directory(directory: Path) -> list[ContentFile]:
     """Read all files in the directory, deployments first. Raises `ContentInvalid` with the errors
-    of all files.
+    in all files.
     """
     folders = [(kind, directory / kind.name) for kind in KINDS]
     if not any(folder.is_dir() for _, folder in folders):

@@ -30,7 +30,7 @@ class ApplicationParts:
     source: str = field(repr=False)
     """The text of `application.yaml`."""
     skills: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """The files of each skill, by its name and then by path."""
+    """The files of each skill, by skill name and then by path."""
     cases: Mapping[str, str] = field(default_factory=dict)
     """The texts of the files in `cases/`, by file name."""
     icon: bytes | None = field(default=None, repr=False)
@@ -38,7 +38,7 @@ class ApplicationParts:
 
 @dataclass(frozen=True, slots=True)
 class ContentFile:
-    """A file, or the folder of an application, that can be imported into a row of the database."""
+    """A file, or the folder of an application, that can be imported into a database row."""
 
     kind: FileKind
     file: str
@@ -50,7 +50,7 @@ class ContentFile:
     lines: Mapping[str, int] = field(default_factory=dict, repr=False)
     """The line numbers of values in a YAML file, by path."""
     parts: ApplicationParts | None = None
-    """None for a JSON file."""
+    """The parts that are not columns, or None for a JSON file."""
 
 
 def read_content_file(kind: FileKind, path: Path) -> ContentFile:
@@ -83,8 +83,8 @@ def read_json(kind: FileKind, file: str, name: str, text: str) -> ContentFile:
 
 
 def read_columns(kind: FileKind, document: Any, name: str) -> tuple[str, dict[str, Any]]:
-    """Validate the content of a file. Return the key of its database row, by default `name`, and
-    the values by column.
+    """Validate the content of a file. Return the key of its database row, which defaults to `name`,
+    and the values by column.
 
     Raises pydantic's `ValidationError` if the content does not match the kind of file.
     """

@@ -216,7 +216,7 @@ def save_parts(item: ContentFile, row: Any) -> None:
 
 
 def case_problems(outcome: ImportedFile, *, overwrite: bool) -> list[str]:
-    """Save the test cases of an imported application. Return the problems of invalid test cases."""
+    """Save the test cases of an imported application. Return the problems with invalid test cases."""
     row = outcome.row
     if outcome.action in UNTOUCHED or not isinstance(row, Application):
         return []
@@ -277,7 +277,7 @@ def half(fields: Mapping[str, Any]) -> str:
 
 
 HALF = 32
-"""The number of characters of each of the two hashes in a stamp."""
+"""The number of characters in each of a stamp's two hashes."""
 
 
 def digest(fields: Mapping[str, Any]) -> str:

@@ -33,8 +33,8 @@ ZIPPED = b"PK"
 
 
 def application_from_files(files: Mapping[str, bytes], name: str = "") -> ContentFile:
-    """Return the only application in the files. `name` is its slug if the files are not in a folder
-    named after it.
+    """Return the only application in the files. `name` is the application's slug if the files are
+    not in a folder with that name.
 
     Raises `ContentInvalid` if the files are invalid or contain several applications.
     """
@@ -84,7 +84,7 @@ def new_from_file(
         raise ContentInvalid(tuple(f"{item.file}: manifest.{one}" for one in refused))
     try:
         with transaction.atomic():
-            # Equal secrets may exist in another installation.
+            # The secrets may exist only in the installation that exported the files.
             check_row(row, Circumstances(skills=skills, secrets_may_be_missing=True))
             if as_draft:
                 create.execute(row, user)

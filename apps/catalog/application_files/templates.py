@@ -1,4 +1,4 @@
-"""Reads the templates for new applications in `template/<name>/` of the predefined content.
+"""Reads the templates for new applications in `template/<name>/` in the predefined content.
 
 A template is a folder with the files of an application. It may also contain an OpenAPI document,
 whose operations become tools, and a folder `files/` with files for the application.

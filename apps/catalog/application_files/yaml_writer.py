@@ -1,6 +1,6 @@
 """Writes documents as YAML, either as a new text or as changes to an existing text.
 
-An existing text keeps its comments, quotes and order of keys. Only lines with changed values are
+An existing text keeps its comments, quotes and key order. Only lines with changed values are
 rewritten.
 """
 
@@ -60,7 +60,7 @@ def dump_tree(tree: Any, indented: tuple[int, int, int]) -> str:
 
 
 def readable(text: str) -> str:
-    """Return a text of several lines in YAML's block style, unless this would change the text."""
+    """Return a multi-line text in YAML's block style, unless this would change the text."""
     lines = text.split("\n")
     is_block = len(lines) > 1 and text.strip() and all(line == line.rstrip() for line in lines)
     if not is_block or text.startswith((" ", "\n")):

@@ -51,7 +51,7 @@ def agent_problems(content: Content, item: LayerItem) -> Iterator[str]:
 def added_toolsets(
     content: Content, agent: AgentDefinition
 ) -> tuple[tuple[ToolSet, ...], Sequence[ReferenceProblem]]:
-    """Return the predefined toolsets that an agent adds, and the problems of unusable toolsets."""
+    """Return the predefined toolsets that an agent adds, and the problems with unusable toolsets."""
     resolver = ReferenceResolver(content)
     wanted = [PredefinedToolSet(template_name=name) for name in agent.brings]
     found = resolver.toolsets(wanted)

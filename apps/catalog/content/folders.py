@@ -73,7 +73,7 @@ def read_skill(directory: Path, layer: str) -> LayerItem:
 
 def other_texts(skill: Path) -> Iterator[tuple[str, str]]:
     """Yield the path and text of each file of a skill, except SKILL.md and files that models cannot
-    read. Stop one file after the limit, so that the caller can report the excess.
+    read. Stop one file past the limit, so that the caller can report the excess.
     """
     found = ((path.relative_to(skill).as_posix(), path) for path in sorted(skill.rglob("*")))
     offered = ((name, path) for name, path in found if is_offered(name) and path.is_file())

@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class Refresh:
     content: Content
-    at: float  # A time of the monotonic clock.
+    at: float  # A monotonic time in seconds.
 
 
 _last: Refresh | None = None
@@ -63,7 +63,7 @@ async def installed_now() -> Content:
 
 
 def recent() -> Content | None:
-    """Return the content of the last refresh. Return None if the refresh is older than
+    """Return the content from the last refresh. Return None if the refresh is older than
     `MAX_AGE_SECONDS`, or if the directories in the settings have changed.
     """
     if _last is None or _last.content.layers != directories():

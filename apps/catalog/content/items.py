@@ -78,8 +78,8 @@ def reason(error: OSError | ValueError) -> str:
 
 
 LARGEST_FILE = 2 * 1024 * 1024
-"""The maximum size of a file of predefined content in bytes. The largest manifests in use have
-about 100,000 bytes.
+"""The maximum size of a file of predefined content in bytes. The largest manifests in use are about
+100,000 bytes.
 """
 
 

@@ -61,7 +61,7 @@ class Content:
     configuration: Mapping[str, Any]
     """The default configuration of new applications."""
     problems: tuple[str, ...]
-    """The errors of the default configuration."""
+    """The errors in the default configuration."""
     missing: tuple[Path, ...]
     """The directories that do not exist."""
     marks: Mapping[str, Mark] = field(repr=False)
@@ -91,12 +91,12 @@ class Content:
 def read_layers(
     directories: Sequence[Path], rows: ContentRows | None = None, before: Content | None = None
 ) -> Content:
-    """Read all predefined content. Later directories replace earlier ones, and rows replace all
+    """Read all predefined content. Later directories override earlier ones, and rows override all
     directories. Never raises.
 
     `before` is the previous content. Files that have not changed since then are not read again.
     """
-    marks = marks_of(directories)  # Before reading, so that the next check notices later changes.
+    marks = marks_of(directories)  # Read first, so that the next check notices later changes.
     rows = rows or ContentRows()
     known = unchanged_items(before, marks)
     stacks: dict[ItemKind, dict[str, tuple[LayerItem, ...]]] = {kind: {} for kind in FOLDERS}
@@ -138,7 +138,7 @@ def directory_items(directory: Path, known: Mapping[str, LayerItem]) -> Iterator
 
 
 def read_configuration(directories: Iterable[Path]) -> tuple[dict[str, Any], list[str]]:
-    """Merge the default configurations of all directories. Also return the errors in the files."""
+    """Merge the default configurations from all directories. Also return the errors in the files."""
     configuration: dict[str, Any] = {}
     problems = []
     for directory in directories:

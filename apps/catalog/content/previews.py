@@ -124,7 +124,7 @@ def item_difference(below: LayerItem, above: LayerItem) -> list[Line]:
 
 def lines_of(item: LayerItem) -> list[str]:
     """Return the lines of an item's text, with masked credentials. For a skill, add the lines of
-    its files next to SKILL.md.
+    its other files.
     """
     has_credentials = item.kind in ("tool", "toolset")
     lines = (masked_text(item.text) if has_credentials else item.text).splitlines()

@@ -74,7 +74,7 @@ def resolve_references(
 
 
 class ReferenceResolver:
-    """Replaces references with predefined content, and collects the problems of unresolved
+    """Replaces references with predefined content, and collects the problems with unresolved
     references.
     """
 
@@ -129,8 +129,8 @@ class ReferenceResolver:
         return toolset.model_copy(update={"tools": tools})
 
     def tool(self, tool: AnyTool, slot: type[Slot[Any]], path: str, origin: str) -> AnyTool:
-        """Return the tool, or the predefined tool to which it refers. `origin` begins the error
-        messages of tools in a predefined toolset, and is "" for other tools.
+        """Return the tool, or the predefined tool to which it refers. `origin` is the prefix for
+        error messages about a tool in a predefined toolset, and "" for other tools.
         """
         if not isinstance(tool, PredefinedTool) or not tool.enabled:
             return tool

@@ -31,7 +31,7 @@ def content_problems(content: Content) -> list[str]:
 
 @lru_cache(maxsize=2)
 def problems_by_item(content: Content) -> Mapping[tuple[ItemKind, str], tuple[str, ...]]:
-    """Return the errors of the items in use, by kind and name, cached for each immutable `Content`
+    """Return the errors in the items in use, by kind and name, cached for each immutable `Content`
     object.
     """
     return {

@@ -76,7 +76,9 @@ REFERENCES: Mapping[ItemKind, type[TemplateReference]] = {
 
 MOST_DETAILS = 20
 HARMLESS = frozenset({"name", "description", "enabled", "deferred", "display"})
-"""Applications in DIAL Core may override only these fields of content with credentials."""
+"""Applications in DIAL Core may override only these fields of predefined content that contains
+credentials.
+"""
 
 
 class UnresolvedTemplate(Exception):
@@ -100,8 +102,8 @@ class Templates:
     is_foreign: bool = False
 
     def find(self, kind: ItemKind, name: str) -> LayerItem:
-        """Return the predefined item of this kind and name. Raises `UnresolvedTemplate` if there is
-        none or it cannot be read.
+        """Return the predefined item with this kind and name. Raises `UnresolvedTemplate` if there
+        is none or it cannot be read.
         """
         item = self.content.items[kind].get(name)
         if item is None:
@@ -149,8 +151,8 @@ class Templates:
         """Return the JSON of the predefined item to which the reference points, with the
         reference's patch applied.
 
-        The item may itself refer to another item. `passed` are the names of the items that led to
-        this reference. Raises `UnresolvedTemplate`, for example if the references form a cycle.
+        The item may itself refer to another item. `passed` contains the names of the items that led
+        to this reference. Raises `UnresolvedTemplate`, for example if the references form a cycle.
         """
         name = reference.template_name
         if name in passed:

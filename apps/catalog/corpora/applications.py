@@ -25,7 +25,8 @@ class AttachingApplication:
     published: int
     """The number of the live version."""
     bucket: str
-    """The bucket of the owner, or "" without an owner. Files are read with the owner's permissions.
+    """The bucket of the owner, or "" if there is no owner. Files are read with the owner's
+    permissions.
     """
     contexts: tuple[Context, ...]
     embedding_deployment_id: str | None

@@ -41,7 +41,8 @@ async def compare_documents(application: AttachingApplication, claim: CorpusClai
 
     Raises `LeaseLost` if another job has taken over the corpus.
     """
-    # Store the start first: a file that is uploaded during the comparison requests another one.
+    # Record the start first, because a file that is uploaded during the comparison requests another
+    # comparison.
     await database_sync_to_async(note_begin)(application, claim)
     own = partial(application_file_ids, application.number)
     found = await find_files(application.contexts, LocalFiles(application.bucket, "", own))
@@ -89,7 +90,7 @@ def most_documents() -> int:
 
 
 def stored_files(keys: Iterable[FileKey], reader: FileReader) -> Mapping[FileKey, StoredFile]:
-    """Return the stored files that the reader may read, by their bucket and name."""
+    """Return the stored files that the reader may read, by bucket and name."""
     names: dict[str, set[str]] = {}
     for key in keys:
         names.setdefault(key.bucket, set()).add(key.name)

@@ -39,7 +39,7 @@ triggered a comparison.
 
 FindEmbedder = Callable[[str | None], Awaitable[Embedder]]
 MeterOf = Callable[[str, int], Meter]
-"""Returns the usage meter of an application, given its slug and version."""
+"""Returns the usage meter for an application, given its slug and version."""
 
 
 def uncounted_meter(slug: str, version: int) -> Meter:
@@ -100,7 +100,8 @@ class Indexer:
             await database_sync_to_async(large_corpora.repair)(claim)
         while (document := await next_document(claim, is_read=False)) is not None:
             await documents.read(claim, document, application.limit)
-            # First, because otherwise processes would have to search a large corpus in memory.
+            # This comes first, because otherwise processes would have to search a large corpus in
+            # memory.
             await move(claim)
         await move(claim)
         try:
@@ -140,8 +141,8 @@ async def next_document(claim: CorpusClaim, *, is_read: bool) -> CorpusDocument 
 
 
 async def move(claim: CorpusClaim) -> None:
-    """If a corpus is too large for a search in memory, copy it to tables in which the database
-    searches. Raises `LeaseLost` if another job has taken over the corpus.
+    """If a corpus is too large for a search in memory, copy it to tables that the database can
+    search. Raises `LeaseLost` if another job has taken over the corpus.
     """
     if not await database_sync_to_async(large_corpora.is_moving)(claim):
         return
@@ -178,7 +179,7 @@ def postpone_all(claim: CorpusClaim, error: QuickAppError) -> None:
 
 async def make_in_thread(dimension: int, rows: int) -> None:
     """Create an approximate index for vectors with this many dimensions. This takes minutes. Raises
-    the database's errors.
+    any database error.
 
     The thread continues even if this call is canceled. If PostgreSQL does not finish the index, the
     next attempt deletes the incomplete index.

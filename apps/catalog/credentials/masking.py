@@ -20,7 +20,7 @@ from apps.workspace.local.secrets.stored_secrets import find_all
 
 SALT = "apps.catalog.masking"
 SHOWN = 8
-"""The length of a mask in hexadecimal digits: too short to guess the credential."""
+"""The length of a mask in hexadecimal digits. A mask is too short to reveal the credential."""
 
 UNKNOWN = "is a hidden credential that is not stored; enter it again, or use a secret"
 ELSEWHERE = (
@@ -48,8 +48,8 @@ def mask_credentials(document: Any) -> Any:
 
 
 def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
-    """Replace the masks in the document with the credentials of `current`. Report each mask without
-    a matching credential as a problem.
+    """Replace the masks in the document with the credentials from `current`. Report each mask
+    without a matching credential as a problem.
 
     A credential is restored at its old path, or moves with its object. It is never restored for a
     server to which it was not sent before, because any editor could then read it.
@@ -71,7 +71,7 @@ def unmask_document(document: Any, current: Any) -> UnmaskedDocument:
 
 
 def with_names(document: Any, current: Any) -> Any:
-    """Replace each mask of a credential that has become a secret with a reference to that secret.
+    """Replace each mask for a credential that has become a secret with a reference to that secret.
     Only secrets to which `current` refers are considered.
 
     Pages and scripts that loaded the document earlier may still send such masks.

@@ -40,7 +40,7 @@ class PlainCredential:
 
 
 def plain_credentials(document: Any, called: str = "") -> list[PlainCredential]:
-    """Return the plain credentials of a manifest, or of the predefined item named `called`, in
+    """Return the plain credentials in a manifest, or in the predefined item named `called`, in
     document order.
     """
     places = find_credentials(document, "plain")

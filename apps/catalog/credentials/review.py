@@ -63,7 +63,7 @@ def review_credentials(
     """Return an error for each unknown secret in a manifest or predefined item, and warnings about
     other credentials.
 
-    `plain` are the document's plain credentials, if the caller has already found them.
+    `plain` contains the document's plain credentials, if the caller has already found them.
     """
     plain = plain_credentials(document) if plain is None else plain
     named = find_credentials(document, "reference")

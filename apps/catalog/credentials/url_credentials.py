@@ -17,7 +17,7 @@ AGENT_URLS = {"a2a-agent": "url", "responses-agent": "base_url"}
 
 
 def without_url_credentials(document: Any) -> Any:
-    """Move the credentials in URLs of a document into other fields. The document may be invalid."""
+    """Move the credentials in a document's URLs into other fields. The document may be invalid."""
     found = (
         (keys, with_own_constants(item) or with_own_key(item)) for keys, item in objects(document)
     )
@@ -77,7 +77,7 @@ def with_own_key(server: dict[str, Any]) -> dict[str, Any] | None:
         return None
     pairs = [pair for pair in query_pairs(url) if is_movable(pair, ())]
     if len(pairs) != 1:
-        return None  # An authorization has one key.
+        return None  # `authorization` can contain only one key.
     key, _, value = map(unquote_plus, pairs[0].partition("="))
     authorization = {"type": "api_key", "name": key, "key": value, "location": "query"}
     return {**server, name: without_pairs(url, pairs), "authorization": authorization}

@@ -1,4 +1,4 @@
-"""Determines who makes the current change (a user, an API key or a command), and why."""
+"""Determines who is making the current change (a user, an API key or a command), and why."""
 
 import sys
 from collections.abc import Iterator

@@ -81,7 +81,7 @@ def before_delete(sender: type[models.Model], instance: models.Model, **also: An
 
 def before_account_deletion(sender: type[models.Model], instance: Any, **also: Any) -> None:
     """Before an account is deleted, remove it as the owner of rows, and record these changes.
-    Django would clear the column without a signal.
+    Django would clear the column without sending a signal.
     """
     actor = current_actor()
     if actor.user == instance:  # The recorded changes cannot refer to the deleted account.
@@ -95,8 +95,8 @@ def before_account_deletion(sender: type[models.Model], instance: Any, **also: A
 
 
 def update_rows(rows: models.QuerySet[Any], **values: Any) -> int:
-    """Set the values on all rows, and record a change for each row that had other values. Return
-    the number of changed rows.
+    """Set the values on all rows, and record a change for each row that had different values.
+    Return the number of changed rows.
     """
     kind = row_kind(rows.model)
     changes: list[Change] = []
@@ -129,7 +129,9 @@ def find(kind: RowKind, number: Any) -> models.Model | None:
 def change_of(
     kind: RowKind, row: models.Model, before: Snapshot | None, after: Snapshot | None
 ) -> Change | None:
-    """Return an unsaved `Change` between two snapshots of a row, or None if they are equal."""
+    """Return an unsaved `Change` that describes the difference between two snapshots of a row, or
+    None if they are equal.
+    """
     found = list(snapshot_differences(kind, before, after))
     if not found and before is not None and after is not None:
         return None

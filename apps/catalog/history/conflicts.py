@@ -1,4 +1,4 @@
-"""Finds conflicts between an edit of a row and changes that other users saved in the meantime."""
+"""Finds conflicts between an edit to a row and changes that other users saved in the meantime."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class MergeConflict:
     incoming: Sequence[RenderedDifference]
     """Saved changes that do not conflict with the edit."""
     own: Sequence[RenderedDifference]
-    """Changes of the edit that do not conflict with the saved changes."""
+    """Changes in the edit that do not conflict with the saved changes."""
     clashes: Sequence[Clash]
     """The values that both sides changed."""
     incomparable: Sequence[str]
@@ -64,7 +64,7 @@ def later_changes(kind: RowKind, number: Any, version: int) -> LaterChanges:
 
 
 def changes_of(kind: RowKind, number: Any) -> models.QuerySet[Change]:
-    """Return the recorded changes of a row, newest first, without the large columns."""
+    """Return the recorded changes to a row, newest first, without the large columns."""
     return Change.objects.filter(kind=kind.label, object_id=number).defer("before", "after")
 
 
@@ -79,7 +79,7 @@ def merge_snapshots(
     theirs: Snapshot,
     choices: Mapping[str, str] = {},
 ) -> MergeResult:
-    """Merge two edits of the same row. `base` is the state before both, or None if it was not
+    """Merge two edits to the same row. `base` is the state before both, or None if it was not
     recorded. `choices` maps paths to "mine" or "theirs".
     """
     began = MISSING if base is None else kind.readable(base)
@@ -91,8 +91,8 @@ def conflict(
 ) -> MergeConflict:
     """Compare an edit with the changes that were saved since it began.
 
-    `unread` are columns whose entered text cannot be parsed. For these columns, `mine` must contain
-    the values of `theirs`.
+    `unread` lists the columns whose entered text cannot be parsed. For these columns, `mine` must
+    contain the values from `theirs`.
     """
     found = merge_snapshots(kind, later.base, mine, theirs)
     clashing = {clash.path for clash in found.clashes}
@@ -107,7 +107,7 @@ def conflict(
 
 
 def last_sentence(kind: RowKind, number: Any) -> str:
-    """Describe the last recorded change of a row in a sentence, or return ""."""
+    """Describe the last recorded change to a row in a sentence, or return ""."""
     last = changes_of(kind, number).first()
     return "" if last is None else sentence(last)
 

@@ -35,9 +35,8 @@ class ValueDifference:
     """A difference between two JSON documents at one path. `before` and `after` are JSON values, or
     MISSING.
 
-    Paths contain the new indices of list items, but the old index of a removed item. If items
-    changed their order (`moved`), the values are lists of old indices, in the old and the new
-    order.
+    Paths contain the new indices of list items, but the old index of a removed item. If items were
+    reordered (`moved`), the values are lists of old indices, in the old and the new order.
     """
 
     path: str
@@ -89,7 +88,8 @@ NAMES = (
     "url",
     "title",
 )
-"""Fields that identify an object in a list of a manifest. The most reliable field comes first."""
+"""Fields that identify an object in one of a manifest's lists. The most reliable field comes first.
+"""
 
 
 def canonical(value: Any) -> str:
@@ -121,7 +121,7 @@ def pairs(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int | None,
     `after`, then the removed items.
 
     The old index of a new item and the new index of a removed item are None. Items without a match
-    by name are paired in their order.
+    by name are paired in order.
     """
     waiting: dict[str, deque[int]] = defaultdict(deque)
     for index, item in enumerate(before):

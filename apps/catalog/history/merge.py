@@ -1,4 +1,4 @@
-"""Merges two edits of the same JSON document (three-way merge).
+"""Merges two edits to the same JSON document (three-way merge).
 
 If both edits changed the same value differently, a user must choose one of the two.
 """
@@ -40,7 +40,7 @@ class MergeResult:
 def merge_documents(
     base: Any, mine: Any, theirs: Any, choices: Mapping[str, str] = {}
 ) -> MergeResult:
-    """Merge two edits of a document. `choices` maps the paths of clashes to "mine" or "theirs". If
+    """Merge two edits to a document. `choices` maps the paths of clashes to "mine" or "theirs". If
     `base` is MISSING, all differences between the edits are clashes.
     """
     merging = DocumentMerge(choices)
@@ -51,7 +51,7 @@ def merge_documents(
 
 @dataclass(slots=True)
 class DocumentMerge:
-    """Merges two edits of a document, and collects the clashes between them."""
+    """Merges two edits to a document, and collects the clashes between them."""
 
     choices: Mapping[str, str]
     clashes: list[Clash] = field(default_factory=list)

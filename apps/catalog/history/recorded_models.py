@@ -47,7 +47,7 @@ class RowKind:
     """A text column that contains JSON if the row's `kind` is in `DOCUMENTS`."""
     restorable: bool = True
     senders: tuple[type[models.Model], ...] = ()
-    """The models whose signals are recorded, by default only `model`."""
+    """The models whose signals are recorded. If empty, only the signals of `model` are."""
     is_meant: Callable[[Any], bool] = lambda row: True
     """Returns True for the rows whose changes are recorded."""
 

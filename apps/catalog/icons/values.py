@@ -1,7 +1,7 @@
 """Parses the icon of an application, which is stored as a string.
 
 "" shows the initials on a color that depends on the slug, `colour:7` shows them on that color, `🦊`
-shows the emoji, and `<sha-256>.png` a stored image.
+shows the emoji, and `<sha-256>.png` shows a stored image.
 """
 
 import re
@@ -16,7 +16,7 @@ COLOURS = 12
 """The number of tile colors in the chat's tiles.css."""
 LONGEST_ICON = 80
 MOST_CODE_POINTS = 12
-"""The maximum number of code points of an emoji. The emoji of a family of four has eleven."""
+"""The maximum number of code points in an emoji. The emoji of a family of four has eleven."""
 KEYCAP = "\u20e3"
 
 COLOUR = re.compile(r"colour:(\d{1,2})")
@@ -43,7 +43,9 @@ def is_emoji(icon: str) -> bool:
 
 
 def validate_icon(icon: str) -> None:
-    """Raise `ValidationError` if the text is no icon: an emoji, a color or the name of an image."""
+    """Raise `ValidationError` if the text is not an icon: an emoji, a color or the name of an
+    image.
+    """
     if icon and chosen_colour(icon) is None and not is_image(icon) and not is_emoji(icon):
         raise ValidationError(
             f"Enter one emoji or a color from colour:0 to colour:{COLOURS - 1}, or upload an image."

@@ -11,9 +11,10 @@ PUBLIC, FOLDER = "public", "applications/"
 
 
 def link_uploads(apps: Any, schema_editor: Any) -> None:
-    """Link uploads with their application, and with those that name them, as copies of it do.
+    """Link each uploaded file to its application, and to applications that refer to it, such as
+    copies.
 
-    Until now their folder had the application's slug, and everybody could read them.
+    Before, the name of an application's folder was its slug, and all users could read the files.
     """
     link = apps.get_model("catalog", "Upload")
     stored = apps.get_model("workspace", "StoredFile").objects.filter(bucket=PUBLIC)
@@ -28,12 +29,12 @@ def link_uploads(apps: Any, schema_editor: Any) -> None:
         naming = {application for application, text in texts if is_named(name, text)}
         for application in owners[slug] | naming:
             link.objects.create(application_id=application, file_id=pk)
-    # Some applications may have searched in the files of others.
+    # Some applications may have indexed other applications' files.
     apps.get_model("workspace", "Corpus").objects.update(compared="")
 
 
 def owners_of(apps: Any, slug: str) -> set[int]:
-    """The application of the slug, else those that had it before."""
+    """Return the ID of the application with this slug, or else of those that had it before."""
     rows = apps.get_model("catalog", "Application").objects
     present = set(rows.filter(slug=slug).values_list("pk", flat=True))
     if present:
@@ -44,7 +45,7 @@ def owners_of(apps: Any, slug: str) -> set[int]:
 
 
 def manifests(apps: Any) -> Iterator[tuple[int, str]]:
-    """The id of each application with a manifest of it that names uploads."""
+    """Yield the ID and manifest text of each application or draft that refers to uploads."""
     for name, column in (("Application", "pk"), ("ApplicationDraft", "application_id")):
         rows = apps.get_model("catalog", name).objects.values_list(column, "manifest")
         for application, manifest in rows.iterator():
@@ -54,7 +55,7 @@ def manifests(apps: Any) -> Iterator[tuple[int, str]]:
 
 
 def is_named(name: str, text: str) -> bool:
-    """Return True if a manifest has the address of a file, or of a folder around it."""
+    """Return True if a manifest contains the URL of a file, or of a folder that contains it."""
     parts = name.split("/")
     folders = (write_path(PUBLIC, "/".join(parts[:count])) for count in range(1, len(parts)))
     ends = (f"{folder}{end}" for folder in folders for end in ('"', '/"'))

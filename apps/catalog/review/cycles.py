@@ -23,7 +23,7 @@ def cycle_problems(slug: str, manifest: Any, pk: int | None = None) -> list[Prob
     """Return a problem for each call in the manifest that leads back to the application itself.
 
     The messages name only applications that the user of the current request can see. Calls through
-    disabled applications count, because these can be enabled at any time.
+    disabled applications count, because they can be enabled at any time.
     """
     if models_named([slug]):
         return []  # In this case, the name refers to a model.
@@ -84,8 +84,8 @@ def without_disabled(item: Any) -> Any:
 
 
 def reachable(names: set[str], slug: str, pk: int | None) -> Calls:
-    """Return the calls of the applications with these names, and of the applications that they
-    call, even indirectly. Runs two queries per level.
+    """Return the calls of the applications with these names, and of the applications that they call
+    directly or indirectly. Runs two queries per level.
 
     The search stops at enabled models, which take precedence over applications with the same name.
     """

@@ -30,7 +30,8 @@ from apps.workspace.local.models import Deployment
 
 MOST_UNSTORABLE = 20
 ADDRESSES = frozenset({"base_url", "method_url", "token_url", "url"})
-"""Manifest fields that contain a URL. Without a scheme, it is a path on this server or invalid."""
+"""Manifest fields that contain a URL. A URL without a scheme is a path on this server, or invalid.
+"""
 EMBEDDING, VISION = "embedding_deployment_id", "vision_deployment_id"
 PROMPT = "system_prompt"
 SCHEMES = ("http://", "https://")
@@ -42,7 +43,7 @@ def review_manifest(
     """Review a manifest. Errors prevent saving it; warnings do not.
 
     With `is_ours=False`, DIAL Core stores the manifest: its deployments are unknown here, and it
-    cannot refer to secrets. With `secrets_may_be_missing`, unknown secrets are warnings, because
+    cannot refer to secrets. With `secrets_may_be_missing`, unknown secrets cause warnings, because
     they may be added later.
     """
     if refused := [Problem(*found) for found in islice(unstorable(manifest), MOST_UNSTORABLE)]:
@@ -110,7 +111,9 @@ def finding(severity: Literal["error", "warning"], problem: Problem, text: str) 
 
 
 def with_content(manifest: Any, *, is_foreign: bool = False) -> ResolvedReferences:
-    """Parse a manifest and resolve its references to predefined content. Raises `ManifestInvalid`."""
+    """Parse a manifest and resolve its references to predefined content. Raises `ManifestInvalid`
+    if it is invalid.
+    """
     checked = read_manifest(
         manifest,
         preview=settings.ENABLE_PREVIEW_FEATURES,
@@ -122,7 +125,7 @@ def with_content(manifest: Any, *, is_foreign: bool = False) -> ResolvedReferenc
 def unknown_deployments(manifest: Any) -> Iterator[Problem]:
     """Yield a warning for each deployment in the manifest that is unknown or disabled.
 
-    Names with a slash are skipped. They refer to deployments of DIAL Core, which can be looked up
+    Names with a slash are skipped. They refer to deployments in DIAL Core, which can be looked up
     only during a run.
     """
     named = [(path, name) for path, name in deployment_names(manifest) if "/" not in name]
@@ -154,7 +157,7 @@ def long_starters(manifest: Any) -> Iterator[Problem]:
 
 
 def long_prompt(manifest: Any) -> Iterator[Problem]:
-    """Yield a warning if the prompt fills the whole context window of the model."""
+    """Yield a warning if the prompt fills the model's whole context window."""
     told = manifest.get("orchestrator") if isinstance(manifest, dict) else None
     parts = [told.get(key) if isinstance(told, dict) else None for key in ("deployment", PROMPT)]
     deployment, prompt = (one if isinstance(one, dict) else {} for one in parts)
@@ -169,8 +172,8 @@ def long_prompt(manifest: Any) -> Iterator[Problem]:
 
 
 def wrong_kinds(manifest: Any) -> Iterator[Problem]:
-    """Yield an error for each deployment whose kind is wrong at its path, such as an embedding
-    model as the orchestrator.
+    """Yield an error for each deployment whose kind is not allowed at its path, such as an
+    embedding model as the orchestrator.
     """
     named = [(path, name) for path, name in deployment_names(manifest) if "/" not in name]
     kinds = dict(Deployment.objects.values_list("deployment_id", "kind")) if named else {}
@@ -207,7 +210,9 @@ def unknown_name(name: str, known: dict[str, bool]) -> str:
 
 
 def deployment_names(manifest: Any) -> Iterator[tuple[str, str]]:
-    """Yield the path and the name of each deployment that the manifest calls, except DIAL toolsets."""
+    """Yield the path and the name of each deployment that the manifest calls, except in DIAL
+    toolsets.
+    """
     for path, item in objects_in(manifest):
         name = item.get("deployment_id")
         if isinstance(name, str) and name and item.get("type") != "dial-mcp":

@@ -63,7 +63,7 @@ def missing_files(manifest: Any) -> Iterator[Problem]:
     """Yield a warning for each shared file or folder in the manifest's contexts that does not
     exist.
 
-    Files of other applications are skipped, because a warning would reveal whether they exist.
+    Other applications' files are skipped, because a warning would reveal whether they exist.
     """
     named = [one for one in named_files(manifest) if not one[1].startswith(APPLICATIONS)]
     if not named:

@@ -55,7 +55,9 @@ def compare_definitions(before: ComparisonSide, after: ComparisonSide) -> Iterat
 
 
 def unpublished_differences(row: Application) -> Iterator[ValueDifference]:
-    """Yield the changes that publishing the draft or, without one, republishing would make."""
+    """Yield the changes that publishing the draft would make. If there is no draft, yield the
+    changes that republishing would make.
+    """
     content, _ = live_content(row)
     columns = shown_columns(definition_of(row)) if row.live_number else {}
     yield from compare_definitions(ComparisonSide(columns, content), draft_side(row))

@@ -33,7 +33,7 @@ class ContentChange:
     before: str | None
     after: str | None
     files_before: Mapping[str, str] = field(default_factory=dict)
-    """The old files next to a skill's SKILL.md, by path. Other items have none."""
+    """The old files of a skill, except SKILL.md, by path. Other items have none."""
     files_after: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -62,7 +62,7 @@ class OutdatedApplication:
 
 
 def content_changes(document: Any, before: Content, after: Content) -> list[ContentChange]:
-    """Return the changes to the predefined items that the manifest uses, even indirectly."""
+    """Return the changes to the predefined items that the manifest uses directly or indirectly."""
     if before is after:
         return []
     old, new = used_items(document, before), used_items(document, after)
@@ -88,7 +88,9 @@ def differ(one: LayerItem | None, other: LayerItem | None) -> bool:
 
 
 def used_items(document: Any, content: Content) -> dict[ItemReference, LayerItem]:
-    """Return all skills, and the other predefined items that the manifest uses, even indirectly."""
+    """Return all skills, and the other predefined items that the manifest uses directly or
+    indirectly.
+    """
     found = {ItemReference("skill", name): item for name, item in content.items["skill"].items()}
     waiting: list[ItemReference] = [*references_in(document, content)]
     while waiting:
@@ -110,7 +112,7 @@ def live_content(row: Application) -> tuple[Content, Content]:
 
 def outdated_applications(applications: Iterable[int] | None = None) -> list[OutdatedApplication]:
     """Return the live applications whose predefined content has changed since they were published,
-    sorted by title. `applications` are the IDs to check, or None for all.
+    sorted by title. `applications` contains the IDs to check, or None for all.
     """
     installed = refreshed_content()
     rows = ApplicationVersion.objects.filter(

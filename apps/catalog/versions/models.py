@@ -33,7 +33,9 @@ class ContentText(models.Model):
 
 
 class ContentSnapshot(models.Model):
-    """All predefined items in use at one time. `items` are the sorted keys of `ContentText` rows."""
+    """All predefined items in use at one time. `items` contains the sorted keys of `ContentText`
+    rows.
+    """
 
     digest = models.CharField(max_length=64, primary_key=True)
     items = models.JSONField()
@@ -94,7 +96,7 @@ class ApplicationVersion(models.Model):
 
 
 class ApplicationDraft(VersionedRow):
-    """The unpublished changes of an application, which only its editors can run."""
+    """The unpublished changes to an application, which only its editors can run."""
 
     application = models.OneToOneField(
         "catalog.Application", on_delete=models.CASCADE, related_name="draft"

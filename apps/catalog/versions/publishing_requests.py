@@ -1,4 +1,4 @@
-"""Enforces publishing by two users: one requests that a draft be published, another publishes it."""
+"""Enforces publishing by two users: one requests publication, and another publishes."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def is_required(row: Application) -> bool:
 
 
 def request_of(draft: ApplicationDraft) -> PublishingRequest | None:
-    """Return the open or returned publishing request of the draft, or None."""
+    """Return the open or returned publishing request for the draft, or None."""
     if not draft.pk:
         return None
     return PublishingRequest.objects.filter(draft=draft.pk).first()

@@ -44,8 +44,8 @@ def draft_base(row: Application, draft: ApplicationDraft) -> Any:
 def skills_of_version(version: ApplicationVersion) -> Skills:
     """Return the application's own skills in a version, by name and path.
 
-    A snapshot does not separate them from predefined skills. A skill that equals an installed skill
-    counts as predefined.
+    A snapshot does not separate them from predefined skills. A skill that is identical to an
+    installed skill counts as predefined.
     """
     predefined = installed_content()
     known = {item_digest(item) for item in predefined.items["skill"].values()}

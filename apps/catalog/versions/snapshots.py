@@ -1,4 +1,4 @@
-"""Stores the predefined content of each published version. Equal items are stored once."""
+"""Stores the predefined content of each published version. Identical items are stored once."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ def forget_snapshots() -> None:
 
 
 def skill_texts(item: LayerItem) -> dict[str, str]:
-    """Return the files next to a skill's SKILL.md, by path, or {} for any other predefined item."""
+    """Return a skill's files, except SKILL.md, by path, or {} for any other predefined item."""
     if item.kind != "skill" or not isinstance(item.value, Mapping):
         return {}
     return {path: text for path, text in item.value.items() if path != SKILL_FILE}
@@ -40,7 +40,7 @@ def item_digest(item: LayerItem) -> str:
 
 
 def pinned_items(content: Content) -> dict[str, LayerItem]:
-    """Return the items of `content` that belong in a snapshot, by their hash."""
+    """Return the items of `content` that belong in a snapshot, by hash."""
     found = (item for kind in PINNED for item in content.items[kind].values())
     return {item_digest(item): item for item in found}
 
@@ -56,7 +56,7 @@ def fingerprint(content: Content) -> str:
 
 
 def keep_snapshot(content: Content) -> ContentSnapshot:
-    """Store a snapshot of `content` unless it exists, and return it."""
+    """Store a snapshot of `content` unless one already exists, and return it."""
     digest = fingerprint(content)
     known = ContentSnapshot.objects.filter(pk=digest).first()
     if known is not None:

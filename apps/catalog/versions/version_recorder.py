@@ -25,9 +25,9 @@ def save_live(
     """Save an application and its `skills`. If a live application changed, also store and return a
     new version.
 
-    With a `note`, a version is stored even without a change. `snapshot` is the predefined content
-    of the version, by default the current content. With `skills=None`, the stored skills do not
-    change.
+    With a `note`, a version is stored even if nothing changed. `snapshot` is the predefined content
+    of the version, and defaults to the current content. With `skills=None`, the stored skills do
+    not change.
     """
     is_live = row._state.adding or row.live_number > 0
     with transaction.atomic():

@@ -1,4 +1,4 @@
-"""Validates the keys with which other sites sign their users' identities: a secret (HS256) or a
+"""Validates the keys that other sites use to sign their users' identities: a secret (HS256) or a
 public key (EdDSA).
 """
 

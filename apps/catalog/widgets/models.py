@@ -6,7 +6,7 @@ from apps.workspace.local.secrets.field import SecretField
 
 
 class Widget(models.Model):
-    """The settings of the widget that shows an application on other sites, independent of versions."""
+    """The settings of the widget that shows an application on other sites. They are not versioned."""
 
     application = models.OneToOneField(
         "catalog.Application", on_delete=models.CASCADE, primary_key=True, related_name="widget"

@@ -10,7 +10,7 @@ from apps.console.admin.callers import person_name
 from apps.console.admin.cells import NOTHING
 
 SHOWN_ID = 8
-"""A table cell shows this many characters of an ID, enough to distinguish the rows of a page."""
+"""A table cell shows this many characters of an ID, enough to distinguish the rows on a page."""
 
 
 class RowLink(NamedTuple):
@@ -58,8 +58,9 @@ def copied_text(id: str, text: str) -> SafeString:
 
 
 def copied_id(name: object, element: str, id: object) -> str | SafeString:
-    """Return a name such as "Run", or a link, with the first characters of the ID and a button that copies the
-    whole ID, or "" without an ID. `element` is the ID of the HTML element with the whole ID.
+    """Return a name such as "Run", or a link, with the first characters of the ID and a button that
+    copies the whole ID. Return "" if there is no ID. `element` is the ID of the HTML element with
+    the whole ID.
     """
     if not id:
         return ""

@@ -1,4 +1,4 @@
-"""Defines the widgets and base classes of the admin. No other module imports the theme's package,
+"""Defines the widgets and base classes for the admin. No other module imports the theme's package,
 django-unfold.
 """
 
@@ -57,7 +57,7 @@ class LowTextarea(UnfoldAdminTextareaWidget):  # type: ignore[misc]  # the theme
 
 
 class SearchedChoices(UnfoldAdminSelect2MultipleWidget):  # type: ignore[misc]  # the theme is not typed
-    """A searchable select input for several values, which it shows as chips. The page contains all
+    """A searchable select input for multiple values, which it shows as chips. The page contains all
     its options.
     """
 
@@ -126,7 +126,7 @@ def empty_choice(name: str, is_required: bool) -> str:
 
 
 def without_links(found: Any) -> Any:
-    """Remove the rows that only link two tables from a preview of deleted rows. `found` contains
+    """From a preview of deleted rows, remove the rows that only link two tables. `found` contains
     nested lists of lines, or counts by name.
     """
     links = [
@@ -271,7 +271,7 @@ class Admin(ModelAdmin, Generic[Row]):  # type: ignore[misc]  # the theme is not
 
 
 class ReadOnlyAdmin(Admin[Row]):
-    """The admin of rows that only the server writes."""
+    """The admin for rows that only the server writes."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -1,3 +1,3 @@
-"""Serves the admin API, with which scripts edit the same rows as the admin. The API applies the
-admin's checks.
+"""Serves the admin API, which scripts use to edit the same rows as in the admin. The API applies
+the admin's checks.
 """

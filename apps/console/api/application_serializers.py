@@ -206,7 +206,9 @@ def is_draft(request: Request) -> bool:
 
 
 def new_draft(request: Request, values: dict[str, Any]) -> Application:
-    """Store and return an application that has only a draft. Raises `RowInvalid`."""
+    """Store and return an application that has only a draft. Raises `RowInvalid` if a value is
+    invalid.
+    """
     row = Application(**values)
     try:
         create.execute(row, request.user)  # type: ignore[arg-type]
@@ -228,7 +230,7 @@ class ManifestJson(serializers.JSONField):
         return mask_credentials(value)
 
     def to_internal_value(self, data: Any) -> Any:
-        """Replace masks with the stored credentials. Raises `RowInvalid` if a mask matches none."""
+        """Replace masks with the stored credentials. Raises `RowInvalid` if one has no match."""
         stored = getattr(self.root, "instance", None)
         current = stored.manifest if isinstance(stored, Application) else None
         found = unmask_document(super().to_internal_value(data), current)

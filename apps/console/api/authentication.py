@@ -51,7 +51,7 @@ class StaffWithPermission(DjangoModelPermissions):
     }
 
     def _queryset(self, view: Any) -> Any:
-        # The base class uses only the model of the queryset.
+        # The base class uses only the queryset's model.
         return view.get_queryset() if view.queryset is None else view.queryset
 
     def has_permission(self, request: Request, view: Any) -> bool:

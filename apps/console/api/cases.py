@@ -170,7 +170,9 @@ class CaseRunViewSet(
     mixins.RetrieveModelMixin,
     viewsets.GenericViewSet[CaseRun],
 ):
-    """Runs of test cases. POST starts a run. GET of one run also returns the results so far."""
+    """Runs of test cases. POST starts a run. A GET request for one run also returns the results so
+    far.
+    """
 
     queryset = CaseRun.objects.select_related("application", "started_by").order_by("-pk")
     serializer_class = CaseRunSerializer

@@ -1,7 +1,7 @@
 """Serves `/api/applications/{slug}/draft/`: saving, discarding, reviewing and merging a draft.
 
 The ETag of a draft, for `If-Match`, is its version. A draft with errors can be saved, but not
-published. Its `problems` list the errors.
+published. Its field `problems` lists the errors.
 """
 
 from collections.abc import Iterator
@@ -135,7 +135,9 @@ def check_may_publish(request: Request) -> None:
 
 
 def read_input(serializer: type[serializers.Serializer[Any]], request: Request) -> dict[str, Any]:
-    """Return the validated values of the request's body. Raises DRF's `ValidationError`."""
+    """Return the validated values of the request's body. Raises DRF's `ValidationError` if they are
+    invalid.
+    """
     found = serializer(data=request.data)
     found.is_valid(raise_exception=True)
     return dict(found.validated_data)

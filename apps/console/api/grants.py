@@ -67,7 +67,7 @@ def changed_grants(request: Request, application: Application) -> Response:
     """Change the application's grants, and return the new list.
 
     Raises `PermissionDenied` if the user does not own the application, `EditConflict` if the list
-    is outdated, and the errors of `requested_grants`.
+    is outdated, and the exceptions that `requested_grants` raises.
     """
     if not may_grant(request, application):
         raise PermissionDenied(OWNERS_ONLY)

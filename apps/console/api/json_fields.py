@@ -1,4 +1,4 @@
-"""Describes JSON columns in the OpenAPI document with the schemas of their Pydantic models."""
+"""Uses the schemas of Pydantic models to describe JSON columns in the OpenAPI document."""
 
 from typing import Any
 
@@ -44,7 +44,7 @@ def add_components(result: dict[str, Any], **_context: Any) -> dict[str, Any]:
 
 
 def in_openapi(schema: Any) -> Any:
-    """Convert a JSON schema of Pydantic to the dialect of OpenAPI 3.0."""
+    """Convert a JSON schema from Pydantic to the OpenAPI 3.0 dialect."""
     if isinstance(schema, list):
         return [in_openapi(one) for one in schema]
     if not isinstance(schema, dict):

@@ -8,7 +8,7 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class StrictJSONParser(JSONParser):
-    """Parses JSON as strictly as the admin, which rejects duplicate keys, for example."""
+    """Parses JSON as strictly as the admin. For example, duplicate keys are rejected."""
 
     def parse(
         self,

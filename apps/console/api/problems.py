@@ -1,4 +1,4 @@
-"""Formats the errors of the API, with the path of each problem.
+"""Formats API errors, with the path of each problem.
 
 {"detail": "Nothing was saved.", "errors": [{"path": "manifest.tool_sets[0]", "message": "…"}]}
 """
@@ -68,7 +68,7 @@ def error_response(error: Exception, context: Mapping[str, Any]) -> Response | N
 
 
 def flatten(detail: Any, path: str = "") -> Iterator[Problem]:
-    """Yield the problems in the nested errors of a serializer."""
+    """Yield the problems in a serializer's nested errors."""
     if isinstance(detail, Mapping):
         for key, member in detail.items():
             general = key == api_settings.NON_FIELD_ERRORS_KEY

@@ -1,4 +1,4 @@
-"""Renders the reference page of the API from the OpenAPI document, without scripts."""
+"""Renders the API's reference page from the OpenAPI document, without scripts."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -159,8 +159,8 @@ class RunViewSet(GenericViewSet[RunSummary]):
 
     @extend_schema(responses=ListedRunSerializer(many=True), parameters=SEARCH)
     def list(self, request: Request) -> Response:
-        """Return up to 10,000 runs. Active runs come before finished runs, and newer before
-        older.
+        """Return up to 10,000 runs. Active runs come before finished runs, and newer runs before
+        older runs.
         """
         try:
             search = RunSearch.of(request.query_params)

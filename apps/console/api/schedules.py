@@ -147,8 +147,8 @@ def set_fields(row: Schedule, values: dict[str, Any]) -> None:
 
 
 class ScheduleViewSet(viewsets.ModelViewSet[Schedule]):
-    """Schedules. Callers create schedules for service accounts only. A change to a user's schedule
-    takes effect when the user accepts it.
+    """Schedules. Callers can create schedules for service accounts only. A change to a user's
+    schedule takes effect when the user accepts it.
     """
 
     queryset = Schedule.objects.select_related(

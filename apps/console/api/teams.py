@@ -1,4 +1,6 @@
-"""Serves the API for teams and their members. Creating or deleting a team includes its group."""
+"""Serves the API for teams and their members. Creating or deleting a team also creates or deletes
+its group.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -142,7 +144,7 @@ class TeamViewSet(viewsets.ModelViewSet[Team]):
         return rows.select_for_update(of=("self",)) if is_edit else rows
 
     def check_object_permissions(self, request: Request, obj: Team) -> None:
-        # As in the admin: members have the permissions of the group.
+        # As in the admin, members have the group's permissions.
         super().check_object_permissions(request, obj)
         if request.method not in SAFE_METHODS and not may_give(request.user, obj.group):
             self.permission_denied(request, TOO_MUCH)

@@ -40,7 +40,7 @@ class PublishingRequestSerializer(StrictModelSerializer[PublishingRequest]):
 
 class DraftSerializer(StrictModelSerializer[ApplicationDraft]):
     """The draft of the next version. `version` is 0 if the draft does not differ from the live
-    version. `problems` prevent publishing.
+    version. `problems` lists the errors that prevent publishing.
     """
 
     manifest = DocumentField(required=False)

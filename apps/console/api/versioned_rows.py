@@ -1,8 +1,8 @@
-"""Defines the base classes of serializers and views for rows whose ETag is their version.
+"""Defines the base classes for serializers and views for rows whose ETag is their version.
 
-The API rejects edits of outdated versions: an outdated ETag in `If-Match` returns 412, and an
-outdated `version` in the body 409. Both responses list the changes since that version. If a request
-has neither, it overwrites the row.
+The API rejects edits to outdated versions. It returns 412 for an outdated ETag in `If-Match`, and
+409 for an outdated `version` in the body. Both responses list the changes since that version. If a
+request has neither, it overwrites the row.
 """
 
 import re
@@ -43,8 +43,8 @@ IF_MATCH = OpenApiParameter(
 
 
 class RowSerializer(StrictModelSerializer[Row]):
-    # No docstring: the OpenAPI description would show it for every subclass.
-    # Saves after the model's own checks, so that scripts get the errors of the admin.
+    # No docstring: the OpenAPI description would show it for every subclass. Saves after the
+    # model's own checks, so that scripts get the same errors as in the admin.
 
     serializer_field_mapping = FIELD_MAPPING
     version = serializers.IntegerField(read_only=True)

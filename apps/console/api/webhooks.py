@@ -175,8 +175,9 @@ class OperatedViewSet(RowViewSet[Row]):
     @extend_schema(request=None, responses=SECRET)
     @action(detail=True, methods=["post"], url_path="secret")
     def renew_secret(self, request: Request, pk: str) -> Response:
-        """Create a new secret. The previous secret of a webhook becomes invalid at once. The
-        previous secret of a subscription also signs deliveries until `former_secret_until`.
+        """Create a new secret. The previous secret for a webhook becomes invalid at once.
+        Deliveries to a subscription are also signed with the previous secret until
+        `former_secret_until`.
         """
         row: Any = self.get_object()
         meta = row._meta

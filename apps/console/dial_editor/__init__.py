@@ -1,3 +1,3 @@
-"""Serves the manifest editor for a frame in DIAL's chat. Signed-in operators edit applications of
-this installation and applications that DIAL Core stores.
+"""Serves the manifest editor in a frame in DIAL's chat. Signed-in operators can edit this
+installation's applications and the applications that DIAL Core stores.
 """

@@ -16,7 +16,7 @@ CONFLICT = (
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A request of the framed editor to save its values."""
+    """A request from the framed editor to save its values."""
 
     text: str = field(repr=False)
     """The manifest as the user typed it."""

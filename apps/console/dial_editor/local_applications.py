@@ -1,4 +1,4 @@
-"""Edits applications of this installation in the framed editor. Each save publishes a version."""
+"""Edits this installation's applications in the framed editor. Each save publishes a version."""
 
 from typing import Any, cast
 
@@ -74,7 +74,7 @@ class LocalApplicationForm(DocumentForm[Application]):
 
     def full_clean(self) -> None:
         super().full_clean()
-        # The findings replace the errors of the field, because they have positions in the text.
+        # The findings replace the field's errors, because they have positions in the text.
         if self.is_bound and "manifest" in self.errors:
             self.review()
             if count := sum(finding.severity == "error" for finding in self.editor.findings):

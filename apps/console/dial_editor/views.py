@@ -1,4 +1,6 @@
-"""Defines the views of the framed editor: the page, saving, the check while typing, and sign-in."""
+"""Defines the views of the framed editor: the page, saving, checks while the user types, and
+sign-in.
+"""
 
 from dataclasses import asdict
 from typing import Any
@@ -61,7 +63,7 @@ def save(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def check_core_manifest(request: HttpRequest) -> HttpResponse:
-    """Return the errors and warnings of an edited manifest that DIAL Core stores."""
+    """Return the errors and warnings in an edited manifest that DIAL Core stores."""
     if not is_staff(request) or not may_change_local(request):
         raise PermissionDenied
     findings = review_text(request.POST.get("manifest", ""), is_ours=False)
@@ -128,7 +130,7 @@ def is_staff(request: HttpRequest) -> bool:
 def page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
     wanted = request.GET.get("theme", "").lower()
     common = {
-        # Parts of the names of the chat's themes. "" means the preference of the system.
+        # Parts of the names of the chat's themes. "" means the system's preference.
         "theme": next((theme for theme in ("dark", "light") if theme in wanted), ""),
         "name": request.GET.get("applicationName") or TYPE_NAME,
         "origins": settings.ALLOWED_ORIGIN,

@@ -35,7 +35,7 @@ def for_viewers(
 @require_POST
 @for_viewers
 def check_manifest(request: HttpRequest) -> JsonResponse:
-    """Return the errors and warnings of an edited manifest. The query parameter `row` is the ID of
+    """Return the errors and warnings in an edited manifest. The query parameter `row` is the ID of
     the application whose credentials are masked in the manifest.
     """
     row = request.GET.get("row", "")

@@ -1,4 +1,4 @@
-"""Adapts the JSON schema of manifests for the form of the manifest editor.
+"""Adapts the JSON schema of manifests for the manifest editor's form.
 
 The form's schema has no bounds, because the server validates them. It has neither nulls nor
 Markdown, which the form does not support. A union by `type` becomes a choice with a hidden `type`,
@@ -138,7 +138,7 @@ UNKNOWN: Schema = {
 
 def options(schema: Schema) -> list[Schema]:
     found = schema.get("oneOf") or schema.get("anyOf") or []
-    # If the alternatives are lists of required names, the union is a rule and not a choice.
+    # If the alternatives are lists of required names, the union is a rule, not a choice.
     return [option for option in found if set(option) - {"required"}]
 
 

@@ -54,8 +54,8 @@ class Unpreviewable(Exception):
 @require_POST
 def preview_request(request: HttpRequest) -> StreamingHttpResponse:
     """Stream the preview. Raises `PermissionDenied` if the user may not change applications."""
-    # The preview requests the tools from servers, so it requires the same permission as the trial
-    # of a toolset.
+    # The preview requests the tools from servers, so it requires the same permission as testing a
+    # toolset.
     if not may(request, CHANGE):
         raise PermissionDenied
     try:
@@ -73,10 +73,10 @@ def preview_request(request: HttpRequest) -> StreamingHttpResponse:
 
 def read_draft(request: HttpRequest) -> tuple[ResolvedApplication, ChatPlace | None]:
     """Prepare the application with the edited manifest. Return it with the selected chat place, or
-    None. A chat place adds instructions for a part of a product from which users chat.
+    None. A chat place adds instructions for the part of a product from which users chat.
 
-    Raises `Unpreviewable`, `ApplicationBroken` if references cannot be resolved, and
-    `PlaceNotFound`.
+    Raises `Unpreviewable` if the manifest has errors, `ApplicationBroken` if references cannot be
+    resolved, and `PlaceNotFound` if the chat place does not exist.
     """
     typed, row = request.POST.get("manifest", ""), request.GET.get("row", "")
     stored = editable_applications(request).filter(pk=read_integer(row) or 0).first()

@@ -1,4 +1,4 @@
-"""Checks who can use the studio of an application."""
+"""Checks who can use an application's studio."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -35,7 +35,7 @@ def may_change_application(request: HttpRequest, row: Application) -> bool:
 
 
 def draft_caller(request: HttpRequest) -> Caller:
-    """Return the caller for a test of the draft: the signed-in user, outside of any team."""
+    """Return the caller for testing the draft: the signed-in user, outside of any team."""
     return caller_in(request.user.pk, locale=locale_of_request(request))
 
 

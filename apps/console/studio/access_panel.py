@@ -62,7 +62,9 @@ def save_access(request: HttpRequest, row: Application) -> JsonResponse:
 
 
 def switches_in(body: Mapping[str, Any]) -> dict[str, bool]:
-    """Return the values of the switches by database column. Raises `UnreadableDraft`."""
+    """Return the values of the switches by database column. Raises `UnreadableDraft` if a value is
+    not a boolean.
+    """
     found = {name: body[name] for name in SWITCHES if name in body}
     if not all(isinstance(value, bool) for value in found.values()):
         raise UnreadableDraft(f"{', '.join(found)}: send true or false.")
@@ -116,7 +118,9 @@ def save_grant(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def find_people(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return groups, teams and users whose names contain the submitted `text`, for owners only."""
+    """Return the groups, teams and users whose names contain the submitted `text`. Only owners may
+    search.
+    """
     if not may_grant(request, row):
         return refusal_response(OWNERS_ONLY, 403)
     text = read_text_field(body_of(request), "text").strip()

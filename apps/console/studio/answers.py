@@ -1,4 +1,4 @@
-"""Answers questions with an unsaved draft, in the test chat of the studio.
+"""Answers questions with an unsaved draft, in the studio's test chat.
 
 An answer is a normal run, which counts toward the operator's costs and limits. The server does not
 store the conversation: the page sends all messages and their state with each question.
@@ -98,7 +98,9 @@ class WatchedMeter:
 
 @for_editors
 def answer(request: HttpRequest, row: Application) -> HttpResponseBase:
-    """Stream the draft's answer as server-sent events. Raises `UnreadableDraft`."""
+    """Stream the draft's answer as server-sent events. Raises `UnreadableDraft` if the request is
+    invalid.
+    """
     body = body_of(request)
     messages = messages_in(body)
     try:

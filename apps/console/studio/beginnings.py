@@ -83,7 +83,7 @@ def sent_file(name: str, content: bytes) -> ContentFile:
 
 
 def colour_for(title: str, slug: str) -> str:
-    """Return a color as the icon of a new application. Prefer a color that no other application
+    """Return a color as the icon for a new application. Prefer a color that no other application
     with the same initials has.
     """
     named = Application.objects.filter(archived_at=None).values_list("title", "slug", "icon")

@@ -16,8 +16,9 @@ from apps.doors.guides import load_guides
 def connect_data(request: HttpRequest, row: Application) -> dict[str, Any]:
     """Return the guides for all APIs, and the settings of the widget.
 
-    `keys` is the URL of the admin's page for API keys, or "" without permission. `own_keys` is the
-    URL at which users create keys for themselves, or "" if the installation disables that.
+    `keys` is the URL of the admin's page for API keys, or "" if the user lacks permission.
+    `own_keys` is the URL at which users create keys for themselves, or "" if the installation
+    disables that.
     """
     origin = f"{request.scheme}://{request.get_host()}"
     may_create = request.user.has_perm("accounts.add_apikey")

@@ -107,7 +107,7 @@ class TemplateCard:
 def card_of(template: Template) -> TemplateCard:
     tile = tile_of(template.title, template.name, str(template.item.fields.get("icon", "")))
     if template.icon is not None:
-        # The image is stored only with an application that has it.
+        # The image is not stored until an application is created with it.
         kind = MEDIA_TYPES[ending_of(template.icon)]
         address = f"data:{kind};base64,{b64encode(template.icon).decode()}"
         tile = Tile(tile.letters, tile.colour, url=address)
@@ -165,7 +165,7 @@ def start_from_form(form: NewApplicationForm, request: HttpRequest) -> Applicati
 
 
 def add_errors(form: NewApplicationForm, error: ValidationError) -> None:
-    """Add the errors to the form. All errors except those of the title and the slug appear at the
+    """Add the errors to the form. All errors except those for the title and the slug appear at the
     selected starting point.
     """
     chosen = form.cleaned_data["start"]

@@ -1,4 +1,4 @@
-"""Returns the data for the scripts of the studio's page: the draft, URLs, and facts."""
+"""Returns the data for the studio page's scripts: the draft, URLs, and facts."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -56,7 +56,7 @@ PAGES = (
     "widget_preview",
 )
 LINKS = {"export": "Export", "history": "History of changes", "files": "Attached files"}
-"""The admin pages of the application to which the studio links, with the text of the link."""
+"""The application's admin pages to which the studio links, with the text of each link."""
 TOOL_PAGES = ("openapi", "curl", "mcp_tools", "predefined", "cards", "trial")
 REPLAY = "replay"
 """The query parameter with the ID of a run to replay on the draft."""
@@ -169,7 +169,7 @@ def moment(at: datetime) -> str:
 
 
 def version_facts(row: Application) -> Facts:
-    """Return a name and a description of each of the newest versions."""
+    """Return a name and a description for each of the newest versions."""
     found = []
     for version in row.versions.select_related("author")[:MOST_VERSIONS]:
         marks = [
@@ -215,7 +215,7 @@ def pages(request: HttpRequest, row: Application) -> dict[str, Any]:
 
 
 def replayed_turns(request: HttpRequest, row: Application) -> list[dict[str, Any]]:
-    """Return the messages of the run to replay, up to its question, or [] if there is none.
+    """Return the messages from the run to replay, up to its question, or [] if there is none.
 
     Records the access in the audit log. Raises `PermissionDenied` if the user may not read
     contents, and `Http404` if the run does not exist.

@@ -1,4 +1,4 @@
-"""Creates drafts from templates, with the tools and files of the template."""
+"""Creates drafts from templates, including the template's tools and files."""
 
 import mimetypes
 from collections.abc import Mapping

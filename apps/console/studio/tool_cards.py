@@ -46,7 +46,7 @@ class ToolsetCard:
 
 
 def kinds_on_cards() -> dict[str, Any]:
-    """Return the layout of the card of each type of toolset, for the studio's script."""
+    """Return the layout of the card for each type of toolset, for the studio's script."""
     return {name: kind_on_cards(schema) for name, schema in KINDS.items()}
 
 
@@ -101,8 +101,8 @@ def card_of(
 
 
 def about_of(written: Mapping[str, Any]) -> str:
-    """Return the origin of a toolset's tools, such as a host, or "" if the kind of the toolset
-    implies it.
+    """Return the origin of a toolset's tools, such as a host, or "" if the toolset's kind implies
+    it.
     """
     if isinstance(written.get("tools"), list):
         base_url = written.get("base_url")

@@ -11,11 +11,11 @@ from apps.manifest.json_text import JSONTextInvalid, parse_json
 
 
 class UnreadableDraft(Exception):
-    """The request does not have the format of the studio's scripts."""
+    """The request does not have the format that the studio's scripts use."""
 
 
 def body_of(request: HttpRequest) -> dict[str, Any]:
-    """Parse the JSON object in the body of a request. Raises `UnreadableDraft`."""
+    """Parse the JSON object in the body of a request. Raises `UnreadableDraft` if it is invalid."""
     try:
         return object_in(request.body)
     except RawPostDataException as error:
@@ -24,13 +24,13 @@ def body_of(request: HttpRequest) -> dict[str, Any]:
 
 def large_body_of(request: HttpRequest) -> dict[str, Any]:
     """Parse the JSON object in a body that may exceed Django's limit, up to the limit in
-    `BODY_LIMITS`. Raises `UnreadableDraft`.
+    `BODY_LIMITS`. Raises `UnreadableDraft` if it is invalid.
     """
     return object_in(request.read())
 
 
 def object_in(content: bytes) -> dict[str, Any]:
-    """Parse a JSON object. Raises `UnreadableDraft`."""
+    """Parse a JSON object. Raises `UnreadableDraft` if it is invalid."""
     try:
         body = parse_json(content.decode())
     except UnicodeDecodeError as error:

@@ -1,4 +1,4 @@
-"""Serves the studio's page and the endpoints of its scripts."""
+"""Serves the studio's page and the endpoints for its scripts."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -78,7 +78,7 @@ def choices(request: HttpRequest, pk: int) -> JsonResponse:
 
 @for_editors
 def check(request: HttpRequest, row: Application) -> JsonResponse:
-    """Return the errors and warnings of the unsaved draft."""
+    """Return the errors and warnings in the unsaved draft."""
     typed = typed_in(body_of(request))
     found = review_text(manifest_text(typed.manifest), sources=draft_sources(row))
     beside = [*title_problems(typed), *icon_problems(typed), *skill_problems(typed.skills or {})]

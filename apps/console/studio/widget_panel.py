@@ -46,7 +46,7 @@ def save_widget(request: HttpRequest, row: Application) -> JsonResponse:
 
 @for_editors
 def replace_key(request: HttpRequest, row: Application) -> JsonResponse:
-    """Create a key with which the embedding site signs its users' identities. Only this response
+    """Create a key that the embedding site uses to sign its users' identities. Only this response
     contains the key. If the request has a `public_key`, store it instead.
     """
     if not may_grant(request, row):

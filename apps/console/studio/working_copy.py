@@ -37,9 +37,7 @@ class DraftRefused(Exception):
 
 
 class DraftClashing(Exception):
-    """Another user has changed the same values of the draft. `clashes` contains both users'
-    values.
-    """
+    """Another user has changed the same values in the draft. `clashes` contains both users' values."""
 
     def __init__(self, overtaken: str, clashes: list[dict[str, str]]) -> None:
         super().__init__(f"{overtaken} You changed the same fields. Choose one value for each.")
@@ -155,8 +153,8 @@ def merge_drafts(
 
 
 def whole_document(typed: ApplicationDefinition, sources: list[Any]) -> Any:
-    """Return the manifest with unmasked credentials. Raises `DraftRefused` if a mask matches
-    none.
+    """Return the manifest with unmasked credentials. Raises `DraftRefused` if a mask has no
+    matching credential.
     """
     found = restore_credentials(typed.manifest, sources)
     if found.problems:

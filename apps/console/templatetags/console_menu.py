@@ -27,7 +27,9 @@ def list_about(opts: Any) -> str:
 
 @register.filter
 def in_sentence(title: str) -> str:
-    """Convert the first letter of a title to lowercase, but not that of `API keys`, for example."""
+    """Convert the first letter of a title to lowercase, unless the title starts with an
+    abbreviation, as in `API keys`.
+    """
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
 
@@ -49,7 +51,7 @@ def page_path(context: template.RequestContext) -> dict[str, Any]:
 
 def parents(context: template.RequestContext) -> list[dict[str, str]]:
     """Return the breadcrumbs before the current page: the menu item and, if the page belongs to
-    another tab, this tab.
+    another tab, that tab.
     """
     page, opts = menu.current_page(context["request"]), context.get("opts")
     if page is not None:

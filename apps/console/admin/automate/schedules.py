@@ -42,7 +42,7 @@ STATE = (
 
 
 class OperatedScheduleForm(ZonedForm):
-    """The form for a schedule. Operators create schedules for service accounts only."""
+    """The form for a schedule. Operators can create schedules for service accounts only."""
 
     operator: Any = None
 
@@ -52,7 +52,7 @@ class OperatedScheduleForm(ZonedForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        if "start_at" in self.fields:  # Missing for users with only the view permission.
+        if "start_at" in self.fields:  # Missing for users who have only the view permission.
             self.fields["start_at"].widget.attrs["class"] = TEXT_INPUT
 
     def clean_account(self) -> ServiceAccount:
@@ -113,7 +113,7 @@ class ScheduleAdmin(Admin[Schedule]):
         return rows.filter(of_seen(request, "application__slug"))
 
     def get_object(self, request: HttpRequest, *args: Any, **options: Any) -> Schedule | None:
-        """Return the schedule with this ID. For a schedule of another user, apply the changes that
+        """Return the schedule with this ID. For another user's schedule, apply the changes that
         operators have proposed, so that the form shows them.
         """
         found: Schedule | None = super().get_object(request, *args, **options)

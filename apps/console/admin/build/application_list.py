@@ -1,4 +1,4 @@
-"""Defines the columns and filters of the list of applications."""
+"""Defines the columns and filters for the list of applications."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -27,7 +27,7 @@ from apps.console.admin.theme import Admin
 LIST_URL = "catalog_application_changelist"
 MODEL = "manifest__orchestrator__deployment__"
 OF_WEEK = ("week_people", "week_cost", "week_errors")
-"""The columns of the list of applications that show metrics of the last seven days."""
+"""The columns of the list of applications that show metrics for the last seven days."""
 
 
 class StateFilter(admin.SimpleListFilter):
@@ -106,7 +106,7 @@ class ApplicationList(Admin[Application]):
         )
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """Omit the metrics for users who may not see both usage and runs."""
+        """Omit the metrics for users who lack permission to see usage or runs."""
         may = all(map(request.user.has_perm, ("insights.view_usagesum", "runs.view_runsummary")))
         return [name for name in self.list_display if may or name not in OF_WEEK]
 

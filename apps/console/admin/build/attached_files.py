@@ -42,7 +42,7 @@ class SearchReport:
 
     results: Sequence[SearchResult] = field(default_factory=tuple)
     notice: str = ""
-    """The reason why only keyword search was used, or "" if semantic search was used too."""
+    """The reason why only keyword search was used, or "" if semantic search was also used."""
 
 
 def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
@@ -52,8 +52,8 @@ def attached_files(admin: Admin[Application], request: HttpRequest, pk: int) -> 
     Raises `PermissionDenied` if the user may not change the application.
     """
     application = get_object_or_404(visible_applications(request), pk=pk)
-    # Editors see the names and texts of uploaded files, but those of a user's own files only if
-    # they are that user.
+    # Editors see the names and texts of uploaded files. Only the owner of a private file sees its
+    # name and text.
     is_editor = has_role(request, application, Role.EDITOR)
     corpus = LocalCorpus(application.slug, bucket_of(request.user.pk), with_own=is_editor)
     if request.method == "POST":
@@ -94,7 +94,7 @@ def percent_of(document: CorpusDocument) -> int:
 
 
 def total_percent(documents: Sequence[CorpusDocument]) -> int:
-    """Return the average indexing progress in percent. Failed documents do not count."""
+    """Return the average indexing progress as a percentage. Failed documents do not count."""
     going = [percent_of(one) for one in documents if one.state != State.FAILED]
     return sum(going) // len(going) if going else 0
 

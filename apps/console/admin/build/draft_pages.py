@@ -1,5 +1,5 @@
 """Defines the pages on which users ask another user to publish a draft, return a draft to its
-author, or merge changes of the live version into it.
+author, or merge changes from the live version into it.
 """
 
 from functools import partial

@@ -1,4 +1,4 @@
-"""Determines which applications a user sees in the admin, may change, and may erase."""
+"""Determines which applications a user can see, change and erase in the admin."""
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
@@ -30,7 +30,7 @@ class OperatedApplications(Admin[Application]):
 
     def has_delete_permission(self, request: HttpRequest, obj: Application | None = None) -> bool:
         """Require the permission to erase. Only an owner can delete an application, and only after
-        it was archived.
+        it has been archived.
         """
         may: bool = super().has_delete_permission(request) and request.user.has_perm(ERASE)
         if not may or obj is None:
@@ -48,8 +48,8 @@ class OperatedApplications(Admin[Application]):
 def is_role_enough(
     request: HttpRequest, application: Application | None, is_permitted: bool
 ) -> bool:
-    """Return True if the user can edit the application. For None, one application that the user can
-    edit is enough.
+    """Return True if the user can edit the application. If `application` is None, return True if
+    the user can edit at least one application.
 
     If `is_permitted` is False, permissions to access all applications do not count.
     """

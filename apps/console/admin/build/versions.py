@@ -124,8 +124,8 @@ def versions_view(admin: Admin[Application], request: HttpRequest, pk: int) -> H
 
 
 def compare_view(admin: Admin[Application], request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the differences between two versions, such as `?from=1&to=draft`. Raises `Http404` if
-    either version does not exist.
+    """Show the differences between the two versions in the query, such as `?from=1&to=draft`.
+    Raises `Http404` if either version does not exist.
     """
     row = seen_row(admin, request, pk)
     one, other = (request.GET.get(name, "") for name in ("from", "to"))

@@ -1,4 +1,4 @@
-"""Shows the circuit breakers of deployments in their list, and adds an action that closes them."""
+"""Shows circuit breakers in the list of deployments, and adds an action that closes them."""
 
 from datetime import timedelta
 from typing import Any

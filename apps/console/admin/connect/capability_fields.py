@@ -18,7 +18,7 @@ CAPABILITY_FIELDS = (
     ("reasoning", "caching"),
     ("context_window", "max_output_tokens"),
 )
-"""The capability fields in the form of a deployment, one group per row."""
+"""The capability fields in the deployment form, one group per row."""
 WORDS: Mapping[str, str] = {
     "tools": "tools",
     "parallel_tools": "parallel tool calls",

@@ -54,7 +54,7 @@ from apps.workspace.services.probe import ProbeResult
 NEW_APPLICATION = "application"
 """With the query `?next=application`, saving a new deployment opens the "New application" page."""
 UNREACHED = frozenset({"address", "name", "connection", "encryption", "time"})
-"""The steps of a connection test that fail before the service is reached."""
+"""If a connection test fails at one of these steps, it has not reached the service."""
 KEY_INPUTS = ("new_api_key", "clear_api_key")
 MOST_TESTED = 10
 """The bulk action tests at most this many deployments, because each test waits for a service."""

@@ -1,4 +1,4 @@
-"""Defines the form of an MCP server. It never shows the stored environment variables."""
+"""Defines the form for an MCP server. It never shows the stored environment variables."""
 
 import json
 from typing import Any

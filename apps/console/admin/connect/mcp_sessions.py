@@ -16,8 +16,8 @@ from apps.console.admin.connect.mcp_uses import PROGRAM, Use, server_key
 from apps.workspace.local.models import McpServer
 
 ORDER = ("connected", "starting", "sign-in needed", "error", "not started")
-"""The states of sessions, by priority. The state of a server is the state of its sessions that
-comes first in this list.
+"""The states of sessions, by priority. The state of a server is the first of these that any of its
+sessions has.
 """
 
 
@@ -67,8 +67,8 @@ def sessions_of(server: McpServer, found: Iterable[PooledSession]) -> list[Poole
 
 
 def server_state(server: McpServer, found: Iterable[PooledSession]) -> str:
-    """Return the state of an MCP server: "disabled", or the state of its sessions that comes first
-    in `ORDER`.
+    """Return the state of an MCP server: "disabled", or the first state in `ORDER` that any of its
+    sessions has.
     """
     states = {state_name(session) for session in found}
     state = next((state for state in ORDER if state in states), "not started")

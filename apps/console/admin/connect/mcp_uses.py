@@ -61,9 +61,9 @@ def toolsets_of(application: Application) -> tuple[Any, ...]:
 
 
 def tool_names(tools: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the names of MCP tools as the models of all applications see them.
+    """Return the names of MCP tools as models see them in all applications.
 
-    Each item of `tools` is a pair: the server's program or host, and the tool's name on the server.
+    Each item in `tools` is a pair: the server's program or host, and the tool's name on the server.
     """
     by_server: dict[str, set[str]] = {}
     for server, tool in tools:

@@ -1,4 +1,4 @@
-"""Defines the form of a secret. Operators can replace its value, but cannot read it."""
+"""Defines the form for a secret. Operators can replace its value, but cannot read it."""
 
 from collections.abc import Sequence
 from typing import Any

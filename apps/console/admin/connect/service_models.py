@@ -1,4 +1,4 @@
-"""Defines the page that creates deployments for more models of a deployment's service."""
+"""Defines the page that creates deployments for more models from a deployment's service."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -51,10 +51,10 @@ class ServiceModelsAdmin(RecordedAdmin[Deployment]):
         models.
 
         Raises `PermissionDenied` if the user may not add deployments, and `Http404` if the service
-        has no list.
+        cannot list its models.
         """
         deployment = self.visible_row(request, object_id)
-        # The new deployments get the key of this deployment.
+        # The new deployments get this deployment's key.
         if not self.may_save(request, None) or not self.may_save(request, deployment):
             raise PermissionDenied
         if deployment is None or not can_list(deployment):

@@ -112,7 +112,7 @@ class SharedFileAdmin(RecordedAdmin[SharedFile]):
         return unrestricted_files(rows, Q(pk__in=own.values("file")))
 
     def deletions_seen(self, request: HttpRequest) -> Q:
-        # The applications of deleted files are unknown.
+        # It is unknown to which applications the deleted files belonged.
         restricted = Q(title__startswith=f"{ROOT}/{PUBLIC}/{APPLICATIONS}")
         return Q() if edits_all(request.user) else ~restricted
 

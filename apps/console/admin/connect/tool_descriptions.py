@@ -45,7 +45,7 @@ class DescriptionStateFilter(admin.SimpleListFilter):
         return super().value() or CHANGED
 
     def choices(self, changelist: Any) -> Iterator[Any]:
-        return islice(super().choices(changelist), 1, None)  # Without "all".
+        return islice(super().choices(changelist), 1, None)  # Omit the choice "All".
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[ToolDescription]

@@ -1,4 +1,4 @@
-"""Defines the form of a predefined item. It rejects items that cannot be used."""
+"""Defines the form for a predefined item. It rejects items that cannot be used."""
 
 import json
 from collections.abc import Sequence
@@ -122,8 +122,8 @@ class ContentForm(DocumentForm[ContentItem]):
             )
 
     def current_value(self, name: str) -> str:
-        """Return the first non-empty one of a field's stored, submitted and initial values, or
-        "".
+        """Return a field's stored value. If it is empty, return the submitted value, or else the
+        initial value, or "".
         """
         value = getattr(self.instance, name) or self.data.get(name) or self.initial.get(name)
         return str(value or "")

@@ -1,5 +1,5 @@
 """Defines the admin pages for predefined content. Operators see the definitions of an item in all
-layers (built in, configured directories, database), and edit those in the database.
+layers (built in, configured directories, database), and can edit those in the database.
 """
 
 from collections.abc import Iterable, Sequence
@@ -99,7 +99,7 @@ class ContentAdmin(RecordedAdmin[ContentItem]):
         if not stack:
             text = NEW_SKILL.format(name=name) if kind == "skill" else ""
             return {"kind": kind, "name": name, "text": text}
-        item = stack[-1]  # The form of the row that replaces the item begins with a copy of it.
+        item = stack[-1]  # The form for a new row starts with a copy of the item.
         is_skill = item.kind == "skill" and isinstance(item.value, dict)
         files = {k: v for k, v in item.value.items() if k != SKILL_FILE} if is_skill else {}
         return {"kind": kind, "name": name, "text": item.text, "files": files}

@@ -1,4 +1,4 @@
-"""Defines the page about applications that were published with an older predefined content."""
+"""Defines the page about applications that were published with older predefined content."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -26,8 +26,8 @@ class UnpublishedApplication:
 
 
 def unpublished_content(admin: Any, request: HttpRequest) -> HttpResponse:
-    """List the user's applications that were published with an older predefined content. A POST
-    with a note publishes the selected applications again.
+    """List the user's applications that were published with older predefined content. A POST with a
+    note publishes the selected applications again.
     """
     may_publish = request.user.has_perm(PUBLISH)
     if request.method == "POST" and may_publish:

@@ -1,4 +1,4 @@
-"""Defines the form of a test case. A script shows its JSON as rows of messages and expectations."""
+"""Defines the form for a test case. A script shows its JSON as rows of messages and expectations."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Defines the form with which an operator starts a run of test cases."""
+"""Defines the form that operators use to start a run of test cases."""
 
 from typing import Any, cast
 
@@ -50,8 +50,8 @@ class CaseRunForm(forms.Form):
         cast(forms.ChoiceField, self.fields["target"]).choices = targets_of(application)
 
     def request(self, cases: list[int] | None) -> CaseRunRequest:
-        """Convert the valid form to a request for a run. `cases` are the IDs of the test cases, or
-        None for all test cases.
+        """Convert the valid form to a request for a run. `cases` contains the IDs of the test
+        cases, or None for all test cases.
         """
         chosen = self.cleaned_data
         mode: Mode = chosen["mode"]
@@ -64,8 +64,8 @@ class CaseRunForm(forms.Form):
 def first_choices(application: Application, target: str, *, is_recorded: bool) -> dict[str, Any]:
     """Return the initial values of the form.
 
-    They select a live run that records the responses if a test case has no recording (`is_recorded`
-    is False) and the model can be called. Otherwise, they select a replay.
+    If a test case has no recording (`is_recorded` is False) and the model can be called, the form
+    selects a live run that records the responses. Otherwise, it selects a replay.
     """
     is_live = not is_recorded and not model_problem(application, target)
     mode = CaseRun.Mode.LIVE if is_live else CaseRun.Mode.REPLAY

@@ -92,7 +92,7 @@ class AuditAdmin(ReadOnlyAdmin[AuditEntry]):
 
 
 def shown_run(row: Any) -> str | SafeString:
-    """Return a link to the row's run if the user may view runs, else the word."""
+    """Return a link to the row's run if the user may view runs, else the word "Run"."""
     if not row.may_open:
         return "Run"
     page = reverse("admin:runs_runsummary_changelist")
@@ -102,7 +102,7 @@ def shown_run(row: Any) -> str | SafeString:
 def of_words(words: str) -> Q:
     """Return a filter that matches the search text in the audit log.
 
-    A username matches the user's actions, and the actions of others on the user's account. Each
+    A username matches the user's actions, and other users' actions on that user's account. Each
     condition can use an index.
     """
     found = Q(actor=words)

@@ -1,4 +1,4 @@
-"""Defines the admin pages for reports about erased accounts, and their download."""
+"""Defines the admin pages for reports about erased accounts, which operators can download."""
 
 from typing import Any
 

@@ -31,7 +31,7 @@ from apps.console.admin.theme import Admin
 from apps.console.giving import may_change_key
 from apps.console.operator_rights import edits_all, sees_all
 
-admin.site.unregister(APIKey)  # The keys of the library have no access to QuickApps.
+admin.site.unregister(APIKey)  # The library's own keys have no access to QuickApps.
 
 
 MADE_FOR_OTHERS = "The key cannot access them, because another user created it."
@@ -68,7 +68,7 @@ class KeyAdmin(Admin[AbstractAPIKey]):
         return (*self.readonly_fields, "revoked") if is_revoked else self.readonly_fields
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return True if the user may change the key or, for None, any key. A user who may not
+        """Return True if the user may change the key or, if it is None, any key. A user who may not
         change a key can still revoke it with the list's action.
         """
         may: bool = super().has_change_permission(request, obj)
@@ -227,7 +227,7 @@ class ApiKeyAdmin(KeyAdmin):
         super().save_model(request, obj, form, change)
 
     def formfield_for_foreignkey(self, db_field: Any, request: Any, **options: Any) -> Any:
-        """Offer only the user's own account and teams, because a key of another account may have
+        """Offer only the user's own account and teams, because a key for another account may have
         more rights. Users who can edit all applications can choose any account that they may
         manage.
         """

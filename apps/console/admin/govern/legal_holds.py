@@ -21,7 +21,7 @@ from apps.conversations.models import Conversation
 
 
 class LegalHoldForm(forms.ModelForm[LegalHold]):
-    """The form for a legal hold on all data of a user or on one conversation."""
+    """The form for a legal hold on all of a user's data or on one conversation."""
 
     class Meta:
         model = LegalHold

@@ -22,7 +22,7 @@ def send_message(
         return False
     try:
         get_adapter().send_mail(template, address, values)
-    except OSError:  # From the mail server.
+    except OSError:  # Raised if the mail server fails.
         logger.exception("Could not send an email from the admin")
         page.message_user(request, f"The email to {address} could not be sent.", messages.ERROR)
         return False

@@ -1,4 +1,4 @@
-"""A form field that offers permissions by their names, grouped by application."""
+"""A form field that offers permissions by name, grouped by application."""
 
 from collections.abc import Iterator
 from itertools import groupby

@@ -1,5 +1,5 @@
-"""Defines the admin pages for messages that all users see on the chat page, and for the read-only
-mode of the installation.
+"""Defines the admin pages for messages that all users see on the chat page, and for the
+installation's read-only mode.
 """
 
 import logging

@@ -38,12 +38,12 @@ from apps.console.giving import givable_groups, givable_permissions, may_give
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
-admin.site.unregister(Authenticator)  # The page of allauth shows the secrets.
+admin.site.unregister(Authenticator)  # Its page in allauth shows the secrets.
 admin.site.unregister(UserSession)
-admin.site.unregister(EmailAddress)  # Always empty: allauth handles only sign-in and sends no mail.
+admin.site.unregister(EmailAddress)  # Always empty, because allauth sends no email.
 
 SHOWN_GROUPS = 3
-"""The list of users shows at most this many groups of each user."""
+"""The list of users shows at most this many groups for each user."""
 RIGHT_FIELDS = ("groups", "user_permissions", "permissions")
 
 

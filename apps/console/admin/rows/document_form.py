@@ -1,4 +1,4 @@
-"""Defines the base class of forms for rows with a JSON document."""
+"""Defines the base class for forms for rows with a JSON document."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar

@@ -42,7 +42,7 @@ class HistoryAdmin(Admin[Row]):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: Any = None
     ) -> HttpResponse:
-        """Show all changes of a row, even if it was deleted. Raises `PermissionDenied` or `Http404`
+        """Show all changes to a row, even if it was deleted. Raises `PermissionDenied` or `Http404`
         if the user may not see it.
         """
         if not is_row_number(object_id):
@@ -58,7 +58,7 @@ class HistoryAdmin(Admin[Row]):
         return self.page(request, "admin/history/list.html", f"History of {title}", context)
 
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
-        """Show the last change of each deleted row that the user may see."""
+        """Show the last change to each deleted row that the user may see."""
         deletions = self.deletions(request)
         present = self.model._default_manager.values("pk")
         gone = deletions.exclude(object_id__in=present).values("object_id")

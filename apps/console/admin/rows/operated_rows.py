@@ -1,4 +1,4 @@
-"""Defines the base class for admin pages of rows with a secret, such as webhooks."""
+"""Defines the base class for the admin pages for rows with a secret, such as webhooks."""
 
 from typing import Any, TypeVar
 

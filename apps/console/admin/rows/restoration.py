@@ -159,7 +159,7 @@ def starting_values(
 
 
 def error_lines(form: VersionedForm[Any]) -> Iterator[str]:
-    """Yield a line for each error of the form, with its field and path."""
+    """Yield a line for each error in the form, with its field and path."""
     for name, lines in form.errors.items():
         findings = getattr(form.fields[name].widget, "findings", ()) if name in form.fields else ()
         errors = [finding for finding in findings if finding.severity == "error"]

@@ -1,4 +1,4 @@
-"""Defines the base class of forms that detect concurrent edits of a row."""
+"""Defines the base class for forms that detect concurrent edits to a row."""
 
 from collections.abc import Mapping
 from copy import copy

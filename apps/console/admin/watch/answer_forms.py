@@ -1,4 +1,4 @@
-"""Defines the forms with which an operator answers a run's question instead of the user."""
+"""Defines the forms that operators use to answer a run's question in place of the user."""
 
 import json
 from collections.abc import Mapping
@@ -89,7 +89,7 @@ class QuestionForm(AnswerForm):
 
 
 class SkipSignInForm(AnswerForm):
-    """The form for a sign-in request. An operator cannot sign in for a user, so the only answer is
+    """The form for a sign-in request. An operator cannot sign in for a user, so the only option is
     to continue without the account.
     """
 
@@ -102,7 +102,7 @@ class SkipSignInForm(AnswerForm):
 
 class ClientToolForm(AnswerForm):
     """The form for a tool that runs in the user's browser. An operator cannot run it, so the only
-    answer is to end the call.
+    option is to end the call.
     """
 
     outcomes: ClassVar = {"failed": "End the call"}
@@ -142,7 +142,7 @@ FORMS: Mapping[str, type[AnswerForm]] = {
     "client_tool": ClientToolForm,
     "elicitation": ElicitationForm,
 }
-"""The form for each kind of question. A timer has none, because it ends by itself."""
+"""The form for each kind of question. A timer has no form, because it ends on its own."""
 KINDS: Mapping[str, str] = {
     "sign_in": "sign-in",
     "client_tool": "browser tool",
@@ -156,7 +156,7 @@ def card_kind(interaction: Interaction) -> str:
 
 
 def heading(interaction: Interaction) -> str:
-    """Return the question to the user as text."""
+    """Return the question that the user was asked, as text."""
     card = interaction.asked
     return str(card.get("title") or card.get("question") or card.get("name") or interaction.kind)
 

@@ -45,7 +45,7 @@ class RecurringJob:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """An operator's action on a job or a kind of jobs."""
+    """An operator's action on a job or a kind of job."""
 
     event: Event
     change: Callable[[str], str]
@@ -53,7 +53,7 @@ class Action:
     changed.
     """
     is_of_job: bool = False
-    """True if the argument of `change` is the ID of a job, False if it is a kind of jobs."""
+    """True if the argument of `change` is the ID of a job, False if it is a kind of job."""
 
 
 def may_operate(request: HttpRequest) -> bool:
@@ -141,7 +141,7 @@ class BackgroundJobsAdmin(ReadOnlyAdmin[ChoreRun]):
         return self.page(request, "admin/jobs/page.html", "Background jobs", context)
 
     def act(self, request: HttpRequest) -> HttpResponse:
-        """Apply the submitted `action` to its `subject`, a job or a kind of jobs. Raises
+        """Apply the submitted `action` to its `subject`, a job or a kind of job. Raises
         `PermissionDenied` if the user may not operate jobs.
         """
         action = ACTIONS.get(request.POST.get("action", ""))
@@ -184,7 +184,7 @@ class ShownJob:
 
 
 def job_lists(kind: str) -> Sequence[tuple[str, str, Sequence[ShownJob]]]:
-    """Return (state, title, jobs) for each state with jobs of this kind."""
+    """Return the state, title and jobs for each state that has jobs of this kind."""
     found = ((state, TITLES[state], queue().jobs(state, kind, MOST_SHOWN)) for state in TITLES)
     return [(state, title, list(map(shown_job, jobs))) for state, title, jobs in found if jobs]
 

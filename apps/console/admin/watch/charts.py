@@ -1,4 +1,4 @@
-"""Draws charts over time as SVG without scripts: bars of counts, and step lines of durations.
+"""Draws charts over time as SVG without scripts: bars for counts, and step lines for durations.
 
 A chart has a width of one unit per interval and a height of 100. The page scales it.
 """

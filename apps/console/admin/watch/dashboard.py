@@ -1,4 +1,4 @@
-"""Builds the home page of the admin."""
+"""Builds the admin's home page."""
 
 import logging
 from datetime import timedelta
@@ -20,13 +20,13 @@ from apps.live.history.run_rows import count_runs
 logger = logging.getLogger(__name__)
 SEES_USAGE = ("insights.view_usagesum", "runs.view_runsummary")
 DAYS, DAYS_OF_ROWS = 30, 1
-"""The number of days in the charts, for users who see all applications and for other users."""
+"""The number of days in the charts: for users who can see all applications, and for other users."""
 MOST_CURRENCIES = 2
 """The page shows at most this many charts of costs, one per currency."""
 
 
 def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
-    """Add the `charts`, the `blocks` and the setup `steps` of a new installation to the template
+    """Add the `charts`, the `blocks` and the setup `steps` for a new installation to the template
     context.
     """
     more = {
@@ -38,8 +38,8 @@ def overview(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def steps_for(request: HttpRequest) -> list[FirstStep]:
-    """Return the setup steps of a new installation, or [] if the user cannot create applications or
-    has ended the tour.
+    """Return the setup steps for a new installation, or [] if the user cannot create applications
+    or has ended the tour.
     """
     if not request.user.has_perm("catalog.add_application"):
         return []

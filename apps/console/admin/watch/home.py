@@ -1,6 +1,6 @@
 """Reads the data for the blocks of the admin's home page, such as "Needs attention" and "Health".
 
-If reading a block fails, only this block shows an error message.
+If reading a block fails, only that block shows an error message.
 """
 
 import logging
@@ -49,14 +49,14 @@ MOST_ERRORS = 6
 MOST_SPACES = 5
 """The home page lists at most this many note workspaces."""
 MOST_TOOLSETS = 3
-"""The page names at most this many toolsets of an unavailable MCP server."""
+"""The page names at most this many toolsets that use an unavailable MCP server."""
 LEAST_FREE = 0.1
-"""The page shows a warning if a smaller share of the disk is free."""
+"""The page shows a warning if a smaller fraction of the disk is free."""
 LATEST_SUMS = timedelta(hours=3)
 """The page shows a warning if the hourly usage sums are older than this."""
 
 Ends = Callable[[], Mapping[str, datetime]]
-"""A cached function that returns, by span, the time up to which calls are summed up."""
+"""A cached function that returns, by span, the time up to which calls have been summed."""
 Slugs = frozenset[str] | None
 """The slugs of the applications that the user can see, or None for all applications."""
 FIGURES = ("today", "yesterday", "failed_today", "failed_yesterday")
@@ -69,11 +69,11 @@ class HomeBlock:
     empty: str = ""
     """The text that the block shows if there are no facts."""
     has_failed: bool = False
-    """True if the facts of the block could not be read."""
+    """True if the block's facts could not be read."""
 
 
 def blocks(request: HttpRequest, counts: Counts) -> list[HomeBlock]:
-    """Return the blocks that the user may see. `counts` come from `count_rows`."""
+    """Return the blocks that the user may see. `counts` is the result of `count_rows`."""
     ends, used = cache(ends_of_sums), cache(used_budgets)
     may, among = request.user.has_perm, seen_slugs(request)
     sees_runs, sees_usage = may("runs.view_run"), may("insights.view_usagesum")
@@ -212,8 +212,8 @@ def spent_today(among: Slugs, ends: Ends) -> Iterator[Fact]:
 
 
 def errors(among: Slugs) -> Iterator[Fact]:
-    """Yield the errors of the last 24 hours: failed runs by application, then failed calls by error
-    and by deployment or tool. The most frequent groups come first.
+    """Yield the errors from the last 24 hours: failed runs by application, then failed calls by
+    error and by deployment or tool. The most frequent groups come first.
     """
     since = timezone.now() - RECENT
     status = RunSummary.Status.FAILED
@@ -275,9 +275,9 @@ def error_with_host(session: PooledSession) -> str:
 def read_daily_runs(
     now: datetime, ends: Mapping[str, datetime], among: Collection[str] | None = None
 ) -> dict[str, int]:
-    """Count today's runs and failed runs, and those of yesterday up to the same time of day.
+    """Count today's runs and failed runs, and yesterday's up to the same time of day.
 
-    Returns the counts by the names in `FIGURES`. `ends` is the result of `ends_of_sums`.
+    The result maps the names in `FIGURES` to counts. `ends` is the result of `ends_of_sums`.
     """
     summed_until = ends.get(UsageSum.Span.HOUR)
     days = {

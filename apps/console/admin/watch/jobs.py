@@ -1,4 +1,4 @@
-"""Defines the admin pages that list failed attempts at background jobs with their errors."""
+"""Defines the admin pages that list failed attempts to run background jobs, with their errors."""
 
 from django.apps import apps
 from django.contrib import admin
@@ -12,7 +12,7 @@ from apps.tasks.models import TaskFailure
 from apps.tasks.status import queue
 
 if apps.is_installed("procrastinate.contrib.django"):
-    # The library's list has different statuses, and does not use the theme of this admin.
+    # The library's list has different statuses, and does not use this admin's theme.
     admin.site.unregister(apps.all_models["procrastinate"]["procrastinatejob"])
 
 

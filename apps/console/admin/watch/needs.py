@@ -1,4 +1,6 @@
-"""Reads the block "Needs attention" of the admin's home page, and the most used budgets."""
+"""Reads the data for the block "Needs attention" on the admin's home page, and the most used
+budgets.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -47,14 +49,14 @@ class Fact:
     state: State = ""
     link: str = ""
     percent: int | None = None
-    """The used percentage of a budget. The page shows it as a bar."""
+    """The percentage of a budget that has been used. The page shows it as a bar."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
     all: int = 0
     used: int = 0
-    """The number of rows that also fulfill the additional condition in `count_rows`."""
+    """The number of rows that also meet the additional condition in `count_rows`."""
 
 
 UsedBudgets = Callable[[], Sequence[tuple[str, BudgetStatus]]]
@@ -195,7 +197,7 @@ def staff_tasks(counts: Counts) -> Iterator[Fact]:
 
 
 def spent_budgets(used: UsedBudgets) -> Iterator[Fact]:
-    """Yield the budgets that are nearly exhausted, the most used one first."""
+    """Yield the budgets that are nearly exhausted, most used first."""
     for name, one in used():
         if one.percent >= ALMOST_SPENT:
             url = reverse("admin:insights_budget_change", args=[one.rule.id])

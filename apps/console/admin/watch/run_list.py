@@ -37,12 +37,12 @@ TEXTS = {
     "tool": ("Tool", "search"),
     "error": ("Error", "status 429"),
 }
-"""The label and an example for each text field of the search."""
+"""The label and an example for each text field in the search form."""
 
 
 class RunList(RowList):
     def get_filters_params(self, params: Any = None) -> dict[str, Any]:
-        """Return the URL parameters of Django's filters, without the parameters of the search."""
+        """Return the URL parameters of Django's filters, without the search parameters."""
         found: dict[str, Any] = super().get_filters_params(params)
         return {name: value for name, value in found.items() if name not in PARAMETERS}
 
@@ -109,7 +109,7 @@ def with_figures(rows: Iterable[RunSummary]) -> list[Any]:
 
 
 def selects(request: HttpRequest, listed: RunList) -> list[Mapping[str, Any]]:
-    """Return the select inputs of the search form."""
+    """Return the select inputs for the search form."""
     applications = distinct_titles(visible_applications(request).order_by("title"))
     return [
         listed.choices_of("application", "Application", applications),

@@ -59,7 +59,7 @@ def answer_of(run: UUID) -> str:
 
 
 def failed_call(run: RunSummary) -> TimeSpan | None:
-    """Return the last failed model or tool call of a failed run, or None if there is none."""
+    """Return the last failed model or tool call in a failed run, or None if there is none."""
     if run.status != RunSummary.Status.FAILED:
         return None
     calls: list[ModelCall | ToolUse | None] = [

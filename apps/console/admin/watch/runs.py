@@ -53,8 +53,8 @@ def subagents_of(run: RunSummary) -> QuerySet[HelperRun]:
 
 
 def subagent_line(subagent: HelperRun) -> str:
-    """Describe a sub-agent in a line, such as `Researcher: done after 2.4 s, 3 model calls, 1 tool
-    calls, 120 + 30 tokens`.
+    """Describe a sub-agent in one line, such as `Researcher: done after 2.4 s, 3 model calls, 1
+    tool calls, 120 + 30 tokens`.
     """
     end = subagent.finished_at
     lasted = "" if end is None else f" after {(end - subagent.started_at).total_seconds():.1f} s"
@@ -114,7 +114,7 @@ class RunAdmin(ReadOnlyAdmin[RunSummary]):
         if row is None and request.user.has_perm("runs.view_run"):
             going = find_active_run(request, object_id)
             row = None if going is None else summary_of(going)
-        # The admin asks for the value of each field five times.
+        # The admin reads the value of each field five times.
         return None if row is None else with_figures([row])[0]
 
     def get_changelist(self, request: HttpRequest, **options: Any) -> type[RunList]:

@@ -47,7 +47,7 @@ MOST_ERRORS_OF_FILE = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The options in the URL of the page. Defaults replace invalid values."""
+    """The options in the page's URL. Defaults replace invalid values."""
 
     by: By
     days: int
@@ -155,7 +155,7 @@ class UsageAdmin(ReadOnlyAdmin[UsageSum]):
 
 
 def figures_context(chosen: Selection, links: Links) -> dict[str, Any]:
-    # On the page, only the lines of tools show percentiles. The download has them in all lines.
+    # On the page, only the lines for tools show percentiles. The download has them in all lines.
     found = chosen.report(MOST_LINES, with_percentiles=chosen.by == "tool")
     table = lines_table(chosen.by, found, links).of_page
     return {
@@ -192,7 +192,8 @@ def file_table(slug: str, chosen: Selection, links: Links) -> Table:
 
 
 SMALL_TABLES = {"series": series_table, "slowest": slowest_table, "errors": errors_table}
-"""The tables that do not depend on the selected grouping, such as by application or by user."""
+"""The tables that do not depend on the selected grouping (for example, by application or by user).
+"""
 
 
 def choices(chosen: Selection, field: str, labels: Any) -> list[dict[str, Any]]:
@@ -212,7 +213,7 @@ def sortable(chosen: Selection, column: Column) -> dict[str, Any]:
     order.
     """
     is_chosen = column.order == chosen.order
-    # Names are first sorted from A to Z, and numbers with the largest first.
+    # The first click sorts names from A to Z, and numbers in descending order.
     ascending = not chosen.ascending if is_chosen else column.order == "name"
     order = cast(Order | Literal[""], column.order)
     return {

@@ -240,7 +240,7 @@ def last_errors_table(errors: Sequence[FailedCall], links: Links) -> Table:
 
 
 def version_names(names: Iterable[str]) -> dict[str, str]:
-    """Return the displayed title of each version name: "Travel, version 3" for `travel@3`."""
+    """Return the displayed title for each version name: "Travel, version 3" for `travel@3`."""
     versions = {name: name.rpartition("@") for name in names if "@" in name}
     titles = application_titles(slug for slug, *_ in versions.values())
     return {

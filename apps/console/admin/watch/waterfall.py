@@ -20,7 +20,9 @@ from apps.live.run_summary import RunSummary
 
 MOST_SPANS = 500
 NARROWEST = 0.5
-"""The minimum width of a bar in percent of the axis. It makes a call of a millisecond visible."""
+"""The minimum width of a bar, as a percentage of the axis. It makes even a one-millisecond call
+visible.
+"""
 MARKS = 4
 """The number of intervals on the time axis of the waterfall."""
 
@@ -54,7 +56,7 @@ class TimeSpan:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of the waterfall. `x` and `width` are in percent of the time axis."""
+    """A row of the waterfall. `x` and `width` are percentages of the time axis."""
 
     span: TimeSpan
     kind: str

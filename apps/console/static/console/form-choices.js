@@ -1,10 +1,10 @@
-// Shows form fields only for the choice that they belong to.
+// Shows form fields only if their choice is selected.
 
 const rules = JSON.parse(document.querySelector("#form-choices")?.textContent ?? "{}");
 
 for (const [name, shown] of Object.entries(rules)) {
   const choice = document.querySelector(`[name="${name}"]`);
-  // On a page with a fixed choice, its fields are values.
+  // If the choice is read-only, so are its fields.
   if (!(choice instanceof HTMLSelectElement)) continue;
   const update = () => show(shown, choice.value);
   choice.addEventListener("change", update);

@@ -1,4 +1,4 @@
-// Names parts of the admin's pages, for which the theme sets no accessible names.
+// Sets accessible names for parts of the admin's pages that the theme leaves without one.
 
 document.addEventListener("DOMContentLoaded", () => {
   mark("#nav-sidebar", "navigation", "Administration");
@@ -22,7 +22,7 @@ function mark(selector, role, label) {
 const NAMELESS = ".select2-search__field, .select2-selection, .select2-selection__rendered";
 
 function name() {
-  // Each would be a landmark with the same name.
+  // Otherwise, each would be a landmark with the same name.
   for (const part of document.querySelectorAll(".simplebar-content-wrapper[role=region]")) {
     part.setAttribute("role", "group");
   }

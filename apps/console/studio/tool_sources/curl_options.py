@@ -1,5 +1,5 @@
-"""Parses curl commands. `FLAGS` and `VALUED` list the options that tools ignore, without and with a
-value.
+"""Parses curl commands. Tools ignore the options in `FLAGS`, which have no value, and the options
+in `VALUED`, which have one.
 """
 
 import re
@@ -104,7 +104,7 @@ def read_command(text: str) -> Namespace:
             f"The command is too long; the limit is {LONGEST_COMMAND:,} characters."
         )
     text = re.sub(r"[\\^]\r?\n", " ", text.strip()).removeprefix("$ ")
-    text = re.sub(r"\$(?=')", "", text)  # $'…' of bash.
+    text = re.sub(r"\$(?=')", "", text)  # Bash's $'…'.
     try:
         words = shlex.split(text)
     except ValueError as error:

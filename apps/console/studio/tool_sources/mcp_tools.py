@@ -39,12 +39,12 @@ class ServerTools:
 
 UNREACHABLE = "cannot be reached."
 """The error message for a server that is down ends with this text. The message for a blocked server
-has a different end.
+ends differently.
 """
 
 
 def server_tools(written: Any, bucket: str) -> ServerTools:
-    """Connect to the MCP server like a run of this user, and return its tools. Raises
+    """Connect to the MCP server as a run by this user would, and return its tools. Raises
     `SourceInvalid` if that fails.
 
     If `written` has no protocol, tries both protocols, the more likely one first.

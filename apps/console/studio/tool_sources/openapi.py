@@ -31,7 +31,7 @@ METHODS = ("get", "post", "put", "delete")
 UNUSABLE = ("patch", "head", "options", "trace")
 MOST_OPERATIONS = 5_000
 IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
-"""The OpenAPI specification requires that header parameters with these names are ignored."""
+"""The OpenAPI specification requires that header parameters with these names be ignored."""
 PARAMETER_TYPES = {"query": "query", "path": "url", "header": "header"}
 MOST_NAMED = 5
 NOT_CALLED = "tools support only GET, POST, PUT and DELETE."
@@ -118,8 +118,8 @@ def check_version(document: Mapping[str, Any]) -> None:
 
 
 def server_address(servers: Any, address: str) -> tuple[str, tuple[str, ...]]:
-    """Return the URL of the first server, with the defaults of its variables, and an empty tuple.
-    If the URL cannot be used, return "" and notes for the user.
+    """Return the URL of the first server, with its variables set to their defaults, and an empty
+    tuple. If the URL cannot be used, return "" and notes for the user.
     """
     server = next((one for one in list_or_empty(servers) if isinstance(one, dict)), {})
     named, told = server.get("url"), server.get("variables")
@@ -179,7 +179,7 @@ class OperationReader:
                 return found
             note = f"Its arguments are described to a depth of {deepest} levels; deeper values are not checked."
             return replace(found, notes=(*found.notes, note))
-        raise AssertionError  # At depth 0, arguments are omitted instead of raising an error.
+        raise AssertionError  # At depth 0, parameters are omitted, and no error is raised.
 
     def described_operation(
         self, path: str, method: str, item: Mapping[str, Any], location: str
@@ -283,7 +283,7 @@ class OperationReader:
         location: str,
         notes: list[str],
     ) -> Iterator[RestParameter]:
-        # Parameters of the operation replace those of its path.
+        # The operation's parameters override those of its path.
         named: dict[tuple[str, str], RestParameter] = {}
         both = [(f"paths.{path}", item), (location, found)]
         for where, holder in both:

@@ -18,9 +18,10 @@ depth.
 DEPTHS = (DEEPEST, 4, 3, 2, 1, 0)
 """Limits for the nesting depth, tried in this order until the tool's schema is small enough."""
 PART_CHARACTERS = 40
-"""The approximate number of characters of one subschema, without its name and description."""
+"""The approximate number of characters in one subschema, without its name and description."""
 MOST_PARTS = 400_000
-"""The maximum number of subschemas in a document. Further nested values are not described.
+"""The maximum number of subschemas in a document. Nested values beyond this limit are not
+described.
 
 Without this limit, nested references in a short document could expand to any number of subschemas.
 """
@@ -40,7 +41,7 @@ class ParameterReader:
 
     references: References
     parts: int = 0
-    """The number of subschemas that were converted so far."""
+    """The number of subschemas that have been converted so far."""
     left: int = MOST_TOOL_CHARACTERS
     """The approximate number of characters that the current tool's schema may still use."""
     deepest: int = DEEPEST

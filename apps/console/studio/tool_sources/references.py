@@ -20,8 +20,8 @@ class References:
         """Return the value or, if it is a reference, the object to which it refers. Also return the
         references that were followed.
 
-        Raises `SourceInvalid` if a reference is circular, or its target is missing or no object.
-        The error message contains `location`, the path of the value.
+        Raises `SourceInvalid` if a reference is circular, or its target is missing or not an
+        object. The error message contains `location`, the path of the value.
         """
         hops: list[str] = []
         while isinstance(value, dict) and isinstance(value.get(REF), str):

@@ -1,4 +1,4 @@
-"""Converts the security schemes of an OpenAPI document to the authorization of a toolset.
+"""Converts the security schemes in an OpenAPI document to a toolset's authorization.
 
 OpenAPI documents contain no credentials. The authorization therefore refers to a secret by name. An
 operator must create this secret.
@@ -80,8 +80,8 @@ def scheme_in_words(scheme: Mapping[str, Any], title: str) -> SchemeAuthorizatio
 
 
 def oauth(flows: Mapping[str, Any], title: str) -> SchemeAuthorization | None:
-    """Convert the OAuth flow in which users sign in or, if it is missing, the flow with the
-    client's credentials. Returns None if there is neither.
+    """Convert the OAuth flow in which users sign in or, if it is missing, the client credentials
+    flow. Returns None if there is neither.
     """
     for name, kind in (("authorizationCode", "oauth"), ("clientCredentials", "client_id_secret")):
         flow = flows.get(name)

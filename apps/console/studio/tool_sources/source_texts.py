@@ -90,15 +90,15 @@ def json_or_yaml(text: str) -> Any:
 
 
 def fetch_source(url: str) -> str:
-    """Fetch the text at a URL from an operator. Raises `SourceInvalid` if that fails or the URL is
-    blocked.
+    """Fetch the text at a URL that an operator entered. Raises `SourceInvalid` if that fails or the
+    URL is blocked.
     """
     if "://" not in url:
         raise SourceInvalid(f"The URL has no scheme: write https://{url[:200]}")
     try:
         found = async_to_sync(fetch)(url, OperatorPolicy(), MOST_CHARACTERS, seconds=FETCH_SECONDS)
     except FetchRefused as error:
-        # The message of the guard explains how an operator can fix the problem.
+        # The guard's message explains how an operator can fix the problem.
         cause = error.__cause__
         told = unknown_host(error) or str(cause if isinstance(cause, EgressRefused) else error)
         raise SourceInvalid(told) from error

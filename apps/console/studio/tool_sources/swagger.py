@@ -16,7 +16,7 @@ FLOWS = {"accessCode": "authorizationCode", "application": "clientCredentials"}
 
 
 def as_openapi(document: Mapping[str, Any], address: str) -> dict[str, Any]:
-    """Convert a document to OpenAPI 3.0. Schemas do not move, so that references to them stay
+    """Convert a document to OpenAPI 3.0. Schemas stay in place, so that references to them stay
     valid. `address` is the URL of the document, or "" if it was pasted.
     """
     paths = document.get("paths")
@@ -64,7 +64,7 @@ class Converter:
         }
 
     def operation(self, operation: Mapping[str, Any], shared: list[Any], location: str) -> Any:
-        # Parameters of the operation come last and replace those of its path.
+        # The operation's parameters come last and override those of its path.
         given = {
             (str(one.get("in")), str(one.get("name") or one)): one
             for one in self.followed(

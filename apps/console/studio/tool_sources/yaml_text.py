@@ -1,4 +1,4 @@
-"""Converts YAML to JSON values, based on the events of the C parser.
+"""Converts YAML to JSON values, based on the events from the C parser.
 
 If the C parser builds deeply nested values itself, it overflows the stack and ends the process.
 This module limits the depth. Keys, dates and words such as `yes` become strings, and tags are
@@ -29,8 +29,8 @@ class YamlInvalid(ValueError):
 
 
 def read_yaml(text: str) -> Any:
-    """Parse the first document in a YAML text. Raises `YamlInvalid` if it is invalid or too
-    deep.
+    """Parse the first document in a YAML text. Raises `YamlInvalid` if it is invalid or nested too
+    deeply.
     """
     try:
         return value_of(yaml.parse(text, Loader=yaml.CSafeLoader))

@@ -22,7 +22,7 @@ from apps.manifest.json_text import TOO_MANY_DIGITS
 Kind = Literal["text", "number", "choice", "json", "fixed"]
 
 PREFIX = "argument-"
-"""The prefix of the names of inputs for arguments."""
+"""The prefix of the input names for arguments."""
 KINDS: Mapping[str, Kind] = {"string": "text", "integer": "number", "number": "number"}
 
 

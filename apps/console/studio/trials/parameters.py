@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_CHOICES = 12
-"""The maximum number of choices of an enumeration in the text of a type."""
+"""The text that describes an enumeration lists at most this many choices."""
 EMPTY: Mapping[str, Any] = {
     "string": "",
     "integer": 0,

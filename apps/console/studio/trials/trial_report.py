@@ -21,7 +21,7 @@ from apps.runs.tool_trial import ToolTrial
 SHOWN_CHARACTERS = 100_000
 """The page shows at most this many characters of each text."""
 MOST_PREVIEW = 700_000
-"""The maximum number of base64 characters of an image in the page, about half a megabyte of data.
+"""The maximum number of base64 characters in an image on the page, about half a megabyte of data.
 """
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
@@ -73,7 +73,7 @@ class TrialReport:
     content: str | None
     """The start of the result for the model, or None if the model gets no result."""
     length: int
-    """The number of characters of the whole result."""
+    """The number of characters in the whole result."""
     stages: tuple[ReportedStage, ...]
     attachments: tuple[ReportedAttachment, ...]
     answer_attachments: tuple[ReportedAttachment, ...]
@@ -110,7 +110,7 @@ def hint_of(outcome: ToolOutcome) -> str:
 
 
 def stages_of(events: Iterable[Event]) -> tuple[ReportedStage, ...]:
-    """Return the stages of a tool call, in the order of their start."""
+    """Return the stages of a tool call, in the order in which they started."""
     found: dict[str, ReportedStage] = {}
     for event in events:
         match event:

@@ -26,9 +26,9 @@ from apps.integers import is_integer
 from apps.runs.tool_trial import OfferedTools, offer, only_toolset, try_tool
 
 ALL = "all"
-"""The value of `place`, otherwise the index of a toolset, that selects all toolsets together."""
+"""The value of `place` that selects all toolsets together. Any other value is a toolset's index."""
 IDENTITY = ("type", "name", "template_name", "deployment_id")
-"""Toolsets of the draft and of the live version match if these fields are equal."""
+"""Toolsets in the draft and in the live version match if these fields are equal."""
 MOST_UNFILTERED = 8
 """The list of tools has a search field if it contains more tools than this."""
 
@@ -71,8 +71,8 @@ def trial_context(row: Application, body: dict[str, Any], caller: Caller) -> dic
 
 
 def toolset_index(row: Application, version: SelectedVersion, body: dict[str, Any]) -> int | None:
-    """Return the index of a toolset in this version, or None for all toolsets. The request has the
-    toolset's index in the draft as `place`.
+    """Return the index of a toolset in this version, or None for all toolsets. In the request,
+    `place` is the toolset's index in the draft.
 
     Raises `Http404` if the draft does not have the toolset, and `ApplicationBroken` if the live
     version does not.

@@ -1,4 +1,4 @@
-// "Try it" on the API page: sends the values of the form, with the user's session.
+// "Try it" on the API page: sends the form's values, with the user's session.
 
 import { part, parts } from "../parts.js";
 

@@ -1,4 +1,4 @@
-// The fallbacks of a deployment as an ordered list, instead of lines of text.
+// A deployment's fallbacks as an ordered list, instead of lines of text.
 
 import { part, parts } from "../parts.js";
 

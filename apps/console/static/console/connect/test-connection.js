@@ -1,4 +1,4 @@
-// The button that tests the values of a deployment's form without saving them. The model field then
+// The button that tests the values in a deployment's form without saving them. The model field then
 // suggests the names of the service's models.
 
 import { part } from "../parts.js";
@@ -59,7 +59,7 @@ if (place instanceof HTMLElement) {
     }
     button.disabled = false;
   });
-  // A link in the list of deployments.
+  // The list of deployments links to this.
   if (location.hash === "#test") {
     place.scrollIntoView({ block: "center" });
     button.focus({ preventScroll: true });

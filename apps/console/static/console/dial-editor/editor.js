@@ -1,4 +1,4 @@
-// The embedded editor: it saves on a message from the page that embeds it, and reports its state to that page.
+// The embedded editor. It saves when the page that embeds it sends a message, and reports its state to that page.
 
 import { Host } from "./host.js";
 import { part } from "../parts.js";
@@ -53,7 +53,7 @@ class Editing {
   }
 
   /**
-   * One at a time, because the second needs the version that the first creates.
+   * Saves run one at a time, because each needs the version that the previous one created.
    * @param {{general?: unknown}} asked @returns {Promise<boolean>} true if it is stored
    */
   save({ general }) {
@@ -62,7 +62,7 @@ class Editing {
     return this.done;
   }
 
-  // A field reports its value when it loses the focus, which does not happen when a message saves.
+  // A field reports its value when it loses focus, which does not happen if a message triggers the save.
   finishEdit() {
     document.activeElement?.dispatchEvent(new Event("change", { bubbles: true }));
     this.isAsked = true;
@@ -107,7 +107,7 @@ class Editing {
     }
   }
 
-  // Signing in in the other window creates a new token.
+  // Signing in from the other window creates a new token.
   renewToken() {
     const [, token] = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/) ?? [];
     if (token) this.token.value = token;
@@ -131,7 +131,7 @@ class Editing {
   }
 }
 
-/** The layout of a manifest is not a change. @param {string} text */
+/** Removes the layout of a manifest, because reformatting is not a change. @param {string} text */
 function compact(text) {
   try {
     return JSON.stringify(JSON.parse(text));
@@ -159,7 +159,7 @@ function tellHeight() {
   }).observe(document.documentElement);
 }
 
-// A user who went to sign in returns to a page that checks again.
+// When the user returns from signing in, the page checks again.
 function lookAgain() {
   document.querySelector("[data-sign-in] a[target]")?.addEventListener("click", () => {
     window.addEventListener("focus", () => window.location.reload(), { once: true });

@@ -1,4 +1,4 @@
-// The page that embeds the editor: DIAL's chat, or none.
+// The page that embeds the editor, if there is one: DIAL's chat.
 
 export class Host {
   /**
@@ -22,7 +22,7 @@ export class Host {
     }
   }
 
-  /** With the application's type, because each type may have its own editor. @param {string} event */
+  /** Includes the application's type, because each type may have its own editor. @param {string} event */
   announce(event) {
     this.say(`${this.name}/${event}`);
   }

@@ -1,4 +1,4 @@
-// Messages and expectations of a test case as rows; the JSON below them is submitted.
+// Shows a test case's messages and expectations as rows. The JSON below them is submitted.
 
 import { part, parts } from "../parts.js";
 

@@ -68,7 +68,7 @@ class ManifestEditor {
   }
 
   /**
-   * One at a time: opening an editor takes a moment, in which another one may be requested.
+   * Editors open one at a time: opening one takes a moment, and another may be requested in the meantime.
    * @param {string | undefined} mode
    */
   switchTo(mode) {
@@ -145,7 +145,7 @@ class ManifestEditor {
   edited(text) {
     this.textarea.value = text;
     this.textarea.dispatchEvent(new Event("input", { bubbles: true }));
-    if (this.mode === "text") return; // Its linter checks by itself.
+    if (this.mode === "text") return; // Its linter already checks the text.
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(), CHECK_DELAY_MS);
   }

@@ -59,7 +59,7 @@ export class Findings {
 
   /** @param {PlacedFinding[]} findings */
   show(findings) {
-    // A rewritten list would lose the focus.
+    // Rewriting the list would lose the focus.
     if (JSON.stringify(findings) === JSON.stringify(this.all)) return;
     this.all = findings;
     this.section.hidden = findings.length === 0;

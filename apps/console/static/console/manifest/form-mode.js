@@ -1,4 +1,4 @@
-// The manifest as a form, made from its schema.
+// The manifest as a form, built from its schema.
 
 import JSONEditor from "../vendor/json-editor.js";
 import { merge, unseen } from "./lens.js";
@@ -10,7 +10,7 @@ import { join, split } from "./paths.js";
  */
 
 /**
- * Manifests and their schema contain plain text, which stays unchanged. The library would interpret it as HTML: a tag in a prompt would be lost, and might load something. With DOMPurify on the page, it would still lose "files/<bucket>/<path>", and write "a &lt; b" into a field, so it gets none.
+ * Manifests and their schema contain plain text, which stays unchanged. The library would interpret it as HTML: a tag in a prompt would be lost, and might load something. With DOMPurify on the page, it would still lose "files/<bucket>/<path>", and write "a &lt; b" into a field, so the library gets no sanitizer.
  * @param {string} text
  */
 const asWritten = (text) => text;
@@ -119,7 +119,7 @@ export class FormMode {
   constructor({ panel, schema, onEdit }) {
     this.panel = panel;
     this.editor = new JSONEditor(panel, { ...OPTIONS, schema, form_name_root: ROOT });
-    // The server validates; the library would check itself after every change.
+    // The library would validate after every change, but the server does that.
     this.editor.validate = () => [];
     // Only the text area is submitted.
     panel.closest("form")?.addEventListener("formdata", ({ formData }) => {
@@ -225,7 +225,7 @@ function describe(field, isKept, ...more) {
 }
 
 /**
- * The library gives the same ID to every kind of a value, and to the help of every checkbox. It builds IDs from keys of the manifest, which may contain spaces, the separators between IDs.
+ * The library gives the same ID to all kinds of a value, and to the help of all checkboxes. It builds IDs from keys in the manifest, which may contain spaces, the separators between IDs.
  * @param {HTMLElement} panel
  */
 function tellApart(panel) {
@@ -263,7 +263,7 @@ function rename(element, id, scope) {
 function label(panel) {
   tellApart(panel);
   for (const name of panel.querySelectorAll("label")) {
-    // The library names the selector of a kind "manifest_form[a][b] switcher".
+    // The library names the kind selector "manifest_form[a][b] switcher".
     if (name.textContent?.endsWith(" switcher")) name.textContent = `Kind: ${pathOf(name)}`;
   }
   /** @type {Set<Element | null>} */

@@ -1,6 +1,6 @@
-// Applies edits of the form to the document, and nothing else.
+// Applies edits in the form to the document, and nothing else.
 //
-// The form shows only a part of the document and writes some values differently. Therefore only the
+// The form shows only part of the document and writes some values differently. Therefore only the
 // difference between two states of the form is applied, and all other values stay unchanged.
 
 /**

@@ -19,7 +19,7 @@ const GONE = "Not saved: the application was deleted, or you no longer have a ro
 /** @type {Record<string, string>} */
 const SAVES = { "": "", waiting: "Not saved yet", saving: "Saving…", saved: "Saved", failed: "Saving failed" };
 
-/** @typedef {"asked" | "typed" | "left"} Reason of a save: a button, a pause while typing, or that a field was left */
+/** @typedef {"asked" | "typed" | "left"} Reason for a save: a button, a pause while typing, or leaving a field */
 
 export class Bar {
   /** @type {keyof typeof SAVES} */
@@ -38,7 +38,7 @@ export class Bar {
     this.saved = element("span", { class: "studio-saved" });
     this.checked = element("button", { type: "button", class: "studio-checked", onclick: () => this.list() });
     this.status = element("p", { role: "status", class: "studio-status", tabIndex: -1 });
-    // It scrolls, so it can have the focus.
+    // It scrolls, so it must be focusable.
     this.details = element("div", { class: "studio-details", hidden: true, tabIndex: 0, role: "region", "aria-label": "About the draft" });
     const may = store.data.may_change;
     this.save = button("Save draft", () => this.saveDraft(), { title: "Ctrl+S" });
@@ -116,7 +116,7 @@ export class Bar {
     if (!this.details.hidden && this.details.dataset.what === "findings") this.fillFindings();
   }
 
-  /** While there are errors, the buttons can have the focus, and they lead to the first error. @param {number} errors */
+  /** While there are errors, the buttons remain focusable, and lead to the first error. @param {number} errors */
   showBlocked(errors) {
     for (const one of [this.publish, this.request]) {
       for (const [name, value] of [["aria-disabled", "true"], ["aria-describedby", this.reason.id]]) {
@@ -189,7 +189,7 @@ export class Bar {
     this.status.classList.toggle("studio-error", isBad);
   }
 
-  /** Save after a pause; undone typing is not a change. */
+  /** Save after a pause. Typing that was undone is not a change. */
   schedule(delay = AUTOSAVE_MS) {
     if (!this.store.data.may_change) return;
     clearTimeout(this.#timer);
@@ -210,7 +210,7 @@ export class Bar {
     this.show();
   }
 
-  /** @param {string} text @param {boolean} [isAgain] it is tried again by itself */
+  /** @param {string} text @param {boolean} [isAgain] it is retried automatically */
   fail(text, isAgain = false) {
     this.say(text, true);
     this.note("failed");
@@ -220,7 +220,7 @@ export class Bar {
   }
 
   /**
-   * Save, and merge changes by others. Returns true if the draft is stored.
+   * Save, and merge other users' changes. Returns true if the draft is stored.
    * @param {Record<string, string>} choices by the paths of clashes @param {Reason} reason
    */
   saveDraft(choices = {}, reason = "asked") {
@@ -274,7 +274,7 @@ export class Bar {
   }
 
   /**
-   * Continue editing what is stored now. Returns true if it differs from the typed draft.
+   * Continue editing the stored draft. Returns true if it differs from the typed draft.
    * @param {Stored & {refused?: (keyof Draft)[]}} answer @param {Draft} sent
    */
   take(answer, sent) {
@@ -285,14 +285,14 @@ export class Bar {
     const isTyped = canonical({ ...sent, title: sent.title.trim(), ...kept }) === canonical(stored);
     const typedMeanwhile = canonical(store.current) !== canonical(sent);
     if (isTyped) store.keepTyped(answer, { ...sent, ...kept });
-    // Keep the old version: the next save merges the typed text with the changes of others.
+    // Keep the old version: the next save merges the typed text with other users' changes.
     else if (typedMeanwhile) store.keepTyped({ version: store.version, state: answer.state }, sent);
     else store.keep(answer);
     if (this.details.dataset.what === "clashes") this.details.hidden = true;
     return !isTyped && !typedMeanwhile;
   }
 
-  /** Others changed the same fields: the user chooses for each. @param {{message: string, clashes: Clash[]}} refusal */
+  /** Other users changed the same fields. The user chooses a side for each. @param {{message: string, clashes: Clash[]}} refusal */
   ask({ message, clashes }, takesFocus = true) {
     this.say(message, true);
     const fields = clashes.map(({ path, mine, theirs }) => {

@@ -1,11 +1,11 @@
 /**
  * The types of the studio's page data and of the server's responses.
  *
- * @typedef {Record<string, any>} Json an object of a manifest, or of an answer of the server
+ * @typedef {Record<string, any>} Json an object in a manifest, or in a response from the server
  *
- * @typedef {object} Finding a problem of the draft
+ * @typedef {object} Finding a problem in the draft
  * @property {"error" | "warning"} severity
- * @property {string} path in the manifest, or of a file of a skill
+ * @property {string} path in the manifest, or of a skill's file
  * @property {string} message
  *
  * @typedef {object} Draft
@@ -13,19 +13,19 @@
  * @property {string} title
  * @property {string} description
  * @property {string} icon
- * @property {Record<string, Record<string, string>>} skills the texts of their files, by the name of the skill and the path
+ * @property {Record<string, Record<string, string>>} skills the texts of their files, by skill name and path
  *
  * @typedef {object} State of the application
  * @property {string} name
  * @property {string} title
- * @property {number} number of the live version, 0 without one
+ * @property {number} number of the live version, or 0 if there is none
  * @property {boolean} has_draft
  * @property {boolean} can_discard
  * @property {boolean} can_publish
  * @property {boolean} takes_two another user has to publish
  * @property {boolean} [is_requested]
  * @property {string} notice
- * @property {string} take_over an address, or ""
+ * @property {string} take_over a URL, or ""
  *
  * @typedef {Draft & {version: number, state: State}} Stored
  *
@@ -33,7 +33,7 @@
  * @typedef {{facts: Pair[], links: Pair[]}} Page about the application
  * @typedef {{role: string, content: string, name?: string, custom_content?: {state: unknown}}} Message
  *
- * @typedef {object} Holder a user or group that has a role, or can get one
+ * @typedef {object} Holder a user or group that has a role, or can be given one
  * @property {"user" | "group"} kind
  * @property {string} what the word for the kind: a user, a group or a team
  * @property {string} name
@@ -64,8 +64,8 @@
  * @property {boolean} is_written its tools are written in the manifest
  *
  * @typedef {{title: string, language: string, text: string}} Snippet
- * @typedef {{address: string, body: string, headers: [string, string][]}} Trial a request that shows a door at work; `{message}` is replaced with the text
- * @typedef {{id: string, title: string, summary: string, address: string, snippets: Snippet[], trial: Trial | null}} Door for programs
+ * @typedef {{address: string, body: string, headers: [string, string][]}} Trial a request that demonstrates a door; `{message}` is replaced with the text
+ * @typedef {{id: string, title: string, summary: string, address: string, snippets: Snippet[], trial: Trial | null}} Door for client programs
  *
  * @typedef {object} Facts
  * @property {string} slug
@@ -81,7 +81,7 @@
  * @property {Access} access
  * @property {{doors: Door[], keys: string, own_keys: string, user: string, widget: Widget}} connect where keys are created, or ""
  * @property {Record<string, Page>} pages
- * @property {string} managed the directory of the files that keep the application, or ""
+ * @property {string} managed the directory of the application's managed files, or ""
  * @property {Message[]} replay
  *
  * @typedef {Stored & Facts} PageData
@@ -96,7 +96,7 @@
  * @property {number | null} window
  * @property {string[]} fallbacks
  *
- * @typedef {object} Choices what there is to choose from
+ * @typedef {object} Choices the available choices
  * @property {Deployment[]} deployments
  * @property {{id: string, name: string}[]} applications
  * @property {{name: string, text: string}[]} prompts
@@ -104,10 +104,10 @@
  * @property {{path: string}[]} files
  * @property {string[]} secrets
  * @property {{name: string}[]} servers programs of this installation
- * @property {{template: string, title: string}[]} registered servers at an address
- * @property {Record<string, string>} add addresses of forms, by kind
+ * @property {{template: string, title: string}[]} registered remote servers
+ * @property {Record<string, string>} add URLs of forms, by kind
  *
- * @typedef {object} Difference what publishing changes at one place
+ * @typedef {object} Difference a change that publishing makes at one path
  * @property {string} path
  * @property {string} kind
  * @property {string} before

@@ -1,4 +1,4 @@
-// A conversation with the current draft of the page, which is not stored.
+// A conversation with the page's current draft. It is not stored.
 //
 // Next to the answer, it shows the raw steps, the model requests, tokens and time. The live version
 // can answer the same question next to it.
@@ -20,9 +20,9 @@ import { piece } from "./prompt-layers.js";
 export class DraftChat {
   /** @type {Message[]} with the answers of the draft */
   conversation = [];
-  /** @type {Message[]} the same questions with the answers of the live version, where it was asked too */
+  /** @type {Message[]} the same questions with the answers of the live version, if it was asked too */
   live = [];
-  /** @type {{text: string, lengths: [number, number], manifest: string} | null} `lengths` are those of both conversations before it */
+  /** @type {{text: string, lengths: [number, number], manifest: string} | null} `lengths` contains the lengths of both conversations before the question */
   asked = null;
   /** The question of an earlier run. @type {Message | undefined} */
   replayed;
@@ -204,7 +204,7 @@ class Answer {
     this.text.complete = true;
   }
 
-  /** The error is shown at the answer, so the status does not repeat it. @param {string} text */
+  /** The error is shown with the answer, so the status does not repeat it. @param {string} text */
   fail(text) {
     this.end = "The draft did not answer.";
     this.root.append(element("p", { class: "studio-error", role: "alert" }, text));

@@ -9,11 +9,11 @@
  *
  * @typedef {object} FieldText
  * @property {string} label
- * @property {string} [path] its place in the manifest
+ * @property {string} [path] its path in the manifest
  * @property {string} [help]
  * @property {string} [findingsPath] if its findings are not at its path
- * @property {boolean} [isExact] what was found below the path belongs to other fields
- * @property {(typed: string) => string} [check] what is unusual about the typed text
+ * @property {boolean} [isExact] findings below the path belong to other fields
+ * @property {(typed: string) => string} [check] returns a warning about the typed text, or ""
  *
  * @typedef {FieldText & {path: string}} BoundField
  * @typedef {{rows?: number, placeholder?: string, empty?: string, list?: string, type?: string}} TextOptions
@@ -35,7 +35,7 @@ let count = 0;
 export const newId = (stem = "studio") => `${stem}-${++count}`;
 
 /**
- * Creates an element with properties; `class`, `data-…`, `aria-…` and other attributes by their names.
+ * Creates an element with properties; `class`, `data-…`, `aria-…` and other attributes by name.
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} name @param {Record<string, any>} properties @param {Child[]} children
  * @returns {HTMLElementTagNameMap[Name]}
@@ -181,7 +181,7 @@ export function textField(store, { path, rows, placeholder, empty, list, type, .
  */
 export function numberField(store, { path, min, max, step, placeholder, ...rest }) {
   const value = store.get(path);
-  // A script cannot read invalid input of a number field.
+  // A script cannot read invalid input in a number field.
   const control = element("input", { type: "text", inputMode: "decimal", autocomplete: "off", placeholder, value: value ?? "" });
   control.addEventListener("input", () => store.change(path, numberIn(control.value)));
   return field(store, { path, control, check: (typed) => numberProblem(typed, { min, max, step }), ...rest });

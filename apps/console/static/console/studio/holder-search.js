@@ -11,9 +11,9 @@ import { button, element, newId } from "./elements.js";
  * @property {string} key of the field, to find it after a redraw
  * @property {string} verb the label of a result's button
  * @property {(holder: Holder) => unknown} pick
- * @property {Holder[]} known holders who are left out
- * @property {"user" | "group"} [kind] finds this kind alone
- * @property {boolean} [exact] the typed text may be an exact username, also of an account that is not listed
+ * @property {Holder[]} known holders that are omitted from the results
+ * @property {"user" | "group"} [kind] searches only this kind
+ * @property {boolean} [exact] the typed text may be an exact username, including that of an account that is not listed
  */
 
 const PAUSE_MS = 200;

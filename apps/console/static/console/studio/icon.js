@@ -12,7 +12,7 @@ const IMAGE = /^[0-9a-f]{64}\.\w+$/;
 const NAMES = ["Teal", "Magenta", "Lime", "Indigo", "Orange", "Cyan", "Pink", "Green", "Purple", "Yellow", "Blue", "Red"];
 const LARGEST = 64 * 1024;
 
-/** The tile as in lists. @param {Store} store */
+/** The tile, as lists show it. @param {Store} store */
 function tile(store) {
   const { icon } = store;
   const { letters, colour } = store.data.tile;

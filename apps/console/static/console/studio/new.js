@@ -1,4 +1,4 @@
-// Shows the fields of the chosen beginning, the name in addresses that the title produces, and the
+// Shows the fields for the selected starting point, the slug derived from the title, and the
 // templates that match a search.
 
 import { part, parts } from "../parts.js";

@@ -1,4 +1,4 @@
-// Shows what the model would get from the draft: the layers of its prompt and the request, without calling it.
+// Shows what the model would get from the draft: the layers of its prompt and the request, without calling the model.
 
 import { reasonOf } from "../parts.js";
 import { button, element, group, newId, quiet } from "./elements.js";

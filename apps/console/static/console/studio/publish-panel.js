@@ -1,4 +1,4 @@
-// The changes of a publication, the note for the version and its audience; or the request to publish.
+// The panel for publishing, or for requesting it: the changes, the note for the version, and its audience.
 
 import { button, element, newId, quiet } from "./elements.js";
 
@@ -6,10 +6,10 @@ import { button, element, newId, quiet } from "./elements.js";
  * @import { Difference, Pair } from "./data.js"
  *
  * @typedef {object} Publishing
- * @property {(body: {note: string, only_new: boolean, is_over: boolean}) => Promise<{is_outdated?: boolean}>} send publishes; its result is the answer of a refusal
+ * @property {(body: {note: string, only_new: boolean, is_over: boolean}) => Promise<{is_outdated?: boolean}>} send publishes; its result is the response if publishing was refused
  * @property {() => void} close
  * @property {boolean} [isRequest] the panel requests publishing by another user
- * @property {((words: string) => unknown) | null} [sendBack] returns the request of another user
+ * @property {((words: string) => unknown) | null} [sendBack] sends back another user's request
  */
 
 export class PublishPanel {

@@ -21,7 +21,7 @@ import { tools } from "./sections/tools.js";
  * @property {string} id
  * @property {string} title
  * @property {string[]} [paths] the parts of the draft that it edits, whose findings the menu counts
- * @property {(container: HTMLElement, store: Store) => unknown} render may give a function that moves to a path
+ * @property {(container: HTMLElement, store: Store) => unknown} render may return a function that moves to a path
  */
 
 /** @type {Section[]} */
@@ -45,7 +45,7 @@ export const SECTIONS = [
   asText,
 ];
 
-/** Returns true if a path is that of a part of the draft, or below it. @param {string} path @param {string} start */
+/** Returns true if a path is `start` or below it. @param {string} path @param {string} start */
 export const isAt = (path, start) => path === start || [".", "[", "/"].some((mark) => path.startsWith(`${start}${mark}`));
 
 /** The section with the field of a finding; one section has all fields. @param {string} path */

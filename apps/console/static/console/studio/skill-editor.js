@@ -8,7 +8,7 @@ import { readSkill, writeSkill } from "./skill-text.js";
  * @import { Skill } from "./skill-text.js"
  * @import { Store } from "./store.js"
  *
- * @typedef {Record<string, string>} Texts of the files of a skill, by their paths
+ * @typedef {Record<string, string>} Texts of a skill's files, by path
  * @typedef {{store: Store, texts: () => Texts, set: (changed: Texts) => void, redraw: () => void}} Editing
  */
 

@@ -51,7 +51,7 @@ export function writeSkill({ name, description, rest, body }) {
   return `---\n${head.join("\n")}\n---\n\n${body}`;
 }
 
-/** Quoted wherever YAML might read something else. @param {string} text */
+/** Quotes the text if YAML might parse it as something else. @param {string} text */
 function writeText(text) {
   const line = text.replace(/\s*\n\s*/g, " ");
   return !line || (PLAIN.test(line) && !RESERVED.test(line) && line === line.trim()) ? line : JSON.stringify(line);

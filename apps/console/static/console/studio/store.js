@@ -1,4 +1,4 @@
-// The draft as it is edited: one manifest, which all sections of the studio read and change.
+// The draft that is being edited: one manifest, which all sections of the studio read and change.
 
 import { split } from "../manifest/paths.js";
 
@@ -9,7 +9,7 @@ import { split } from "../manifest/paths.js";
 const SETTLE_MS = 400;
 const GONE = "You no longer have a role in this application, so you cannot change it.";
 
-/** Fetches JSON from the server. Rejects a response that is not JSON, such as after signing out. @param {string} address @returns {Promise<any>} */
+/** Fetches JSON from the server. Rejects a response that is not JSON, for example after the user signed out. @param {string} address @returns {Promise<any>} */
 export async function fetchJson(address) {
   const response = await fetch(address);
   if (!response.ok || response.redirected) throw new Error(`${response.status} for ${address}`);

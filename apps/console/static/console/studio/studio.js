@@ -54,7 +54,7 @@ class Studio {
     this.checker.check();
   }
 
-  /** Draw the stored state, once the user does not type in the section. */
+  /** Draw the stored state once the user is no longer typing in the section. */
   redraw() {
     this.isOutdated = this.panel.contains(document.activeElement) && document.activeElement?.id !== "studio-section";
     if (!this.isOutdated) this.open(this.section);
@@ -108,7 +108,7 @@ class Studio {
     const isInput = event.target instanceof HTMLInputElement && event.target.type === "file";
     if (!dropped?.length || isInput || !this.store.data.may_change) return;
     event.preventDefault();
-    // The list of a drop is emptied when its listeners have returned.
+    // A drop's list of files is emptied once its listeners have returned.
     const sent = [...dropped];
     history.pushState(null, "", `#${files.id}`);
     this.open(files, true);

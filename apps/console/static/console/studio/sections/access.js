@@ -1,4 +1,4 @@
-// The access to the application. A change is saved immediately; draft and live version are not affected.
+// Access to the application. Changes are saved immediately, and do not affect the draft or the live version.
 
 import { button, element, focusOn, group, newId, paragraph, quiet } from "../elements.js";
 import { HolderSearch } from "../holder-search.js";

@@ -144,7 +144,7 @@ function shown(body) {
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }
 
-/** The first problem in an error response of the API. @param {any} answer */
+/** The first problem in an API error response. @param {any} answer */
 function problemOf(answer) {
   const first = Object.values(answer ?? {}).flat()[0];
   return typeof first === "string" ? first : "the server can’t be reached.";

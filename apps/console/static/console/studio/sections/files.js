@@ -16,9 +16,9 @@ const PATH = "contexts";
 const SEARCH = "features.documents";
 const RESULTS = `${SEARCH}.results`;
 const USUAL_RESULTS = 3;
-/** How many of the passages are shown that the number of passages leaves out. */
+/** The number of passages that are shown beyond those for an answer. */
 const LEFT_OUT = 5;
-/** The event of the upload's card whose detail has the files that were dropped in the studio. */
+/** The event for the upload card. Its detail contains the files that were dropped in the studio. */
 export const DROPPED = "studio-dropped";
 /** @type {Record<string, string>} */
 const KINDS = { "user-defined": "Text", file: "File", folder: "Folder" };
@@ -44,7 +44,7 @@ export const files = {
     /** @param {Json[]} added */
     const add = (...added) => {
       const before = store.get(PATH) ?? [];
-      // Without the search, the model may have no tool to read the files with. Later files leave the switch as it is.
+      // Without search, the model may have no tool to read the files. Adding more files later does not change the switch.
       const isFirst = before.every(isText) && !added.every(isText);
       store.change(PATH, [...before, ...added]);
       if (isFirst && !store.get(SEARCH)) store.change(SEARCH, { enabled: true });
@@ -116,7 +116,7 @@ function searchTrial(store) {
       found.replaceChildren(element("p", { class: "studio-error" }, reasonOf(error)));
     }
   };
-  // Enter searches, and does not send a form around it.
+  // Enter starts the search, and does not submit the surrounding form.
   input.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.isComposing) return;
     event.preventDefault();
@@ -133,7 +133,7 @@ function searchTrial(store) {
   );
 }
 
-/** @param {SearchAnswer} answer @param {number} most the number of passages of an answer */
+/** @param {SearchAnswer} answer @param {number} most the number of passages for an answer */
 function passagesOf({ passages, notice, indexed, files }, most) {
   const state = indexed === files ? "" : `${indexed} of ${files} files are indexed. `;
   const shown = passages.slice(0, most);

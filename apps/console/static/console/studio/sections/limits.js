@@ -1,4 +1,4 @@
-// The limits of an answer, a tool and the whole application.
+// The limits for an answer, a tool and the whole application.
 
 import { group, link, numberField, paragraph, selectField } from "../elements.js";
 

@@ -1,4 +1,4 @@
-// Buttons of a new conversation, with a preview.
+// Buttons in a new conversation, with a preview.
 
 import { part, parts } from "../../parts.js";
 import { button, element, findings, group, paragraph, quiet, switchField, textField } from "../elements.js";

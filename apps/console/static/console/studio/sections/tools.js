@@ -17,13 +17,13 @@ export const tools = {
   id: "tools",
   title: "Tools",
   paths: ["tool_sets", "tool_defaults", ...PLATFORM_PATHS],
-  /** @param {HTMLElement} container @param {Store} store @param {number} [open] the toolset that is unfolded */
+  /** @param {HTMLElement} container @param {Store} store @param {number} [open] the toolset that is expanded */
   async render(container, store, open) {
     const [choices, about] = await Promise.all([store.choices(), cardsOf(store)]);
     if (!container.isConnected) return;
     const secrets = { names: choices.secrets, add: choices.add.secret };
     const list = element("div", { class: "studio-inner" });
-    /** @param {number} [isOpen] the toolset that is unfolded @param {About[]} known */
+    /** @param {number} [isOpen] the toolset that is expanded @param {About[]} known */
     const draw = (isOpen, known = []) => {
       /** @type {Json[]} */
       const toolsets = store.get("tool_sets") ?? [];
@@ -31,7 +31,7 @@ export const tools = {
       list.replaceChildren(...(cards.length ? cards : [quiet("No tools yet. Without tools, the model answers from its own knowledge.")]));
     };
     /**
-     * The server is called again, because names and numbers have changed; the cards appear at once.
+     * The server is called again, because names and numbers have changed; the cards appear immediately.
      * @param {number} [isOpen]
      */
     const redraw = (isOpen) => {
@@ -39,7 +39,7 @@ export const tools = {
       cardsOf(store).then((known) => list.isConnected && draw(isOpen, known));
     };
     draw(open, about);
-    /** @param {number} index @param {boolean} [isComplete] the next source can be pasted at once */
+    /** @param {number} index @param {boolean} [isComplete] the next source can be pasted immediately */
     const added = (index, isComplete = false) => {
       container.replaceChildren();
       this.render(container, store, isComplete ? undefined : index).then(() => {

@@ -131,7 +131,7 @@ export class WidgetBuilder {
     return element("div", { class: "studio-field" }, element("div", { class: "studio-label" }, element("strong", {}, "Identities")), quiet(text), paragraph(create), this.key, this.publicKey());
   }
 
-  /** The site may have a key pair of its own, so that this installation knows no secret of it. */
+  /** The site can use its own key pair, so that this installation does not know its secret. */
   publicKey() {
     const { may_change: may } = this.widget;
     const id = newId("public-key");

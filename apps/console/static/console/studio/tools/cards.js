@@ -24,11 +24,11 @@ const UNKNOWN = { title: "", fields: [], is_named: true, is_remote: false, is_wr
 /** @param {Store} store @param {string} type @returns {Kind} */
 const kindOf = (store, type) => ({ ...UNKNOWN, ...store.data.kinds[type] });
 
-/** A switch of users, by its state in new conversations. @type {Record<string, string>} */
+/** A switch for users, by its state in new conversations. @type {Record<string, string>} */
 const SWITCHES = { on: "users can turn it off", off: "users can turn it on" };
 
 /**
- * The fields that the record of a kind may request.
+ * Creates the fields of a card, by the kind of editor that they use.
  * @type {Record<CardField["editor"], (store: Store, index: number, field: CardField, secrets: Secrets) => Iterable<Node>>}
  */
 const EDITORS = {

@@ -7,7 +7,7 @@ import { element, field, link, newId, quiet, selectField, textField } from "../e
  * @import { Json } from "../data.js"
  * @import { Store } from "../store.js"
  *
- * @typedef {{names: string[], add?: string}} Secrets `add`: the address of the form for a new one
+ * @typedef {{names: string[], add?: string}} Secrets `add`: the URL of the form for a new one
  */
 
 /** @type {Record<string, [title: string, written: Json]>} */

@@ -25,7 +25,7 @@ import { UNREACHABLE } from "../../parts.js";
 const MOST_TICKED = 20;
 
 /**
- * Fields of such a form, which have no path in the document.
+ * A field that has no path in the document.
  * @param {string} label @param {Field} control @param {string} [help]
  */
 export function labelled(label, control, help) {
@@ -36,7 +36,7 @@ export function labelled(label, control, help) {
 }
 
 /**
- * A secret that does not exist yet is typed, and created when the draft is saved.
+ * The user types a secret that does not exist yet. Saving the draft creates it.
  * @param {Json} written @param {string[]} secrets
  */
 const withKnownSecret = (written, secrets, typed = "") =>
@@ -54,7 +54,7 @@ export async function ask(store, name, body) {
 }
 
 /**
- * `done(toolset)` adds the selection, here and below. A server that is registered as `template` is only referred to.
+ * `done(toolset)` adds the selection, here and below. For a server that is registered as `template`, it adds only a reference.
  * @param {FoundServer} found @param {(toolset: Json) => void} done @param {string} [template]
  */
 export function serverFound(found, done, template) {

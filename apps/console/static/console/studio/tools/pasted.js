@@ -68,7 +68,7 @@ export function pasteField(store, choices, done) {
 }
 
 /**
- * Recognizes the text: `parts` to choose from, or the message `said` once it `isDone`.
+ * Recognizes the text. Returns `parts` to choose from, or the message `said` if `isDone` is true.
  * @param {Store} store @param {Choices} choices @param {string} text @param {Done} done @returns {Promise<Recognized>}
  */
 async function recognized(store, choices, text, done) {
@@ -96,7 +96,7 @@ async function recognized(store, choices, text, done) {
     }
   }
   const [likely, other] = failures;
-  // A host that cannot be reached is no matter of the format.
+  // If the host cannot be reached, the format does not matter.
   if (likely.reason.includes(other.reason)) throw new Error(likely.reason);
   throw new Error(`No tools were found at this URL. ${failures.map(({ what, reason }) => `${what}: ${reason}`).join(" ")}`);
 }

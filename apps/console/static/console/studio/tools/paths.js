@@ -22,7 +22,7 @@ export const nameOf = ({ name, template_name: template, type }) => {
   return text || template || type || "Toolset";
 };
 
-/** `weather`, or `weather_2` if that is taken. @param {string} wanted @param {string[]} taken */
+/** Returns an unused name: `weather`, or `weather_2` if that is taken. @param {string} wanted @param {string[]} taken */
 export function freeName(wanted, taken, joint = "_") {
   if (!taken.includes(wanted)) return wanted;
   let number = 2;

@@ -51,7 +51,7 @@ export function fallbackField(store, path) {
   return field(store, { label: "When a call fails", path: place, control, findingsPath: `${path}.fallback_configuration` });
 }
 
-/** Users turn the toolset on and off in the message box. @param {Store} store @param {string} path of the toolset @param {string} usual */
+/** Users can turn the toolset on and off in the message box. @param {Store} store @param {string} path of the toolset @param {string} usual */
 export const userSwitchField = (store, path, usual) =>
   selectField(store, {
     label: "Switch for users",

@@ -198,7 +198,7 @@ const SOURCES = [
 ];
 
 /**
- * `done(toolset)` adds one; `done(index)` reports the toolset that it was added to.
+ * `done(toolset)` adds a toolset; `done(index)` reports the toolset to which a tool was added.
  * @param {Store} store @param {Choices} choices @param {(index: number, isComplete?: boolean) => void} added a complete one needs no further settings
  */
 export function addBar(store, choices, added) {

@@ -1,4 +1,4 @@
-// The form for the arguments of a tool: it calls the tool, and shows the report next to it.
+// The form for a tool's arguments. It calls the tool, and shows the report next to the form.
 
 import { part, parts, reasonOf, UNREACHABLE } from "../../parts.js";
 import { render } from "../../markdown.js";
