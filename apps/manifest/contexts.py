@@ -9,10 +9,10 @@ from apps.manifest.nodes import PREVIEW, Marks, Node
 
 
 class UserDefinedContext(Node):
-    """A text in the prompt."""
+    """Text that is added to the prompt."""
 
     type: Literal["user-defined"] = "user-defined"
-    """The context is a text."""
+    """The context is text."""
     content: str
     """Knowledge for the model. Every prompt contains it, so keep it short."""
 

@@ -16,7 +16,7 @@ MOST_CHARACTERS = 4_000
 JSON-e library copies the text for each token.
 """
 LONGEST_QUOTE = 120
-"""The length in characters to which error messages truncate a name or an error of the JSON-e
+"""The length in characters to which error messages truncate a name or an error from the JSON-e
 library.
 """
 

@@ -26,7 +26,7 @@ class ManifestPart:
 
 
 def parts_in_use(manifest: Manifest) -> tuple[ManifestPart, ...]:
-    """Return the parts of the manifest in order, without those that are disabled or null."""
+    """Return the parts of the manifest in order, except disabled and null parts."""
     return tuple(_parts(manifest))
 
 

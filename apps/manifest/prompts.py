@@ -19,8 +19,9 @@ class CustomSystemPrompt(Node):
     unchanged.
     """
     variables: dict[str, str]
-    """Values of the prompt's variables, which are in braces (`{team}`), such as `{"team": "Depot
-    North"}`. `{}`: none."""
+    """Values for the prompt's variables. For example, `{"team": "Depot North"}` replaces `{team}`
+    in the prompt. `{}`: none.
+    """
 
 
 class PredefinedSystemPrompt(Node):
@@ -46,7 +47,7 @@ class DialSystemPrompt(Node):
     prompt with the caller's permissions.
     """
     variables: dict[str, str] | None = None
-    """Values of the prompt's variables, as in a `custom` prompt."""
+    """Values for the prompt's variables, as in a `custom` prompt."""
     content: str | None = None
     """QuickApps fills in this field from DIAL. Do not set it."""
 

@@ -1,5 +1,5 @@
-"""Defines the optional features of an application. An omitted feature has its default; null turns
-it off.
+"""Defines the optional features of an application. An omitted feature has its default value; null
+turns it off.
 """
 
 from typing import Annotated, Literal
@@ -30,7 +30,7 @@ class Notes(Node):
     """
     approval: Approval | None = None
     """Controls which changes to notes need approval. Null: the rules in `features.approval`. If
-    these have no mode, each change waits for the user's approval.
+    they set no mode, each change waits for the user's approval.
     """
     embedding_deployment_id: str | None = None
     """The ID of the embedding deployment. Null: the installation's embedding model."""
@@ -73,8 +73,8 @@ class ModelKeys(Node):
     """The API keys that are used to call model services."""
 
     mode: Literal["platform_only", "user_keys"] = "platform_only"
-    """The key to use. `user_keys`: the user's own key for the service, if there is such a key and
-    the deployment accepts users' keys, or else the installation's key. `platform_only`: always the
+    """The key to use. `user_keys`: the user's own key for the service, if the user has one and the
+    deployment accepts users' keys; otherwise, the installation's key. `platform_only`: always the
     installation's key.
     """
     platform_pays: bool = False
@@ -84,7 +84,7 @@ class ModelKeys(Node):
 
 
 class RateLimits(Node):
-    """Rate limits of the application, shared by all its callers."""
+    """Rate limits for the application, shared by all its callers."""
 
     requests_per_minute: int | None = Field(default=None, ge=0)
     """The maximum number of questions per minute. Further questions are rejected. Null or
@@ -100,8 +100,8 @@ class Questions(Node):
     """A tool that lets the model ask the user a question."""
 
     seconds: AnswerSeconds | None = 300
-    """The time to answer in seconds, up to 30 days. When it expires, QuickApps informs the model
-    that nobody answered. Null: no limit.
+    """The time that the user has to answer, in seconds, up to 30 days. When it expires, QuickApps
+    informs the model that nobody answered. Null: no limit.
     """
 
 
@@ -139,7 +139,7 @@ class ToolAccessFilter(Node):
 
 
 class ContextUsage(Node):
-    """Reports with each answer how much of the model's context window is used."""
+    """Reports how much of the model's context window each answer uses."""
 
     enabled: bool = False
     """Return `context_usage` in the state of an answer. The field is omitted if the model's context
@@ -215,7 +215,7 @@ class Features(Node):
     todo: Todo | None = None
     """A to-do list that the model maintains in the conversation. Null: none."""
     summary: Summary | None = None
-    """A tool whose text ends the answer. Null: the model does not have the tool."""
+    """A tool whose text becomes the end of the answer. Null: the model does not have the tool."""
     memory: Memory | None = None
     """Facts about a user that the model stores and reads in later conversations. Null: none."""
     notes: Notes | None = None

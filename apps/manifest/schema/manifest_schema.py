@@ -117,7 +117,7 @@ def credential_references(names: Collection[str]) -> dict[str, Schema]:
         name["enum"] = [
             "",
             *sorted(names),
-        ]  # Forms preselect the first choice. It must not be a secret.
+        ]  # Forms preselect the first choice, so it must not be a secret.
     return {
         SECRET_REFERENCE: only(SECRET, name, "A reference to a secret by its name."),
         HIDDEN_CREDENTIAL: only(

@@ -211,10 +211,10 @@ class DeploymentTool(ConfiguredTool):
 
 
 class InternalTool(ConfiguredTool):
-    """A tool of QuickApps itself. The name of its function selects the tool."""
+    """A tool that QuickApps itself provides. The name of its function selects the tool."""
 
     type: Literal["internal-tool"] = "internal-tool"
-    """The tool belongs to QuickApps itself. Optional."""
+    """QuickApps itself provides the tool. Optional."""
     open_ai_tool: FunctionTool
     """The tool's description for the model. The name must be the name of an existing internal tool.
     """
