@@ -87,7 +87,7 @@ def signature(row: PushConfig, body: bytes) -> dict[str, str]:
 
 
 def is_signing_secret(token: str) -> bool:
-    """Return True if the token is a signing secret of Standard Webhooks. Such a secret must not be
+    """Return True if the token is a Standard Webhooks signing secret. Such a secret must not be
     sent.
     """
     if not token.startswith(PREFIX):

@@ -79,7 +79,7 @@ def join_calls(first: ChatMessage, second: ChatMessage) -> None:
 
 def only_newest_question(messages: list[ChatMessage]) -> list[ChatMessage]:
     """Remove open questions from all answers except the last one, because only the last answer can
-    wait for a user.
+    be waiting for a user.
     """
     answers = [message for message in messages if message.role == "assistant"]
     for message in answers[:-1]:

@@ -141,8 +141,8 @@ def types_of(written: Any) -> tuple[str, ...]:
 async def application_page(
     request: AdmittedRequest, params: types.PaginatedRequestParams | None, size: int
 ) -> tuple[list[Any], str | None]:
-    """Return a page of the caller's applications, sorted by slug, and the cursor of the next page
-    or None. Raises `MCPError` if the cursor is invalid.
+    """Return a page of the caller's applications, sorted by slug, and the cursor for the next page,
+    or None if there are no more pages. Raises `MCPError` if the cursor is invalid.
     """
     rows = usable(request.caller).defer("manifest").order_by("slug")
     cursor = params.cursor if params is not None else None

@@ -73,7 +73,7 @@ def write_usage(usage: Usage) -> dict[str, Any]:
 
 class MessageEncoder:
     """Encodes the events of a run as server-sent events. Clients that do not request thinking
-    receive neither the model's reasoning nor the state of tools.
+    receive neither the model's reasoning nor the tools' state.
     """
 
     headers = EVENT_STREAM

@@ -1,4 +1,4 @@
-"""Encodes a run as a response of OpenAI's API, as a stream of events or as one object."""
+"""Encodes a run as a response in the format of OpenAI's API: a stream of events or one object."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, assert_never

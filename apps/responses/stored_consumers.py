@@ -1,4 +1,4 @@
-"""Serves the endpoints that read, stream again, cancel and delete stored responses."""
+"""Serves the endpoints that read, resume, cancel and delete stored responses."""
 
 from typing import Any
 from urllib.parse import parse_qs
@@ -41,7 +41,7 @@ class StoredConsumer(DoorConsumer):
         return str(self.scope["url_route"]["kwargs"]["response"])
 
     async def find(self, caller: Caller) -> StoredResponse:
-        """Return the response in the URL. Raises `ResponseNotFound` if the caller does not have it."""
+        """Return the response in the URL. Raises `ResponseNotFound` if the caller has none."""
         found: StoredResponse = await database_sync_to_async(find_response)(caller, self.id)
         return found
 
