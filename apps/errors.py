@@ -4,11 +4,11 @@
   - BadRequest                the request is invalid
     + ContextTooLong            the request exceeds the model's context window
   - NotAuthenticated          the credentials are missing or invalid
-  - ApplicationNotFound       the caller has no application of that name
-  - PlaceNotFound             there is no chat place of that name
+  - ApplicationNotFound       the caller has no application with that name
+  - PlaceNotFound             there is no chat place with that name
   - ApplicationBroken         the application's manifest is invalid or refers to something that does not exist
   - Unsupported               the workspace does not support a feature (such as prompts without DIAL)
-  - DeploymentNotFound        there is no deployment of that name
+  - DeploymentNotFound        there is no deployment with that name
   - FileRefused               a file is too large, or the caller may not write it
     + FileMissing             it does not exist, or is not the caller's
     + FileChanged             it was changed, deleted or created since the writer last saw it
@@ -259,7 +259,7 @@ class ServiceFailed(QuickAppError):
 
 class CallsItself(QuickAppError):
     """Raised if an application calls itself or calls are nested too deeply. `chain` names the
-    applications, outermost first and the rejected one last.
+    applications, with the outermost first and the rejected one last.
     """
 
     code = "application_cycle"
@@ -376,7 +376,7 @@ class PersonalKeyRefused(QuickAppError):
 
 class RateLimitReached(QuickAppError):
     """Raised if a rate limit is reached: `most` requests or tokens (`kind`) per minute. Clients can
-    retry after `seconds`.
+    retry after `seconds` seconds.
     """
 
     code = "rate_limit_exceeded"

@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 FAILURES = (RedisError, RedisClusterException, OSError)
 """The errors that a command raises while Redis is unavailable."""
 ANSWER_SECONDS = 1.0
-"""The timeout in seconds of a connection attempt and of each response."""
+"""The timeout in seconds for a connection attempt and for each response."""
 MOST_CONNECTIONS = 20
 WAIT_SECONDS = 5.0
 """The timeout in seconds for getting a free connection. Each command uses one for about a

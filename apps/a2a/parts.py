@@ -42,7 +42,7 @@ class PartContent:
     paths: tuple[str, ...] = ()
     """Files that the caller uploaded earlier."""
     files: tuple[ReceivedFile, ...] = ()
-    """Files in the message, which are not stored yet."""
+    """Files in the message, which have not been stored yet."""
 
 
 async def read_parts(parts: Sequence[ClientPart], application: ResolvedApplication) -> PartContent:

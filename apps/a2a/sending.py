@@ -121,8 +121,8 @@ def read_task_answer(
     """Return the run of the task that the message names, and the message's answer to one of the
     task's questions.
 
-    Raises `TaskNotFound`, `InvalidParams` if the answer is invalid, or `UnsupportedOperation` if
-    the task has no open question.
+    Raises `TaskNotFound` if the caller has no such task, `InvalidParams` if the answer is invalid,
+    or `UnsupportedOperation` if the task has no open question.
     """
     run = find_task(caller, application, message.task_id)
     if message.context_id and message.context_id != str(run.stream):

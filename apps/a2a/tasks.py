@@ -127,7 +127,7 @@ def history(run: Run, answer: Message | None) -> list[Json]:
 
 
 def answer_parts(given: Any) -> list[Json]:
-    """Return an answer to a question as message parts: a text, or else data."""
+    """Return an answer to a question as message parts: text for a text answer, otherwise data."""
     if given.get("text") and not given.get("choices"):
         return [{"text": given["text"]}]
     return [{"data": given}]

@@ -69,7 +69,7 @@ def is_of_own_tool(message: ThreadMessage) -> bool:
 
 
 def join_calls(first: ChatMessage, second: ChatMessage) -> None:
-    """Add the content and calls of the second message to the first. Clients may store each call of
+    """Add the content and calls of the second message to the first. Clients may store each call in
     an answer as a separate message.
     """
     first.tool_calls = [*(first.tool_calls or ()), *(second.tool_calls or ())]

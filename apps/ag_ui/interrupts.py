@@ -47,7 +47,7 @@ class Resumption(Struct, frozen=True):
     message: ChatMessage
     form_answer: Any
     call: ResumedInterrupt | None = None
-    """The approved or denied call, or None if the interrupt was another question."""
+    """The approved or denied call, or None if the interrupt was a different kind of question."""
 
 
 def shown_call(waiting: WaitingCalls) -> str:

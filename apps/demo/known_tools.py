@@ -23,7 +23,7 @@ NO_WEB = (
 SEARCH_NOTES, CHANGE_NOTES = "wiki-search", "wiki-operation"
 ASK_DOCUMENT, READ_DOCUMENT = "rag_tool", "file_content_extraction_tool"
 MOST_FILES = 20
-"""The maximum number of the operator's files in one call."""
+"""The maximum number of operator files in one call."""
 DRAW = "image_generation_tool"
 RUN_CODE, EXECUTE_CODE = "internal_code_execution_python_interpreter", "execute_code"
 MOST_FOUND = 5

@@ -1,4 +1,4 @@
-"""Ranks texts by the words that they share with a query, with the Okapi BM25 algorithm."""
+"""Ranks texts by the words that they share with a query, using the Okapi BM25 algorithm."""
 
 import math
 import re

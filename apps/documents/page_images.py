@@ -22,8 +22,8 @@ LARGE_IMAGE = 20_000_000
 renderer omits images that exceed its memory.
 """
 LARGEST_SCALE = 3.0
-"""The maximum number of pixels per point: 216 dpi. It limits the images of pages whose longer side
-is shorter than 533 points, such as A6.
+"""The maximum number of pixels per point: 216 dpi. It limits the image size of pages whose longer
+side is shorter than 533 points, such as A6 pages.
 """
 
 

@@ -28,7 +28,7 @@ BYTES_OF_A_CHARACTER = 12
 JSON.
 """
 OVERHEAD_BYTES = 4_096
-"""The maximum number of bytes of the process's response in addition to the text."""
+"""The maximum number of bytes in the process's response in addition to the text."""
 GRACE_SECONDS = 2.0
 """The process is killed this many seconds after the time limit, so that it can first report that
 the limit was exceeded.

@@ -31,7 +31,7 @@ class FileContext(Node):
 
 
 class FolderContext(Node):
-    """All files below a folder. The folder is listed again for each request."""
+    """The files in a folder and its subfolders. The folder is listed again for each request."""
 
     model_config = ConfigDict(json_schema_extra=PREVIEW)
 

@@ -23,7 +23,7 @@ class Parameters(Node):
     """Request parameters. If a parameter is null, the deployment's default applies."""
 
     temperature: float | None = None
-    """The randomness of the answer. With 0, the answer is the most predictable. Most services
+    """The randomness of the answer. A value of 0 gives the most predictable answers. Most services
     accept values up to 1 or 2.
     """
     top_p: float | None = None
@@ -35,8 +35,8 @@ class Parameters(Node):
     seed.
     """
     stop: str | tuple[str, ...] | None = None
-    """One or more stop sequences. The model stops when it reaches one of them. Most services accept
-    up to four.
+    """One or more stop sequences. The model stops when it generates one of them. Most services
+    accept up to four.
     """
     n: int | None = None
     """The number of answers that the service generates for one request. Do not set this field:

@@ -12,7 +12,7 @@ from jsone.shared import JSONTemplateError
 MOST_TOKENS = 150
 """The maximum number of tokens in an expression."""
 MOST_CHARACTERS = 4_000
-"""The maximum number of characters in an expression within a text. The limit is low because the
+"""The maximum number of characters in an expression within a string. The limit is low because the
 JSON-e library copies the text for each token.
 """
 LONGEST_QUOTE = 120

@@ -31,8 +31,8 @@ class FolderSkill(Node):
     type: Literal["dial-skill"] = "dial-skill"
     """The skill is a folder in DIAL Core."""
     url: str = Field(json_schema_extra=Marks(resource=True))
-    """The path of a folder with a `SKILL.md`, `skills/<bucket>/<path>`. Requires DIAL Core 0.48.0
-    or later.
+    """The path of a folder that contains a `SKILL.md`, `skills/<bucket>/<path>`. Requires DIAL Core
+    0.48.0 or later.
     """
 
 
@@ -64,7 +64,7 @@ class ConversationStarters(Node):
     edit it.
     """
     starters: tuple[Starter, ...] = Field(min_length=1)
-    """The buttons, in the order of display."""
+    """The buttons, in display order."""
 
 
 class ToolDefaults(Node):

@@ -1,6 +1,4 @@
-"""Lists the parts of a manifest that need a capability of the server, such as toolsets and
-features.
-"""
+"""Lists the parts of a manifest that need a server capability, such as toolsets and features."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -30,7 +30,9 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A value with one of several models. `tag` returns the key of the intended model in `models`."""
+    """A value that matches one of several models. `tag` returns the key of the intended model in
+    `models`.
+    """
 
     models: dict[object, Shape]
     tag: Callable[[Any], object]

@@ -23,7 +23,7 @@ from apps.mcp_server.requests import AdmittedRequest, admitted
 PAGE_SIZE = 100
 MOST_FILES = 20
 LONGEST_TOOL_NAME = 64
-"""The maximum length of a tool's name in characters, as the strictest models require."""
+"""The maximum length of a tool's name in characters, as required by the strictest models."""
 _tool_name = re.compile(rf"[A-Za-z0-9_-]{{1,{LONGEST_TOOL_NAME}}}")
 _unsafe = re.compile(r"[^A-Za-z0-9_-]")
 

@@ -1,4 +1,6 @@
-"""Encodes a run as a message of Anthropic's Messages API, streamed as events or as one object."""
+"""Encodes a run as a message in the format of Anthropic's Messages API: a stream of events or one
+object.
+"""
 
 import random
 from collections.abc import Iterable, Mapping

@@ -129,7 +129,7 @@ class ResponseEncoder:
         self.items.frame("output_text.delta", **part.location, delta=event.text, logprobs=written)
 
     def cite(self, address: str | None, title: str | None) -> None:
-        """Add a citation of a file or a web page after the text so far."""
+        """Add a citation for a file or a web page after the text so far."""
         if not address:
             # The attachment's content is part of the answer, and the API has no field for it.
             return

@@ -1,4 +1,4 @@
-"""Defines the database model of stored responses."""
+"""Defines the database model for stored responses."""
 
 from django.db import models
 

@@ -1,4 +1,4 @@
-"""Builds the JSON of a response, with all keys of OpenAI's schema."""
+"""Builds the JSON of a response, with all keys in OpenAI's schema."""
 
 import time
 from collections.abc import Mapping, Sequence

@@ -63,7 +63,7 @@ TYPES: Mapping[str, type[ResponseFunction] | type[Custom]] = {
 
 
 def qualified(namespace: str | None, name: str) -> str:
-    """Return the tool name that the model sees. `namespace` is None for a tool outside of
+    """Return the tool name that the model sees. `namespace` is None for a tool outside all
     namespaces.
     """
     return f"{namespace}{JOINT}{name}" if namespace else name

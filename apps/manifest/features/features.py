@@ -22,11 +22,11 @@ from apps.manifest.toolsets.approvals import AnswerSeconds, Approval
 
 
 class Notes(Node):
-    """Tools that read and write the notes of the user, or of their team."""
+    """Tools that read and write the user's or the team's notes."""
 
     enabled: bool = False
     """Give the model the tools for notes. The tools are available only to signed-in users, and to
-    API clients with these users' keys.
+    API clients that use these users' keys.
     """
     approval: Approval | None = None
     """Controls which changes to notes need approval. Null: the rules in `features.approval`. If
@@ -52,7 +52,7 @@ class StageDisplay(Node):
     """Controls which tool calls users see."""
 
     level: Literal["none", "error", "info", "debug"] = "info"
-    """The calls to show. `none`: no calls. `error`: failed calls. `info`: all calls by the model.
+    """The calls to show. `none`: no calls. `error`: failed calls. `info`: all calls from the model.
     `debug`: also automatic calls, such as hooks. The installation's `DEFAULT_STAGE_DISPLAY_LEVEL`
     overrides this field.
     """
@@ -120,7 +120,7 @@ class Schedules(Node):
     enabled: bool = False
     """Give the model the tools `alarm-clock`, `schedule-task`, `list-schedules`, `update-schedule`,
     `remove-schedule` and `edit-heartbeat`. The tools are available only to signed-in users on the
-    chat page, and to API clients with these users' keys.
+    chat page, and to API clients that use these users' keys.
     """
     approval: Approval = Field(default_factory=lambda: Approval(mode="confirm"))
     """Controls whether `schedule-task`, `update-schedule` and `edit-heartbeat` need approval. By
@@ -129,7 +129,7 @@ class Schedules(Node):
 
 
 class ToolAccessFilter(Node):
-    """Silently leaves out tools that the caller may not use."""
+    """Silently omits tools that the caller may not use."""
 
     enabled: bool = False
     """Omit `dial-app` toolsets, `dial-mcp` toolsets and deployment tools that the caller may not
@@ -149,13 +149,13 @@ class ContextUsage(Node):
 
 class Features(Node):
     timestamp: Timestamp | None = Field(default_factory=Timestamp)
-    """Include the time in every question, and the age of tool results. **This feature is on unless
-    the value is null.**
+    """Inform the model of the current time in every question, and of the age of tool results.
+    **This feature is on unless the value is null.**
     """
     file_loading: FileLoading = Field(default_factory=FileLoading)
     """Limits for files that the model, its tools and its services read."""
     external_url_fetch: ExternalUrlFetch = Field(default_factory=ExternalUrlFetch)
-    """The files on the internet that may be fetched, within the installation's limits."""
+    """The files that may be fetched from the internet, within the installation's limits."""
     stage_display: StageDisplay = Field(default_factory=StageDisplay)
     """The tool calls that users see."""
     input_attachment_types: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
@@ -194,7 +194,8 @@ class Features(Node):
     rate_limits: RateLimits | None = None
     """The application's rate limits. Null: the installation's rate limits."""
     retention: Retention | None = None
-    """The maximum retention time of users' conversations on the page. Null: the user's setting."""
+    """The maximum retention period for users' conversations on the page. Null: the user's setting.
+    """
     answer_figures: tuple[Figure, ...] | None = None
     """The metrics of an answer that users see on the page, in events and in exports: `model`,
     `version`, `tokens`, `cost`, `first_text`, `seconds`, `tools`. This field can only restrict the
@@ -219,7 +220,7 @@ class Features(Node):
     memory: Memory | None = None
     """Facts about a user that the model stores and reads in later conversations. Null: none."""
     notes: Notes | None = None
-    """Read and write access to the notes of the user or the user's team. Null: none."""
+    """Read and write access to the user's or the team's notes. Null: none."""
     sharing: Sharing | None = None
     """The audience of shared conversations. Null: signed-in users."""
     context_usage: ContextUsage | None = Field(default=None, json_schema_extra=IN_PREVIEW)

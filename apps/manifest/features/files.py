@@ -27,8 +27,8 @@ class FileLoading(Node):
 
 
 class ExternalUrlFetch(Node):
-    """Limits which files on the internet QuickApps fetches. These fields can only restrict what the
-    installation allows.
+    """Limits which files QuickApps fetches from the internet. These fields can only restrict what
+    the installation allows.
     """
 
     enabled: bool | None = None
@@ -66,8 +66,8 @@ class DialFiles(Node):
     """The file tools that the model gets. `list` enables `internal_file_list`, and so on."""
     agent_home_dir: str = ""
     """The tools' working folder, as a relative path that ends with a slash, such as `notes/`. The
-    path is relative to the folder with the application's files for the caller. Empty: that folder
-    itself.
+    path is relative to the folder that contains the application's files for the caller. Empty: that
+    folder itself.
     """
     tool_call_result_offload: ResultOffload | None = Field(
         default_factory=ResultOffload, json_schema_extra=IN_PREVIEW

@@ -34,8 +34,8 @@ class RestToolSet(WrittenToolSet):
     type: Literal["rest-api"] = "rest-api"
     """The tools are operations of a REST service."""
     base_url: str | None = None
-    """The base of every `method_url` without a host, such as `https://api.example.com/v1`. Null:
-    each tool has its own host.
+    """The base URL for every `method_url` without a host, such as `https://api.example.com/v1`.
+    Null: each tool has its own host.
     """
     headers: dict[str, Header] = Field(default_factory=dict, json_schema_extra=Marks(headers=True))
     """Headers that are sent with every call. Each value is a string or a reference to a secret. A

@@ -1,7 +1,7 @@
 """Generates the JSON schema of a manifest, for editors and DIAL Core.
 
-DIAL requires inlined and numbered properties at the root. Settings of the installation, such as
-preview features and URLs, are arguments.
+DIAL requires inlined and numbered properties at the root. Installation settings, such as preview
+features and URLs, are passed as arguments.
 """
 
 from collections.abc import Collection

@@ -16,7 +16,7 @@ MOST_CHARACTERS = 1_000
 
 LONGEST_ANSWER_SECONDS = 30 * 24 * 3600
 AnswerSeconds = Annotated[float, Field(gt=0, le=LONGEST_ANSWER_SECONDS, allow_inf_nan=False)]
-"""The time limit for the user's answer in seconds."""
+"""The time limit in seconds for the user's answer."""
 
 Scope = Literal["conversation", "application"]
 

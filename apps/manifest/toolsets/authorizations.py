@@ -1,4 +1,4 @@
-"""Defines the ways to authenticate with REST services and MCP servers."""
+"""Defines the authentication methods for REST services and MCP servers."""
 
 from typing import Annotated, Literal
 
@@ -90,8 +90,8 @@ class ForwardAuthTokenAuthorization(Authorization):
 
 
 class OAuthAuthorization(Authorization):
-    """Each user signs in with their own account (OAuth 2.1). Leave out the URLs and the client if
-    the server publishes its URLs and supports client registration.
+    """Each user signs in with their own account (OAuth 2.1). Omit the URLs and the client if the
+    server publishes its URLs and supports client registration.
     """
 
     type: Literal["oauth"] = "oauth"

@@ -32,7 +32,7 @@ class ToolSetFields(Node):
     """False: the toolset is ignored."""
     user_switch: Literal["on", "off"] | None = None
     """Let users turn the toolset, such as a web search, on and off in the chat page's message box.
-    `on` or `off` is its state in new conversations. Requests through APIs without stored
+    `on` or `off` is its state in new conversations. Requests through APIs that do not store
     conversations always use the toolset. Null: always on, without a switch.
     """
     deferred: bool | None = Field(default=True, json_schema_extra=IN_PREVIEW)

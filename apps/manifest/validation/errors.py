@@ -41,7 +41,7 @@ class ErrorLocation:
 def failure_problems(
     error: ValidationError, document: dict[str, Any], model: type[BaseModel]
 ) -> list[Problem]:
-    """Return one problem per location of pydantic's errors, in their order."""
+    """Return one problem for each location in pydantic's errors, in the order of the errors."""
     failures: dict[Keys, list[tuple[ErrorLocation, Failure]]] = {}
     passed: set[Keys] = set()
     for failure in error.errors(include_url=False, include_input=False):
